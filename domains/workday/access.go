@@ -59,19 +59,22 @@ func (a Access) declare(hints []byte) ([]byte, error) {
 		specs, _ := at(metadata, "parameter_specs").(map[string]any)
 		for _, spec := range specs {
 			if spec, ok := spec.(map[string]any); ok && spec["subject"] != nil {
-				spec["subject"] = a.subject(at(spec["subject"], "self"))
+				spec["subject"] = a.subject(spec["subject"])
 			}
 		}
 	}
 	return json.Marshal(manifest)
 }
 
-// subject is what one parameter declares; self is that of the hints, empty
-// where nobody may do this for themselves.
-func (a Access) subject(self any) contracts.Subject {
+// subject is what one parameter declares. Of the hints, no self says that nobody may do
+// this for themselves, and anybody in all that it is about no secret.
+func (a Access) subject(hint any) contracts.Subject {
 	s := contracts.Subject{Self: a.Self, Reports: a.Reports, All: a.All}
-	if list, ok := self.([]any); !ok || len(list) == 0 {
+	if list, ok := at(hint, "self").([]any); !ok || len(list) == 0 {
 		s.Self = nil
+	}
+	if list, ok := at(hint, "all").([]any); ok && slices.Contains(list, any(anybody)) {
+		s.Self, s.Reports, s.All = []string{anybody}, []string{anybody}, []string{anybody}
 	}
 	return s
 }

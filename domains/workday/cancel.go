@@ -3,6 +3,7 @@ package workday
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -71,7 +72,11 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 	}
 	comment := mark(in.Comment, call.IdempotencyKey, out.notes()...)
 	if about.Status == stateSubmitted {
-		return out, d.cancelPending(ctx, in, comment, target, held)
+		err := d.cancelPending(ctx, in, comment, target, held)
+		if rest.IsKind(err, rest.KindNotFound) { // the service of this tenant has no such operation, or the request was just approved
+			return d.deleteInstead(ctx, out, comment, target)
+		}
+		return out, callFailure(err)
 	}
 	return d.deleteApproved(ctx, out, comment, target)
 }
@@ -133,10 +138,26 @@ func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment stri
 	if err != nil {
 		return err
 	}
-	if err := d.client.CancelEvent(ctx, id, comment); err != nil {
+	return d.client.CancelEvent(ctx, id, comment)
+}
+
+// deleteInstead takes days back where the tenant cancels no events; one that lets only
+// approved days be corrected refuses that.
+func (d *domain) deleteInstead(ctx context.Context, out Cancellation, comment string, target []rest.Entry) (Cancellation, error) {
+	done, err := d.deleteApproved(ctx, out, comment, target)
+	if refused, is := errors.AsType[*contracts.ToolError](err); is && refused.Type == contracts.ErrPrecondition {
+		return done, domainkit.Refusef(contracts.ErrPrecondition,
+			"the API of this tenant cancels no request that waits for an approval; %s can cancel it in Workday, or whoever approves it can deny it", out.Name)
+	}
+	return done, err
+}
+
+// callFailure words what a call failed with; refusals of our own stay.
+func callFailure(err error) error {
+	if _, isCall := rest.AsError(err); isCall {
 		return failure(err)
 	}
-	return nil
+	return err
 }
 
 // pendingEvent finds the worker's event that waits for an approval and begins
@@ -178,41 +199,20 @@ func (c Cancellation) notes() []string {
 	return []string{c.FirstDay, c.LastDay, strconv.FormatFloat(c.Days, 'f', -1, 64), cmp.Or(c.AbsenceType, "-")}
 }
 
-// CancellationKey names a cancellation by what asked for it.
-type CancellationKey struct {
-	Someone
-	Key string `json:"key" min:"1" max:"255" description:"Idempotency key of the cancellation"`
-}
-
-// FoundCancellation is a cancellation that was looked for.
-type FoundCancellation struct {
-	Applied *bool `json:"applied"`
-	*Cancellation
-}
-
-// Summary says whether there is one.
-func (f FoundCancellation) Summary() string {
-	if f.Cancellation == nil {
-		return "there is no such cancellation"
-	}
-	return f.Cancellation.Summary()
-}
-
-func (d *domain) findCancellation(ctx context.Context, _ domainkit.Call, in CancellationKey) (FoundCancellation, error) {
-	found, err := d.markedCancellation(ctx, in.Key, in.Worker)
-	if err != nil {
-		return FoundCancellation{}, err
-	}
-	applied := found != nil
-	return FoundCancellation{Applied: &applied, Cancellation: found}, nil
-}
-
-// resolveCancellation is findCancellation for an execution that was cut off.
-// Cancelling what is cancelled already does nothing, so a cancellation that
-// has not arrived may be sent again.
-func (d *domain) resolveCancellation(ctx context.Context, call domainkit.Call, in CancelOrder) (applied *bool, facts any, err error) {
+// findCancellation finds the cancellation that a call made, with the days that are
+// still there. Cancelling what is cancelled already does nothing, so one that has not
+// arrived may be sent again.
+func (d *domain) findCancellation(ctx context.Context, call domainkit.Call, in CancelOrder) (*Cancellation, error) {
 	found, err := d.markedCancellation(ctx, call.IdempotencyKey, in.Worker)
-	return new(found != nil), found, err
+	if err != nil || found == nil {
+		return nil, err
+	}
+	now, err := d.listTimeOff(ctx, call, PeriodQuery{Someone: in.Someone, From: found.FirstDay, To: found.LastDay, AbsenceType: found.AbsenceType})
+	if err != nil {
+		return nil, err
+	}
+	found.RemainingDays = now.Days
+	return found, nil
 }
 
 // markedCancellation reads a cancellation from the comment that it left.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 )
 
@@ -11,18 +12,11 @@ import (
 // splits several into one call each, so that a handler only meets one.
 var oneOrMany = json.RawMessage(`{"oneOf":[{"required":["worker"]},{"required":["workers"]}]}`)
 
-// verdictOnly leaves the fields of what was looked for optional: there may be
-// nothing.
-func verdictOnly(fields ...string) json.RawMessage {
-	raw, err := json.Marshal(map[string]any{"required": fields})
-	if err != nil {
-		return nil // strings always have a JSON form
-	}
-	return raw
-}
-
 // foundTitle declares beside the verdict what the read-back of a change compares.
 var foundTitle = json.RawMessage(`{"required": ["applied"], "properties": {"title": {"type": "string"}}}`)
+
+// listOfDates says of which form the days are.
+var listOfDates = json.RawMessage(`{"properties":{"dates":{"items":{"type":"string","format":"date"}}}}`)
 
 // register adds the capabilities; what the types cannot say of them stands in
 // manifest.json.
@@ -35,13 +29,26 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "list_absence_types"}, private(d, d.listAbsenceTypes)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, private(d, d.listTimeOff)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_business_processes"}, d.listProcesses),
-		domainkit.Add(svc, domainkit.Capability{Name: "request_time_off", Resolve: domainkit.LookUp(d.resolveRequest)}, private(d, d.requestTimeOff)),
-		domainkit.Add(svc, domainkit.Capability{Name: "get_time_off_request", OutputSchema: verdictOnly("found", "applied")}, private(d, d.getRequest)),
-		domainkit.Add(svc, domainkit.Capability{Name: "find_time_off_request", OutputSchema: verdictOnly("found", "applied")}, private(d, d.findRequest)),
-		domainkit.Add(svc, domainkit.Capability{Name: "cancel_time_off", Resolve: domainkit.LookUp(d.resolveCancellation)}, private(d, d.cancelTimeOff)),
-		domainkit.Add(svc, domainkit.Capability{Name: "find_time_off_cancellation", OutputSchema: verdictOnly("applied")}, private(d, d.findCancellation)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_requests"}, private(d, d.listRequests)),
+		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, private(d, d.planTimeOff)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: verified(
+			equal("facts.days", "${result.facts.days}"), equal("facts.first_day", "${result.facts.first_day}"),
+			contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}},
+		)}, private(d, d.requestTimeOff), private(d, d.findRequest)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "cancel_time_off", Metadata: verified(equal("facts.remaining_days", "${result.facts.remaining_days}"))},
+			private(d, d.cancelTimeOff), private(d, d.findCancellation)),
+		// A title carries no mark of a key: what is looked for is the title itself.
 		domainkit.Add(svc, domainkit.Capability{Name: "change_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
 		domainkit.Add(svc, domainkit.Capability{Name: "restore_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
 		domainkit.Add(svc, domainkit.Capability{Name: "find_business_title_change", OutputSchema: foundTitle}, overseen(d, d.findTitle)),
 	)
+}
+
+// verified says what the read-back of a write has to meet.
+func verified(conditions ...contracts.Condition) contracts.Metadata {
+	return contracts.Metadata{Verify: &contracts.VerifyRule{Assertions: conditions, WithinMS: 5000}}
+}
+
+func equal(path string, value any) contracts.Condition {
+	return contracts.Condition{Path: path, Equals: &value}
 }

@@ -3,7 +3,6 @@ package workday
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,14 +11,11 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// RequestOrder is a wish for time off.
+// RequestOrder is a wish for time off that is to be submitted.
 type RequestOrder struct {
-	Someone
-	Days        float64 `json:"days" above:"0" max:"60" description:"Number of working days, in quarters"`
-	Start       string  `json:"start" format:"date" description:"First day"`
-	AbsenceType string  `json:"absence_type" enum:"vacation,sick,family_care,unpaid" default:"vacation" description:"Kind of time off"`
-	Reason      string  `json:"reason,omitempty" max:"100" description:"Reason, for kinds that need one"`
-	Comment     string  `json:"comment,omitempty" max:"500" description:"Remark for the approver"`
+	Wish
+	Comment string `json:"comment,omitempty" max:"500" description:"Remark for the approver"`
+	Plan    string `json:"plan,omitempty" max:"2000" pattern:"^days:.+$" description:"The days that it comes to, as plan_time_off gives them; other days are not submitted"`
 }
 
 // Request is a request for time off as it stands in Workday.
@@ -60,25 +56,22 @@ func (d *domain) requestTimeOff(ctx context.Context, call domainkit.Call, in Req
 	if err != nil {
 		return Request{}, err
 	}
-	kind, err := d.absenceType(ctx, w, in.AbsenceType)
-	if err != nil {
-		return Request{}, err
-	}
-	reason, err := reasonOf(kind, in.Reason)
-	if err != nil {
-		return Request{}, err
-	}
-	plan, earlier, err := d.plan(ctx, call.IdempotencyKey, w, kind, in)
+	thought, earlier, err := d.think(ctx, call.IdempotencyKey, w, in.Wish)
 	if err != nil {
 		return Request{}, err
 	}
 	if earlier != nil {
 		return *earlier, nil
 	}
-	for i := range plan {
-		plan[i].Reason, plan[i].Comment = reason, mark(in.Comment, call.IdempotencyKey)
+	shown, accepted := readPlan(in.Plan)
+	if in.Plan != "" && shown != thought.days() {
+		return Request{}, domainkit.Refusef(errPlanChanged, "%s would get other days by now than those that were shown: %s", w.Descriptor, thought.label())
 	}
-	started, err := d.client.RequestTimeOff(ctx, w.ID, plan, mark("", call.IdempotencyKey))
+	plan := thought.plan
+	for i := range plan {
+		plan[i].Reason, plan[i].Comment = thought.reason, mark(in.Comment, call.IdempotencyKey)
+	}
+	started, err := d.client.RequestTimeOff(ctx, w.ID, plan, mark("", call.IdempotencyKey), len(accepted) > 0)
 	if e, is := rest.AsError(err); is && e.Has(codeOverlap, codeOverlapBlock) {
 		// A request that was cut off may have arrived between our look and now.
 		found, lookErr := d.marked(ctx, call.IdempotencyKey, w, in.Start)
@@ -86,10 +79,14 @@ func (d *domain) requestTimeOff(ctx context.Context, call domainkit.Call, in Req
 			return *found, nil
 		}
 	}
+	if e, is := rest.AsError(err); is && e.OnlyWarns() {
+		d.warned.keep(thought.key(), e.Details, d.now())
+		return Request{}, domainkit.Refusef(errWarned, "Workday warns: %s", e.Reason())
+	}
 	if err != nil {
 		return Request{}, failure(err)
 	}
-	return d.submitted(w, kind, plan, started), nil
+	return d.submitted(w, thought.kind, plan, started), nil
 }
 
 func (d *domain) submitted(w rest.Worker, kind rest.AbsenceType, plan []rest.Day, started rest.Started) Request {
@@ -127,105 +124,14 @@ func reasonOf(kind rest.AbsenceType, text string) (*rest.Ref, error) {
 	return nil, nil //nolint:nilnil // no reason was given and none is needed
 }
 
-// plan chooses the days: from the first day on, those on which the tenant
-// allows time off. The first day itself must be one; holidays and weekends
-// behind it are passed over, a day that is taken is not. It gives instead the
-// request that an earlier execution made.
-func (d *domain) plan(ctx context.Context, key string, w rest.Worker, kind rest.AbsenceType, in RequestOrder) ([]rest.Day, *Request, error) {
-	horizon := shift(in.Start, int(math.Ceil(in.Days))*2+14)
-	taken, err := d.entries(ctx, w.ID, in.Start, horizon)
-	if err != nil {
-		return nil, nil, err
-	}
-	if slices.ContainsFunc(taken, func(e rest.Entry) bool { return marked(e.Comment, key) }) {
-		found, err := d.marked(ctx, key, w, in.Start)
-		return nil, found, err
-	}
-	var candidates []string
-	for day := in.Start; day <= horizon; day = shift(day, 1) {
-		candidates = append(candidates, day)
-	}
-	valid, err := d.client.ValidDates(ctx, w.ID, kind.ID, candidates)
-	if err != nil {
-		return nil, nil, failure(err)
-	}
-	days, err := choose(candidates, valid, taken, kind, in, w.Descriptor)
-	return days, nil, err
-}
-
-func choose(candidates []string, valid []rest.ValidDate, taken []rest.Entry, kind rest.AbsenceType, in RequestOrder, name string) ([]rest.Day, error) {
-	left := in.Days
-	var out []rest.Day
-	for _, day := range candidates {
-		if left <= 0 {
-			break
-		}
-		free := slices.ContainsFunc(valid, func(v rest.ValidDate) bool { return v.Date == day })
-		if i := slices.IndexFunc(taken, func(e rest.Entry) bool { return e.Date == day && holds(e) }); i >= 0 {
-			return nil, domainkit.Refusef(contracts.ErrConflict, "%s already has %s on %s (%s)", name, taken[i].Type.Descriptor, day, entryState(taken[i]))
-		}
-		if !free && day == in.Start {
-			return nil, domainkit.Refusef(contracts.ErrPrecondition, "%s is not a working day of %s", day, name)
-		}
-		if free {
-			part := min(left, 1)
-			out = append(out, rest.Day{Date: day, Quantity: round(part * kind.Daily), Type: rest.Ref{ID: kind.ID}})
-			left -= part
-		}
-	}
-	if left > 0 {
-		return nil, domainkit.Refusef(contracts.ErrPrecondition, "there are not %s free from %s on", amount(in.Days, "working days"), in.Start)
-	}
-	return out, nil
-}
-
-// RequestKey names a request by what asked for it.
-type RequestKey struct {
-	Someone
-	Start string `json:"start" format:"date" description:"First day of the request"`
-	Key   string `json:"key" min:"1" max:"255" description:"Idempotency key of the request"`
-}
-
-// Found is a request that was looked for. The fields of the request are absent
-// when there is none.
-type Found struct {
-	Found   bool  `json:"found"`
-	Applied *bool `json:"applied"`
-	*Request
-}
-
-// Summary says whether there is one.
-func (f Found) Summary() string {
-	if f.Request == nil {
-		return "there is no such request"
-	}
-	return f.Request.Summary()
-}
-
-// findRequest tells whether a request with the mark of a key was made.
-func (d *domain) findRequest(ctx context.Context, _ domainkit.Call, in RequestKey) (Found, error) {
+// findRequest finds the request that a call made. One that has not arrived may still
+// arrive, but cannot do so twice: the tenant refuses days that are taken.
+func (d *domain) findRequest(ctx context.Context, call domainkit.Call, in RequestOrder) (*Request, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
-		return Found{}, err
+		return nil, err
 	}
-	found, err := d.marked(ctx, in.Key, w, in.Start)
-	if err != nil {
-		return Found{}, err
-	}
-	applied := found != nil
-	return Found{Found: applied, Applied: &applied, Request: found}, nil
-}
-
-// resolveRequest is findRequest for an execution that was cut off. A request
-// that has not arrived may still arrive, but cannot do so twice: the tenant
-// refuses days that are taken.
-func (d *domain) resolveRequest(ctx context.Context, call domainkit.Call, in RequestOrder) (applied *bool, facts any, err error) {
-	w, err := d.worker(ctx, in.Worker)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := d.marked(ctx, call.IdempotencyKey, w, in.Start)
-	return new(found != nil), found, err
+	return d.marked(ctx, call.IdempotencyKey, w, in.Start)
 }
 
 // marked finds the request that carries the mark of a key, by its days or,
@@ -307,47 +213,4 @@ func (d *domain) describe(ctx context.Context, w rest.Worker, list []rest.Entry)
 		out.Quantity = round(out.Quantity + e.Quantity)
 	}
 	return out, nil
-}
-
-// RequestRef names a request by its id and its days.
-type RequestRef struct {
-	Someone
-	RequestID   string `json:"request_id" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request"`
-	AbsenceType string `json:"absence_type,omitempty" description:"Kind of time off"`
-	FirstDay    string `json:"first_day" format:"date"`
-	LastDay     string `json:"last_day" format:"date"`
-}
-
-// getRequest reads a request back: its event, and the days that it holds.
-func (d *domain) getRequest(ctx context.Context, _ domainkit.Call, in RequestRef) (Found, error) {
-	w, err := d.worker(ctx, in.Worker)
-	if err != nil {
-		return Found{}, err
-	}
-	event, err := d.client.Event(ctx, in.RequestID)
-	if rest.IsKind(err, rest.KindNotFound) || (err == nil && event.For.ID != "" && event.For.ID != in.Worker) {
-		return Found{}, nil
-	}
-	if err != nil {
-		return Found{}, failure(err)
-	}
-	list, err := d.entries(ctx, in.Worker, in.FirstDay, in.LastDay)
-	if err != nil {
-		return Found{}, err
-	}
-	list = slices.DeleteFunc(list, func(e rest.Entry) bool {
-		return !holds(e) || (in.AbsenceType != "" && d.kinds.kindOf(e.Type) != in.AbsenceType)
-	})
-	if len(list) == 0 {
-		return Found{Found: true, Request: &Request{
-			RequestID: event.ID, Worker: w.ID, Name: w.Descriptor, AbsenceType: in.AbsenceType, AbsenceName: "time off",
-			FirstDay: in.FirstDay, LastDay: in.LastDay, Unit: "days", Status: eventState(event.Status.Descriptor),
-		}}, nil
-	}
-	out, err := d.describe(ctx, w, list)
-	if err != nil {
-		return Found{}, err
-	}
-	out.RequestID, out.Status = event.ID, eventState(event.Status.Descriptor)
-	return Found{Found: true, Request: out}, nil
 }

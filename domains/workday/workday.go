@@ -40,13 +40,17 @@ type Config struct {
 	// send; none means no authentication.
 	Authorization []string
 	// Store keeps idempotency keys [in memory, forgotten at a restart].
-	Store  domainkit.Store
+	Store domainkit.Store
+	// Zone is where days begin and end [UTC].
+	Zone *time.Location
+	// Today tells the day on which requests are made [Now].
+	Today  func() time.Time
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Tenant says how a tenant is reached. URL, Name, ClientID, ClientSecret and
-// Tokens are required.
+// Tenant says how a tenant is reached. URL, Name, ClientID and either ClientSecret and
+// Tokens or JWT are required.
 type Tenant struct {
 	// URL is the REST host, such as https://wd2-impl-services1.workday.com.
 	URL  string
@@ -57,7 +61,13 @@ type Tenant struct {
 	ClientSecret string
 	// Tokens keeps the rotating refresh token.
 	Tokens TokenStore
-	Paths  Paths
+	// JWT authenticates by a signed assertion instead; ClientSecret and Tokens are then
+	// not needed.
+	JWT   *JWT
+	Paths Paths
+	// AbsenceJSON posts absences as JSON, as the services before v5 take them, instead
+	// of a form with the part jsonData.
+	AbsenceJSON bool
 	// AllowedHosts are suffixes of hosts to which secrets may be sent
 	// [workday.com, myworkday.com].
 	AllowedHosts []string
@@ -76,6 +86,9 @@ type Tenant struct {
 // TokenStore keeps the refresh token, which the tenant replaces at each use.
 type TokenStore = rest.TokenStore
 
+// JWT says how a client proves itself by a signed assertion.
+type JWT = rest.JWT
+
 // Paths are the base paths of the tenant's services; {tenant} is replaced.
 type Paths = rest.Paths
 
@@ -91,7 +104,10 @@ type domain struct {
 	client *rest.Client
 	kinds  absenceNames
 	access Access
+	zone   *time.Location
+	today  func() time.Time
 	now    func() time.Time
+	warned warnings
 }
 
 // New makes the service; it does not call the tenant yet.
@@ -122,7 +138,10 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &domain{client: client, kinds: kinds, access: access, now: cfg.Now}
+	if cfg.Today == nil {
+		cfg.Today = cfg.Now
+	}
+	d := &domain{client: client, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}
@@ -133,7 +152,7 @@ func (c Config) restConfig() rest.Config {
 	t := c.Tenant
 	return rest.Config{
 		BaseURL: t.URL, Tenant: t.Name, TokenURL: t.TokenURL, ClientID: t.ClientID, ClientSecret: t.ClientSecret,
-		Tokens: t.Tokens, Paths: t.Paths, AllowedHosts: t.AllowedHosts, AllowLoopback: t.AllowLoopback,
+		Tokens: t.Tokens, JWT: t.JWT, Paths: t.Paths, AbsenceJSON: t.AbsenceJSON, AllowedHosts: t.AllowedHosts, AllowLoopback: t.AllowLoopback,
 		RequestsPerSecond: t.RequestsPerSecond, Burst: t.Burst, MaxConcurrency: cmp.Or(t.MaxConcurrency, 4),
 		BackoffMin: t.BackoffMin, BackoffMax: t.BackoffMax, Transport: t.Transport, Now: c.Now, Logger: c.Logger,
 	}

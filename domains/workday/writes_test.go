@@ -236,7 +236,7 @@ func (b *bench) untilDone(w write, forgetful bool) {
 // reconciled asks as the core does when it lost the answer.
 func (b *bench) reconciled(w write) bool {
 	b.Helper()
-	found := b.facts("find_time_off_cancellation", object{"worker": w.parameters(b)["worker"], "key": "run/node/1"}, "")
+	found := b.facts("find_cancel_time_off", object{"write": w.parameters(b), "key": "run/node/1"}, "")
 	return found["applied"] == true
 }
 
@@ -352,14 +352,14 @@ func TestRequestsAreFoundByKeyWhateverBecameOfThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, sandbox.Config{})
-			look := object{"worker": b.id("Ana Souza"), "start": "2026-12-07", "key": "key"}
-			subset(t, object{"found": false, "applied": false}, b.facts("find_time_off_request", look, ""))
+			look := object{"write": object{"worker": b.id("Ana Souza"), "start": "2026-12-07", "days": 2}, "key": "key"}
+			subset(t, object{"applied": false}, b.facts("find_request_time_off", look, ""))
 			made := b.facts("request_time_off", object{"worker": b.id("Ana Souza"), "days": 2, "start": "2026-12-07"}, "key")
 			tt.then(b)
-			found := b.facts("find_time_off_request", look, "")
-			subset(t, object{"found": true, "applied": true, "status": tt.status, "request_id": made["request_id"]}, found)
+			found := b.facts("find_request_time_off", look, "")
+			subset(t, object{"applied": true, "status": tt.status, "request_id": made["request_id"]}, found)
 			look["key"] = "another"
-			subset(t, object{"found": false, "applied": false}, b.facts("find_time_off_request", look, ""))
+			subset(t, object{"applied": false}, b.facts("find_request_time_off", look, ""))
 		})
 	}
 }

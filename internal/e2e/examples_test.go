@@ -31,6 +31,7 @@ func startWorkday(t *testing.T) (*sandbox.Tenant, contracts.Registration) {
 	c := tenant.Credentials()
 	svc, err := workday.New(workday.Config{
 		Access: workday.Access{All: []string{"operator"}},
+		Today:  func() time.Time { return time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC) },
 		Tenant: workday.Tenant{
 			URL: rest.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,

@@ -229,8 +229,9 @@ func (a *absence) settle(e *entry, to entryStatus) {
 	e.status = to
 }
 
-// workday tells whether people work on that day.
+// workday tells whether people work on that day: Christmas and New Year are holidays.
 func workday(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
-	return err == nil && d.Weekday() != time.Saturday && d.Weekday() != time.Sunday
+	holiday := strings.HasSuffix(date, "-12-25") || strings.HasSuffix(date, "-01-01")
+	return err == nil && !holiday && d.Weekday() != time.Saturday && d.Weekday() != time.Sunday
 }

@@ -12,6 +12,16 @@ type absences struct {
 	*books
 
 	people *people
+	// forms says that writes come as a form, as since v5.
+	forms bool
+}
+
+// decode reads a write in the form that this version of the service takes.
+func (a *absences) decode(c *call, into any) error {
+	if a.forms {
+		return c.decodePart(into)
+	}
+	return c.decode(into)
 }
 
 func (a *absences) absenceRoutes(on func(pattern string, h handler)) {
@@ -149,7 +159,7 @@ type requestedDay struct {
 
 func (a *absences) requestTimeOff(c *call, w *worker) (reply, error) {
 	var body requestBody
-	if err := c.decode(&body); err != nil {
+	if err := a.decode(c, &body); err != nil {
 		return reply{}, err
 	}
 	if err := body.Process.validate(); err != nil {
@@ -241,7 +251,7 @@ type correctedDay struct {
 // correctTimeOff changes or deletes approved entries.
 func (a *absences) correctTimeOff(c *call, w *worker) (reply, error) {
 	var body correctBody
-	if err := c.decode(&body); err != nil {
+	if err := a.decode(c, &body); err != nil {
 		return reply{}, err
 	}
 	if err := body.Process.validate(); err != nil {

@@ -8,7 +8,12 @@ import (
 )
 
 // processes is the service about business processes and their steps.
-type processes struct{ *books }
+type processes struct {
+	*books
+
+	// old leaves out the actions on events, which the specification of 2026-04 added.
+	old bool
+}
 
 func (p *processes) processRoutes(on func(pattern string, h handler)) {
 	on("GET /types", p.listTypes)
@@ -24,6 +29,9 @@ func (p *processes) processRoutes(on func(pattern string, h handler)) {
 	on("POST /eventSteps/{id}/approve", p.approve)
 	on("POST /eventSteps/{id}/deny", p.deny)
 	on("POST /eventSteps/{id}/sendBack", p.sendBack)
+	if p.old {
+		return
+	}
 	on("POST /events/{id}/cancel", p.cancel)
 	on("POST /events/{id}/rescind", p.rescind)
 }
@@ -272,6 +280,9 @@ func (p *processes) renderStep(e *event, s *step) map[string]any {
 		return out
 	}
 	out["completedDate"] = stamp(s.completed)
+	if s.comment != "" {
+		out["comments"] = []any{map[string]any{"comment": s.comment}}
+	}
 	if s.completedBy != "" {
 		out["completedByPerson"] = p.personRef(s.completedBy)
 	}

@@ -11,6 +11,7 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/rsa"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -56,6 +57,12 @@ type Config struct {
 	// NeedsApproval lists the processes that wait for the worker's manager
 	// [Request Time Off]. An empty, non-nil list approves everything at once.
 	NeedsApproval []Process
+	// JWTKey is the key of the API client's certificate, for clients that sign assertions
+	// [none: such clients are refused].
+	JWTKey *rsa.PublicKey
+	// NoCancel leaves out the actions on events, cancel and rescind, which services of
+	// before 2026-04 do not have.
+	NoCancel bool
 	// Logger receives one line for each request [none].
 	Logger *slog.Logger
 }

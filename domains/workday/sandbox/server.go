@@ -35,10 +35,10 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 	for _, version := range []string{"v6", "v7"} {
 		mount("/ccx/api/staffing/"+version+"/{tenant}", people.staffingRoutes)
 	}
-	for _, version := range []string{"v1", "v5"} {
-		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", (&absences{&t.books, people}).absenceRoutes)
+	for version, forms := range map[string]bool{"v1": false, "v5": true} {
+		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", (&absences{&t.books, people, forms}).absenceRoutes)
 	}
-	mount("/ccx/api/businessProcess/v1/{tenant}", (&processes{&t.books}).processRoutes)
+	mount("/ccx/api/businessProcess/v1/{tenant}", (&processes{&t.books, t.cfg.NoCancel}).processRoutes)
 	for _, path := range []string{"/ccx/oauth2/{tenant}/token", "/auth/oauth2/{tenant}/token"} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, t.token) })
 	}
@@ -120,7 +120,7 @@ func (t *Tenant) authenticated(h handler) responder {
 		}
 		return h(&call{
 			path: r.PathValue, query: r.URL.Query(), body: body, raw: r.URL.Path, subject: subject,
-			lenient: r.Header.Get("wd-warning-action") == "updateonwarning",
+			lenient: r.Header.Get("wd-warning-action") == "updateonwarning", kind: r.Header.Get("Content-Type"),
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // systemUser is the subject of the integration system user's tokens.
@@ -78,6 +80,9 @@ func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if form.Get("grant_type") == grantJWT {
+		return t.serveAssertion(id, form.Get("assertion"))
+	}
 	if id != t.tokens.clientID || secret != t.tokens.clientSecret {
 		return reply{http.StatusUnauthorized, oauthError{Code: "invalid_client"}}
 	}
@@ -92,9 +97,32 @@ func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 	return reply{http.StatusOK, t.grant(old, subject)}
 }
 
-// grant hands out an access token and, unless the tenant keeps them, a new
-// refresh token in place of the one that was used; the caller holds mu.
-func (t *Tenant) grant(old, subject string) map[string]any {
+const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+// serveAssertion answers a client that signs instead of holding a refresh token; the
+// caller holds mu.
+func (t *Tenant) serveAssertion(id, assertion string) reply {
+	refuse := func(why string) reply {
+		return reply{http.StatusBadRequest, oauthError{"invalid_grant", why}}
+	}
+	if t.cfg.JWTKey == nil || id != t.tokens.clientID {
+		return reply{http.StatusUnauthorized, oauthError{Code: "invalid_client"}}
+	}
+	claims := jwt.RegisteredClaims{}
+	_, err := jwt.ParseWithClaims(assertion, &claims, func(*jwt.Token) (any, error) { return t.cfg.JWTKey, nil },
+		jwt.WithValidMethods([]string{"RS256"}), jwt.WithIssuer(t.tokens.clientID), jwt.WithAudience("wd"), jwt.WithExpirationRequired(), jwt.WithTimeFunc(t.books.now))
+	if err != nil {
+		return refuse(err.Error())
+	}
+	if claims.Subject != systemUser {
+		return refuse("the subject is no user of the tenant")
+	}
+	out := t.accessFor(claims.Subject)
+	return reply{http.StatusOK, out}
+}
+
+// accessFor hands out an access token; the caller holds mu.
+func (t *Tenant) accessFor(subject string) map[string]any {
 	token := t.tokens.issue("access", subject)
 	t.tokens.access[token] = access{subject: subject, expires: t.books.now().Add(t.cfg.TokenTTL)}
 	seconds := int(t.cfg.TokenTTL.Seconds())
@@ -102,6 +130,13 @@ func (t *Tenant) grant(old, subject string) map[string]any {
 	if t.cfg.StringExpiry {
 		out["expires_in"] = fmt.Sprint(seconds)
 	}
+	return out
+}
+
+// grant hands out an access token and, unless the tenant keeps them, a new
+// refresh token in place of the one that was used; the caller holds mu.
+func (t *Tenant) grant(old, subject string) map[string]any {
+	out := t.accessFor(subject)
 	if t.cfg.KeepRefreshToken {
 		out["refresh_token"] = old
 		return out

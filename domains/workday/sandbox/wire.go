@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -78,11 +81,31 @@ type call struct {
 	raw     string // the path as it was sent
 	subject string // whose token it is
 	lenient bool   // accepts warnings
+	kind    string // the content type of the body
 }
 
 // decode reads the body, tolerating unknown fields as Workday does.
 func (c *call) decode(into any) error {
 	if err := json.Unmarshal(c.body, into); err != nil {
+		return badRequest("invalid JSON: %v", err)
+	}
+	return nil
+}
+
+// decodePart reads the part jsonData of a form, which is how the service takes a write.
+func (c *call) decodePart(into any) error {
+	kind, params, err := mime.ParseMediaType(c.kind)
+	if err != nil || kind != "multipart/form-data" {
+		return &apiError{status: http.StatusUnsupportedMediaType, Message: "multipart/form-data with the part jsonData is required"}
+	}
+	form, err := multipart.NewReader(bytes.NewReader(c.body), params["boundary"]).ReadForm(maxRequestBody)
+	if err != nil {
+		return badRequest("invalid form: %v", err)
+	}
+	if len(form.Value["jsonData"]) != 1 {
+		return badRequest("the part jsonData is required")
+	}
+	if err := json.Unmarshal([]byte(form.Value["jsonData"][0]), into); err != nil {
 		return badRequest("invalid JSON: %v", err)
 	}
 	return nil

@@ -81,6 +81,7 @@ func (s *stage) startDomains(mail string) (bootstrap []byte, err error) {
 	c := tenant.Credentials()
 	people, err := workday.New(workday.Config{
 		Access: workday.Access{All: []string{"operator"}},
+		Today:  func() time.Time { return time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC) },
 		Tenant: workday.Tenant{
 			URL: s.serve(tenant), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,

@@ -30,6 +30,12 @@ const (
 // CodeAnchorMissing is the rule that what a node cannot do without is connected.
 const CodeAnchorMissing = "anchor_missing"
 
+// CodeParamMissing is the rule that what a node cannot do without has a value.
+const CodeParamMissing = "param_missing"
+
+// CodeNodeUnknown is the rule that the server has a kind of node.
+const CodeNodeUnknown = "node_unknown"
+
 // Finding is one thing that is wrong with a flow.
 type Finding struct {
 	// Pointer is the JSON pointer of the place in flowData.

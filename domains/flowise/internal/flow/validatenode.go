@@ -17,7 +17,7 @@ func (c *checker) checkNode(n *checkedNode) {
 	}
 	def, known := c.defs.Node(n.name)
 	if !known {
-		c.at(n, Structure, "node_unknown", "/data/name", c.noKind(n.name), "use a kind that the server has, or refresh the definitions")
+		c.at(n, Structure, CodeNodeUnknown, "/data/name", c.noKind(n.name), "use a kind that the server has, or refresh the definitions")
 		def = &knowledge.Definition{}
 	}
 	if c.kind != Agentflow {
@@ -208,7 +208,7 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 		if falsy(value) {
 			switch {
 			case c.requires(&p, def, inputs):
-				c.lacking(n, Incomplete, "param_missing", place, fmt.Sprintf("%s needs a value for %s", n.id, p.Name), "set "+p.Name)
+				c.lacking(n, Incomplete, CodeParamMissing, place, fmt.Sprintf("%s needs a value for %s", n.id, p.Name), "set "+p.Name)
 			case ok && string(value) == "null":
 				c.at(n, Logic, "value_invalid", place, fmt.Sprintf("%s.%s is null; no value is written as an empty text", n.id, p.Name), "set "+p.Name+"; SetParam with null gives it its default")
 			case !ok && c.kind != Agentflow && !falsy(p.Default):
@@ -294,7 +294,7 @@ func (c *checker) checkItems(n *checkedNode, p *knowledge.Param, def *knowledge.
 			if m.Optional || dispensable[m.Name] || !shown || !falsy(v) && string(v) != `"<p></p>"` || m.Type == "boolean" || m.Type == "number" || len(m.Default) > 0 {
 				continue
 			}
-			c.lacking(n, Incomplete, "param_missing", place+"/"+strconv.Itoa(i)+pointerTo(m.Name),
+			c.lacking(n, Incomplete, CodeParamMissing, place+"/"+strconv.Itoa(i)+pointerTo(m.Name),
 				fmt.Sprintf("item %d of %s.%s needs a value for %s", i, n.id, p.Name, m.Name), "set "+m.Name)
 		}
 	}
@@ -327,7 +327,7 @@ func (c *checker) checkComponents(n *checkedNode) {
 	for _, choice := range chosen(n.Node, c.defs) {
 		place := "/data/inputs/" + strings.Join(choice.keys, "/")
 		if choice.def == nil {
-			c.at(n, Logic, "node_unknown", strings.TrimSuffix(place, "Config"), c.noKind(choice.name), "choose one that the server has")
+			c.at(n, Logic, CodeNodeUnknown, strings.TrimSuffix(place, "Config"), c.noKind(choice.name), "choose one that the server has")
 			continue
 		}
 		c.checkComponent(n, choice, place)
@@ -353,7 +353,7 @@ func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
 		}
 		if falsy(value) {
 			if c.requires(p, choice.def, config) {
-				c.lacking(n, Incomplete, "param_missing", place+pointerTo(p.Name),
+				c.lacking(n, Incomplete, CodeParamMissing, place+pointerTo(p.Name),
 					fmt.Sprintf("%s in %s.%s needs a value for %s", choice.name, n.id, choice.path, p.Name), "set "+choice.path+"Config."+p.Name)
 			}
 			continue

@@ -178,7 +178,7 @@ func (c *checker) checkAgentRun() {
 		case i > 0:
 			c.at(n, Structure, "start_twice", "", "the flow has a start node already", "remove all but one")
 		case falsy(value):
-			c.at(n, Incomplete, "param_missing", "/data/inputs/startInputType",
+			c.at(n, Incomplete, CodeParamMissing, "/data/inputs/startInputType",
 				"the start node does not say what it takes; the server says \"Start input type not found\"", "set startInputType to chatInput or formInput")
 		case g.incoming[n.id] > 0:
 			c.at(n, Logic, "start_incoming", "", "something leads to the start node", "disconnect it; use a loop node to go back")
@@ -195,7 +195,10 @@ func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
 		c.at(n, Incomplete, "isolated", "", fmt.Sprintf("nothing leads to %s; the server says \"Multiple starting nodes are not allowed\"", n.id),
 			"connect a node to it, or remove it")
 	}
-	if n.category != categoryAgentflow {
+	switch {
+	case n.category == categorySequential || n.category == categoryMultiagent:
+		c.at(n, Structure, "kind_old", "", fmt.Sprintf("%s is a %s, a node of the old Agentflow (V1), and does not run in an AGENTFLOW", n.id, n.name), succeeding(n.name))
+	case n.category != categoryAgentflow:
 		c.at(n, Structure, "kind_mismatch", "", fmt.Sprintf("%s does not run in an AGENTFLOW", n.id),
 			"remove it and choose it in a parameter of an agent, LLM or tool node")
 	}
@@ -208,4 +211,17 @@ func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
 			c.at(n, Logic, "iteration_border", "", fmt.Sprintf("the edge from %s to %s crosses the border of an iteration", n.id, id), "connect the iteration itself")
 		}
 	}
+}
+
+// succeeding says which node of an AGENTFLOW does what one of the old Agentflow did.
+func succeeding(name string) string {
+	now := map[string]string{
+		"seqAgent": nodeAgent, "worker": nodeAgent, "supervisor": nodeScenario, "seqStart": nodeStart, "seqState": nodeStart, "seqLLMNode": nodeLLM,
+		"seqToolNode": "toolAgentflow", "seqCondition": nodeCondition, "seqConditionAgent": nodeScenario, "seqCustomFunction": "customFunctionAgentflow",
+		"seqExecuteFlow": "executeFlowAgentflow", "seqLoop": "loopAgentflow", "seqEnd": "directReplyAgentflow",
+	}[name]
+	if now == "" {
+		return "build it anew with the nodes of an AGENTFLOW, or store the flow as MULTIAGENT"
+	}
+	return "put a " + now + " in its place, or store a flow of old nodes alone as MULTIAGENT"
 }

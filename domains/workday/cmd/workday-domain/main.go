@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -15,7 +16,11 @@ import (
 
 func main() { os.Exit(command.Main("workday-domain", run)) }
 
-func run(ctx context.Context, args []string, getenv func(string) string, _, stderr io.Writer) error {
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	checks := len(args) > 0 && args[0] == "check"
+	if checks {
+		args = args[1:]
+	}
 	o, err := parse(args, getenv, stderr)
 	if err != nil {
 		return err
@@ -23,6 +28,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, _, stde
 	cfg, err := o.config(command.Logger(stderr))
 	if err != nil {
 		return err
+	}
+	if checks {
+		return check(ctx, cfg, stdout)
 	}
 	keys, closeKeys, err := sqlitestore.OpenOptional(ctx, o.keys)
 	if err != nil {
@@ -34,4 +42,26 @@ func run(ctx context.Context, args []string, getenv func(string) string, _, stde
 		return errors.Join(err, closeKeys())
 	}
 	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
+}
+
+// check tells which permissions the integration user has in the tenant. It fails when one
+// is missing.
+func check(ctx context.Context, cfg workday.Config, stdout io.Writer) error {
+	all, err := workday.Check(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	missing := 0
+	for _, p := range all {
+		if p.State == workday.PermissionMissing {
+			missing++
+		}
+		if _, err := fmt.Fprintln(stdout, p); err != nil {
+			return err
+		}
+	}
+	if missing > 0 {
+		return fmt.Errorf("%d of %d permissions are missing", missing, len(all))
+	}
+	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domains/workday"
@@ -20,7 +23,10 @@ type options struct {
 	listen, keys                          string
 	url, tenant, tokenURL, clientID       string
 	clientSecret, refreshToken, authorize command.Secret
-	tokenStore                            string
+	tokenStore, jwtUser, jwtAudience      string
+	jwtKey                                command.Secret
+	zone                                  string
+	absenceJSON                           bool
 	paths                                 workday.Paths
 	hosts, kinds                          string
 	self, reports, all, people            string
@@ -40,6 +46,11 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Secret(&o.clientSecret, "client-secret", "WORKDAY_CLIENT_SECRET", "the secret of the API client")
 	flags.Secret(&o.refreshToken, "refresh-token", "WORKDAY_REFRESH_TOKEN", "the first refresh token")
 	flags.Text(&o.tokenStore, "token-store", "WORKDAY_TOKEN_STORE", "", "file that keeps the refresh token, which changes at each use")
+	flags.Secret(&o.jwtKey, "jwt-key", "WORKDAY_JWT_KEY", "the RSA key in PEM that signs assertions, for an API client of the type JWT bearer; instead of secret and refresh token")
+	flags.Text(&o.jwtUser, "jwt-user", "WORKDAY_JWT_USER", "", "user name of the integration system user of whom assertions speak")
+	flags.Text(&o.jwtAudience, "jwt-audience", "WORKDAY_JWT_AUDIENCE", "wd", "audience of assertions")
+	flags.Text(&o.zone, "time-zone", "WORKDAY_TIME_ZONE", "UTC", "time zone in which days begin and end, such as Europe/Lisbon")
+	flags.BoolVar(&o.absenceJSON, "absence-json", getenv("WORKDAY_ABSENCE_JSON") == "true", "post absences as JSON, for services before v5, instead of a form ($WORKDAY_ABSENCE_JSON)")
 	flags.Secret(&o.authorize, "authorization", "WORKDAY_AUTHORIZATION", "the bearer token that callers of this service send")
 	flags.Text(&o.paths.Common, "path-common", "WORKDAY_PATH_COMMON", "/ccx/api/v1/{tenant}", "base path of the common service")
 	flags.Text(&o.paths.Staffing, "path-staffing", "WORKDAY_PATH_STAFFING", "/ccx/api/staffing/v7/{tenant}", "base path of the staffing service")
@@ -67,18 +78,21 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 	tokens, err3 := o.authorize.Tokens()
 	kinds, err4 := parseKinds(o.kinds)
 	people, err5 := readPeople(o.people)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	signs, err6 := o.readJWT()
+	zone, err7 := time.LoadLocation(o.zone)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return workday.Config{}, err
 	}
 	cfg := workday.Config{
 		Tenant: workday.Tenant{
 			URL: o.url, Name: o.tenant, TokenURL: o.tokenURL, ClientID: o.clientID, ClientSecret: clientSecret,
-			Paths: o.paths, AllowedHosts: strings.Split(o.hosts, ","), AllowLoopback: o.loopback, RequestsPerSecond: o.rps,
+			Paths: o.paths, AbsenceJSON: o.absenceJSON, JWT: signs, AllowedHosts: strings.Split(o.hosts, ","), AllowLoopback: o.loopback, RequestsPerSecond: o.rps,
 		},
 		Access:       workday.Access{Self: roles(o.self), Reports: roles(o.reports), All: roles(o.all), People: people},
-		AbsenceTypes: kinds, Authorization: tokens, Logger: logger,
+		AbsenceTypes: kinds, Authorization: tokens, Zone: zone, Logger: logger,
 	}
 	switch {
+	case signs != nil:
 	case o.tokenStore != "":
 		cfg.Tenant.Tokens = workday.FileTokens(o.tokenStore, refresh)
 	case o.loopback && refresh != "":
@@ -87,6 +101,19 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 		return workday.Config{}, errors.New("--token-store is required: the tenant replaces the refresh token at each use")
 	}
 	return cfg, nil
+}
+
+// readJWT reads the key that signs assertions, if there is one.
+func (o options) readJWT() (*workday.JWT, error) {
+	pem, err := o.jwtKey.Read()
+	if err != nil || pem == "" {
+		return nil, err
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(pem))
+	if err != nil {
+		return nil, fmt.Errorf("--jwt-key: %w", err)
+	}
+	return &workday.JWT{Key: key, Subject: o.jwtUser, Audience: o.jwtAudience}, nil
 }
 
 // roles reads a list; an empty one lets nobody.

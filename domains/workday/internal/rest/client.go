@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -79,7 +80,16 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return c.call(ctx, http.MethodGet, path, nil, out)
+	return c.call(ctx, http.MethodGet, path, payload{}, out)
+}
+
+// payload is the body of a write, and how it is sent.
+type payload struct {
+	body []byte
+	// kind is the content type.
+	kind string
+	// lenient accepts what the tenant would only warn of.
+	lenient bool
 }
 
 // post writes once and reads the answer into out.
@@ -88,12 +98,31 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", path, err)
 	}
-	return c.call(ctx, http.MethodPost, path, body, out)
+	return c.call(ctx, http.MethodPost, path, payload{body: body, kind: "application/json"}, out)
+}
+
+// postPart writes once, the JSON as the part jsonData of a form where the tenant's
+// service asks for that.
+func (c *Client) postPart(ctx context.Context, path string, in, out any, lenient bool) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	sent := payload{body, "application/json", lenient}
+	if !c.cfg.AbsenceJSON {
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		if err := errors.Join(w.WriteField("jsonData", string(body)), w.Close()); err != nil {
+			return fmt.Errorf("encode %s: %w", path, err)
+		}
+		sent.body, sent.kind = form.Bytes(), w.FormDataContentType()
+	}
+	return c.call(ctx, http.MethodPost, path, sent, out)
 }
 
 // call sends a request, and sends it again once with a new token when the
 // tenant refuses the present one.
-func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
+func (c *Client) call(ctx context.Context, method, path string, body payload, out any) error {
 	op := method + " " + path
 	rejected := ""
 	for {
@@ -137,7 +166,7 @@ type answer struct {
 
 // exchange waits for its turn, then sends a read with retries or a write
 // without.
-func (c *Client) exchange(ctx context.Context, op, method, path string, body []byte, token string) (answer, error) {
+func (c *Client) exchange(ctx context.Context, op, method, path string, body payload, token string) (answer, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -150,15 +179,18 @@ func (c *Client) exchange(ctx context.Context, op, method, path string, body []b
 	return c.sendWrite(ctx, op, method, path, body, token)
 }
 
-func (c *Client) request(ctx context.Context, method, path string, body []byte, token string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.cfg.BaseURL+path, bytes.NewReader(body))
+func (c *Client) request(ctx context.Context, method, path string, body payload, token string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.cfg.BaseURL+path, bytes.NewReader(body.body))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "application/json")
 	if method != http.MethodGet {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", body.kind)
+		if body.lenient {
+			req.Header.Set("wd-warning-action", "updateonwarning")
+		}
 		return req, nil
 	}
 	req.Body, req.ContentLength = nil, 0
@@ -166,7 +198,7 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte, 
 }
 
 func (c *Client) sendRead(ctx context.Context, op, path, token string) (answer, error) {
-	plain, err := c.request(ctx, http.MethodGet, path, nil, token)
+	plain, err := c.request(ctx, http.MethodGet, path, payload{}, token)
 	if err != nil {
 		return answer{}, err
 	}
@@ -181,7 +213,7 @@ func (c *Client) sendRead(ctx context.Context, op, path, token string) (answer, 
 // sendWrite repeats only what the tenant certainly did not look at: an answer
 // 429 with a short wait. It never sends an Idempotency-Key header, because Go
 // replays a lost POST that has one and Workday does not honour it.
-func (c *Client) sendWrite(ctx context.Context, op, method, path string, body []byte, token string) (answer, error) {
+func (c *Client) sendWrite(ctx context.Context, op, method, path string, body payload, token string) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		if err := c.limit.Wait(ctx); err != nil {
 			return answer{}, &Error{Op: op, Kind: KindTimeout, Cause: err}

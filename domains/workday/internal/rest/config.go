@@ -32,7 +32,13 @@ type Config struct {
 	ClientSecret string
 	// Tokens keeps the refresh token between calls and restarts.
 	Tokens TokenStore
-	Paths  Paths
+	// JWT authenticates by a signed assertion instead of a refresh token; ClientSecret
+	// and Tokens are then not needed.
+	JWT   *JWT
+	Paths Paths
+	// AbsenceJSON posts absences as JSON, as the services before v5 take them; v5 takes
+	// a form with the part jsonData.
+	AbsenceJSON bool
 
 	// AllowedHosts are suffixes of hosts to which secrets may be sent
 	// [workday.com, myworkday.com]. Loopback needs AllowLoopback, and is the
@@ -105,14 +111,19 @@ func (c *Config) setDefaults() {
 }
 
 func (c *Config) validate() error {
-	for name, value := range map[string]string{
-		"base URL": c.BaseURL, "tenant": c.Tenant, "client id": c.ClientID, "client secret": c.ClientSecret,
-	} {
+	wanted := map[string]string{"base URL": c.BaseURL, "tenant": c.Tenant, "client id": c.ClientID}
+	if c.JWT == nil {
+		wanted["client secret"] = c.ClientSecret
+	}
+	for name, value := range wanted {
 		if value == "" {
 			return fmt.Errorf("workday client: no %s", name)
 		}
 	}
-	if c.Tokens == nil {
+	if c.JWT != nil && (c.JWT.Key == nil || c.JWT.Subject == "") {
+		return fmt.Errorf("workday client: an assertion needs a key and a subject")
+	}
+	if c.Tokens == nil && c.JWT == nil {
 		return fmt.Errorf("workday client: no token store")
 	}
 	if c.MaxConcurrency < 1 || c.Attempts < 1 || c.Burst < 1 {

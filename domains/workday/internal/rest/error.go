@@ -71,7 +71,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 func (e *Error) Reason() string {
 	var parts []string
 	for _, d := range e.Details {
-		if !d.Warning() || len(e.Details) == 1 {
+		if !d.Warning() || e.OnlyWarns() {
 			parts = append(parts, d.Message)
 		}
 	}
@@ -96,6 +96,11 @@ func (e *Error) Has(codes ...string) bool {
 		}
 	}
 	return false
+}
+
+// OnlyWarns tells whether the tenant refused nothing and only warned.
+func (e *Error) OnlyWarns() bool {
+	return e.Kind == KindInvalid && len(e.Details) > 0 && !slices.ContainsFunc(e.Details, func(d Detail) bool { return !d.Warning() })
 }
 
 // AsError finds the Error in err's chain.

@@ -24,6 +24,29 @@ type EventComment struct {
 
 func (EventComment) identity() string { return "" }
 
+// Step is a step of an event.
+type Step struct {
+	ID         string         `json:"id"`
+	Descriptor string         `json:"descriptor"`
+	Status     Ref            `json:"status"`
+	Awaiting   []Ref          `json:"awaitingPersons"`
+	Comments   []EventComment `json:"comments"`
+}
+
+func (s Step) identity() string { return s.ID }
+
+// OpenSteps lists the steps of an event that wait for somebody.
+func (c *Client) OpenSteps(ctx context.Context, event string) ([]Step, error) {
+	page, err := list[Step](ctx, c, c.cfg.Paths.Process+"/events/"+url.PathEscape(event)+"/inProgressSteps", nil, 100)
+	return page.Items, err
+}
+
+// CompletedSteps lists the steps of an event that are done.
+func (c *Client) CompletedSteps(ctx context.Context, event string) ([]Step, error) {
+	page, err := list[Step](ctx, c, c.cfg.Paths.Process+"/events/"+url.PathEscape(event)+"/completedSteps", nil, 100)
+	return page.Items, err
+}
+
 // ProcessTypes lists the kinds of business processes of the tenant.
 func (c *Client) ProcessTypes(ctx context.Context) ([]Ref, error) {
 	page, err := list[Ref](ctx, c, c.cfg.Paths.Process+"/types", nil, 2000)

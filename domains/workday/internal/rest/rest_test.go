@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -245,7 +247,7 @@ func TestValidationsAreKnownByCode(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
 	days := []rest.Day{{Date: "2026-12-05", Quantity: 1, Type: rest.Ref{ID: "ffffffffffffffffffffffffffffffff"}}}
-	_, err := b.client.RequestTimeOff(t.Context(), b.ana.ID, days, "")
+	_, err := b.client.RequestTimeOff(t.Context(), b.ana.ID, days, "", false)
 	e, is := rest.AsError(err)
 	if !is || e.Kind != rest.KindInvalid || !e.Has("A1041") || e.Has("A1011") {
 		t.Fatalf("error %v", err)
@@ -459,7 +461,7 @@ func TestWarningsComeWithTheResult(t *testing.T) {
 	t.Cleanup(server.Close)
 	b := setup(t, sandbox.Config{})
 	b.config.BaseURL = server.URL
-	got, err := b.newClient(t, b.config).RequestTimeOff(t.Context(), "x", nil, "")
+	got, err := b.newClient(t, b.config).RequestTimeOff(t.Context(), "x", nil, "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,5 +471,50 @@ func TestWarningsComeWithTheResult(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAnAssertionTakesThePlaceOfARefreshToken: an API client that signs gets tokens, and
+// new ones when they expire; a key that the tenant does not know gets none, for good.
+func TestAnAssertionTakesThePlaceOfARefreshToken(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant, err := sandbox.New(sandbox.Config{Workers: 60, JWTKey: &key.PublicKey, StringExpiry: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(tenant)
+	t.Cleanup(server.Close)
+	c := tenant.Credentials()
+	with := func(j *rest.JWT) *rest.Client {
+		client, err := rest.New(rest.Config{BaseURL: server.URL, Tenant: c.Tenant, ClientID: c.ClientID, JWT: j, AllowLoopback: true, RequestsPerSecond: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client
+	}
+	good := with(&rest.JWT{Key: key, Subject: "ISU_Manifold"})
+	for range 2 {
+		if _, err := good.SearchWorkers(t.Context(), "", 1); err != nil {
+			t.Fatal(err)
+		}
+		tenant.ExpireTokens()
+	}
+	for name, j := range map[string]*rest.JWT{
+		"another key": {Key: other, Subject: "ISU_Manifold"}, "another user": {Key: key, Subject: "nobody"}, "another audience": {Key: key, Subject: "ISU_Manifold", Audience: "x"},
+	} {
+		if err := with(j).Ping(t.Context()); !rest.IsKind(err, rest.KindReauth) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := rest.New(rest.Config{BaseURL: server.URL, Tenant: c.Tenant, ClientID: c.ClientID, JWT: &rest.JWT{Key: key}, AllowLoopback: true}); err == nil {
+		t.Error("an assertion about nobody")
 	}
 }

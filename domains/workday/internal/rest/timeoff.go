@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
+	"strings"
 )
 
 // submit is the action of a business process; its id is the same in every
@@ -32,10 +34,24 @@ func (a AbsenceType) identity() string { return a.ID }
 type Balance struct {
 	Quantity float64 `json:"quantity"`
 	Unit     Ref     `json:"unit"`
-	Plan     Ref     `json:"absencePlan"`
+	Plan     Plan    `json:"absencePlan"`
 	Category Ref     `json:"category"`
 	Date     string  `json:"effectiveDate"`
 	Worker   Ref     `json:"worker"`
+}
+
+// Plan is what a balance is of.
+type Plan struct {
+	Ref
+
+	// TimeOffs name the kinds of time off that it counts, in whatever form.
+	TimeOffs json.RawMessage `json:"timeoffs"`
+}
+
+// For tells whether the plan counts a kind of time off.
+func (p Plan) For(kind AbsenceType) bool {
+	said := string(p.TimeOffs)
+	return kind.ID != "" && strings.Contains(said, kind.ID) || kind.Descriptor != "" && strings.Contains(said, `"`+kind.Descriptor+`"`)
 }
 
 func (b Balance) identity() string { return b.Plan.ID + "/" + b.Category.ID }
@@ -126,14 +142,14 @@ func (c *Client) Entries(ctx context.Context, worker, from, to string) ([]Entry,
 	return page.Items, err
 }
 
-// RequestTimeOff submits a request.
-func (c *Client) RequestTimeOff(ctx context.Context, worker string, days []Day, comment string) (Started, error) {
+// RequestTimeOff submits a request; lenient accepts what the tenant would warn of.
+func (c *Client) RequestTimeOff(ctx context.Context, worker string, days []Day, comment string, lenient bool) (Started, error) {
 	in := struct {
 		Days    []Day   `json:"days"`
 		Process process `json:"businessProcessParameters"`
 	}{days, process{Ref{ID: submit}, comment}}
 	var out startedAnswer
-	err := c.post(ctx, c.absenceOf(worker)+"/requestTimeOff", in, &out)
+	err := c.postPart(ctx, c.absenceOf(worker)+"/requestTimeOff", in, &out, lenient)
 	return out.started(), err
 }
 
@@ -152,7 +168,7 @@ func (c *Client) DeleteEntries(ctx context.Context, worker string, entries []str
 		in.Days = append(in.Days, fix{Ref{ID: id}, true, comment})
 	}
 	var out startedAnswer
-	err := c.post(ctx, c.absenceOf(worker)+"/correctTimeOffEntry", in, &out)
+	err := c.postPart(ctx, c.absenceOf(worker)+"/correctTimeOffEntry", in, &out, false)
 	return out.started(), err
 }
 

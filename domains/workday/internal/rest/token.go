@@ -27,6 +27,7 @@ const (
 // holder hands out access tokens and renews them, one renewal at a time.
 type holder struct {
 	conf   oauth2.Config
+	jwt    *JWT
 	store  TokenStore
 	client *http.Client
 	now    func() time.Time
@@ -49,6 +50,7 @@ func newHolder(cfg Config) *holder {
 			ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret,
 			Endpoint: oauth2.Endpoint{TokenURL: cfg.TokenURL, AuthStyle: oauth2.AuthStyleInHeader},
 		},
+		jwt:    cfg.JWT,
 		store:  cfg.Tokens,
 		client: &http.Client{Transport: cfg.Transport, Timeout: refreshTimeout, CheckRedirect: noRedirect},
 		now:    cfg.Now,
@@ -91,6 +93,9 @@ func (h *holder) current(rejected string) (string, error) {
 func (h *holder) renew(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout)
 	defer cancel()
+	if h.jwt != nil {
+		return h.assert(ctx)
+	}
 	refresh, err := h.refreshToken(ctx)
 	if err != nil {
 		return "", err
@@ -113,10 +118,15 @@ func (h *holder) renew(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	return h.take(fresh), nil
+}
+
+// take keeps an access token.
+func (h *holder) take(fresh *oauth2.Token) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.access, h.expires = fresh.AccessToken, h.expiry(fresh)
-	return h.access, nil
+	return h.access
 }
 
 func (h *holder) redeem(ctx context.Context, refresh string) (*oauth2.Token, error) {

@@ -125,6 +125,9 @@ func place(f flow.Finding) string {
 	return f.Pointer
 }
 
+// reachable is what to do about a flow that does not answer.
+const reachable = "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
+
 // patience is how long a person who asks what is wrong waits for a flow.
 const patience = 20 * time.Second
 
@@ -142,7 +145,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		out.Asked = true
 		why := fmt.Sprintf("it gave no answer within %s", patience)
-		fix := "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
+		fix := reachable
 		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix, author.Ops{}})
 		out.Verdict = "its nodes are right, but " + why + "; " + fix
 	case err == nil && answer.Facts.Answer != "":

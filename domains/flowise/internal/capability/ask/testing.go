@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -117,6 +118,8 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 		in.Cases = generated(f, g, in.Criteria).Cases
 	}
 	begun := time.Now()
+	wait := waitFor(ctx)
+	var silent atomic.Bool // some question got no answer, and so would the others
 	results := make([]suite.Result, len(in.Cases))
 	var group errgroup.Group
 	group.SetLimit(testAtOnce)
@@ -125,7 +128,18 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 		for trial := range in.Trials {
 			session := fmt.Sprintf("test-%s-%s-%d-t%d", call.RunID, call.NodeID, i, trial)
 			group.Go(func() error {
-				results[i].Outcomes[trial] = try(ctx, client, in.ChatflowID, session, c.Question)
+				if silent.Load() {
+					results[i].Outcomes[trial] = suite.Outcome{Error: "it was not asked, since another question got no answer"}
+					return nil
+				}
+				bounded, cancel := context.WithTimeout(ctx, wait)
+				defer cancel()
+				out := try(bounded, client, in.ChatflowID, session, c.Question)
+				if bounded.Err() != nil && ctx.Err() == nil {
+					silent.Store(true)
+					out.Error = fmt.Sprintf("it gave no answer within %s; %s", wait.Round(time.Second), reachable)
+				}
+				results[i].Outcomes[trial] = out
 				return nil
 			})
 		}
@@ -141,6 +155,16 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	return domainkit.Result[TestReport]{
 		Facts: said, Artifacts: map[string]any{"test_report": results},
 	}, nil
+}
+
+// waitFor is how long a test waits for one answer: a share of what the whole test has, so
+// that a flow that never answers is told as one within that.
+func waitFor(ctx context.Context) time.Duration {
+	wait := time.Minute
+	if deadline, has := ctx.Deadline(); has {
+		wait = min(wait, time.Until(deadline)/3)
+	}
+	return wait
 }
 
 func try(ctx context.Context, client *api.Client, id, session, question string) suite.Outcome {

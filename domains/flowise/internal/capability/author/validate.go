@@ -90,18 +90,29 @@ func (a *Author) Check(ctx context.Context, instance, flowData string, kind flow
 	return a.CheckChange(ctx, instance, "", flowData, kind)
 }
 
+// CheckExport validates a graph that came out of an export, which has no credentials
+// and secrets: that they are missing is a warning.
+func (a *Author) CheckExport(ctx context.Context, instance, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
+	return a.check(ctx, instance, "", flowData, flow.Check{Kind: kind, Template: true})
+}
+
 // CheckChange validates a graph that was made of another one. What was wrong in
 // that one already is told, but does not make the change wrong.
 func (a *Author) CheckChange(ctx context.Context, instance, before, flowData string, kind flow.Kind) (flow.Report, Checked, error) {
+	return a.check(ctx, instance, before, flowData, flow.Check{Kind: kind})
+}
+
+func (a *Author) check(ctx context.Context, instance, before, flowData string, how flow.Check) (flow.Report, Checked, error) {
 	defs, err := a.site.Definitions(ctx, instance)
 	if err != nil {
 		return flow.Report{}, Checked{}, err
 	}
-	report := flow.Validate([]byte(flowData), defs, flow.Check{Kind: kind, Credentials: a.site.CredentialTypes(ctx, instance, flowData)})
+	how.Credentials = a.site.CredentialTypes(ctx, instance, flowData)
+	report := flow.Validate([]byte(flowData), defs, how)
 	failed, warned := report.Errors(), report.Warnings()
 	added, old := failed, []flow.Finding(nil)
 	if before != "" {
-		earlier := flow.Validate([]byte(before), defs, flow.Check{Kind: kind, Credentials: a.site.CredentialTypes(ctx, instance, before)})
+		earlier := flow.Validate([]byte(before), defs, flow.Check{Kind: how.Kind, Credentials: a.site.CredentialTypes(ctx, instance, before)})
 		added, old = report.Split(earlier)
 	}
 	out := Checked{

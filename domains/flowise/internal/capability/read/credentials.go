@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -81,15 +82,19 @@ type CredentialChoice struct {
 	Name         string `json:"name"`
 }
 
-// Summary says what is missing.
+// Summary says yes or no, and what is missing.
 func (c CredentialCheck) Summary() string {
 	if !c.OK {
-		return "missing credentials: " + strings.Join(c.Missing, ", ")
+		return "no, there is no credential of type " + strings.Join(c.Missing, ", none of type ")
 	}
 	if len(c.Found) == 0 {
 		return "no credentials are needed"
 	}
-	return "every needed credential is there"
+	var names []string
+	for _, f := range c.Found[:min(5, len(c.Found))] {
+		names = append(names, fmt.Sprintf("%s (%s)", f.Name, f.Type))
+	}
+	return "yes: " + strings.Join(names, ", ")
 }
 
 func (r *Reader) checkCredentials(ctx context.Context, call domainkit.Call, in CredentialNeed) (CredentialCheck, error) {
@@ -134,11 +139,20 @@ func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) 
 		}
 	}
 	for _, t := range in.Types {
-		add(t)
+		if kinds := typesCalled(defs, t); len(kinds) > 0 {
+			add(kinds...)
+		} else {
+			add(t)
+		}
 	}
 	for _, name := range in.NodeNames {
 		def, near := site.FindNode(defs, name)
-		if def == nil {
+		kinds := typesCalled(defs, name)
+		switch {
+		case def == nil && len(kinds) > 0: // a company, whose credential is meant
+			add(kinds...)
+			continue
+		case def == nil:
 			return nil, domainkit.Refusef(contracts.ErrNotFound, "there is no node %q%s", name, near)
 		}
 		if def.Credential != nil && !def.Credential.Optional && len(def.Credential.CredentialNames) > 0 {
@@ -146,4 +160,26 @@ func (r *Reader) needs(ctx context.Context, instance string, in CredentialNeed) 
 		}
 	}
 	return out, nil
+}
+
+// typesCalled are the types of credentials that a word means: the one that is called so,
+// or those that begin with it, such as pineconeApi for Pinecone.
+func typesCalled(defs *knowledge.Snapshot, word string) []string {
+	want := strings.ReplaceAll(site.Plain(word), " ", "")
+	var out []string
+	for _, def := range defs.Nodes() {
+		if def.Credential == nil {
+			continue
+		}
+		for _, kind := range def.Credential.CredentialNames {
+			if strings.EqualFold(kind, want) {
+				return []string{kind}
+			}
+			if want != "" && strings.HasPrefix(strings.ToLower(kind), want) && !slices.Contains(out, kind) {
+				out = append(out, kind)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -82,7 +82,9 @@ type FlowFilter struct {
 	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
 	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, a model, or a credential by its name"`
 	Category string `json:"category,omitempty" max:"200" description:"Only flows of this category, which people also call their folder"`
-	Limit    int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+	// UnchangedSince leaves out what anybody changed on that day or later.
+	UnchangedSince string `json:"unchanged_since,omitempty" format:"date" description:"Only flows that nobody changed since this day"`
+	Limit          int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
 
 // FlowRow is a chatflow in a list.
@@ -134,6 +136,9 @@ func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 	}
 	if in.Category != "" {
 		all = slices.DeleteFunc(all, func(f api.Flow) bool { return !inCategory(f, in.Category) })
+	}
+	if in.UnchangedSince != "" {
+		all = slices.DeleteFunc(all, func(f api.Flow) bool { return f.UpdatedDate.UTC().Format(time.DateOnly) >= in.UnchangedSince })
 	}
 	out := Flows{Total: len(all), Cut: cut}
 	for _, f := range all[:min(in.Limit, len(all))] {

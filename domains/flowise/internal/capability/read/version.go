@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
@@ -78,7 +79,7 @@ func (r *Reader) listVersions(ctx context.Context, call domainkit.Call, in Versi
 // VersionPair names two versions.
 type VersionPair struct {
 	site.FlowRef
-	From string `json:"from" min:"1" max:"60" description:"The earlier version, such as v2"`
+	From string `json:"from,omitempty" max:"60" description:"The earlier version, such as v2; the one before the later one unless given"`
 	To   string `json:"to,omitempty" max:"60" description:"The later version; the flow as it is now unless given"`
 }
 
@@ -113,13 +114,18 @@ func (v VersionDiff) Summary() string {
 
 func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in VersionPair) (domainkit.Result[VersionDiff], error) {
 	none := domainkit.Result[VersionDiff]{}
-	from, before, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.From)
-	if err != nil {
-		return none, site.Failure(err)
-	}
 	to, after, err := r.laterVersion(ctx, call, in)
 	if err != nil {
 		return none, err
+	}
+	if in.From == "" {
+		if in.From, err = r.versionBefore(ctx, call, in, after); err != nil {
+			return none, err
+		}
+	}
+	from, before, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.From)
+	if err != nil {
+		return none, site.Failure(err)
 	}
 	a, err := flow.Decompile([]byte(before))
 	if err != nil {
@@ -144,6 +150,22 @@ func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 		Facts:     VersionDiff{ChatflowID: in.ChatflowID, From: from.Label, To: to, Same: before == after, Changes: changes, Rows: rows},
 		Artifacts: map[string]any{"diff": diff},
 	}, nil
+}
+
+// versionBefore is the newest version before the later one that is another than it.
+func (r *Reader) versionBefore(ctx context.Context, call domainkit.Call, in VersionPair, after string) (string, error) {
+	list, _, err := r.site.Data.Versions(ctx, call.Instance, in.ChatflowID, 60)
+	if err != nil {
+		return "", err
+	}
+	passed := in.To == ""
+	for _, v := range list { // the newest first
+		if passed && v.SHA256 != site.HashOf(after) {
+			return v.Label, nil
+		}
+		passed = passed || v.Label == in.To
+	}
+	return "", domainkit.Refusef(contracts.ErrNotFound, "there is no version of the flow before that")
 }
 
 // laterVersion gives the version to compare with, or the flow as it is now.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -28,13 +26,6 @@ type Promotion struct {
 	To string `json:"to" min:"1" max:"100" description:"The Flowise that it is taken to"`
 }
 
-// Importing brings a flow in from a file of the operator's folder.
-type Importing struct {
-	site.Place
-	policy.Base
-	File string `json:"file" min:"1" max:"300" description:"Name of the file in the folder of exported flows"`
-}
-
 // promotion plans that a flow becomes on another server what it is here.
 func promotion(ctx context.Context, w *Writer, call domainkit.Call, in Promotion) (plan, error) {
 	if in.To == call.Instance {
@@ -51,47 +42,6 @@ func promotion(ctx context.Context, w *Writer, call domainkit.Call, in Promotion
 	from := call.Instance
 	call.Instance = in.To
 	return carry(ctx, w, call, file, fmt.Sprintf("taken from %s to %s", from, in.To))
-}
-
-// importing plans that a flow becomes what a file says.
-func importing(ctx context.Context, w *Writer, call domainkit.Call, in Importing) (plan, error) {
-	file, err := readFile(w.site.Folder, in.File)
-	if err != nil {
-		return plan{}, err
-	}
-	return carry(ctx, w, call, file, "imported from "+present.Clip(in.File, 80))
-}
-
-// maxFile bounds a file that is read, in bytes.
-const maxFile = 20 << 20
-
-// readFile reads a flow from the operator's folder, and from nowhere else.
-func readFile(folder, name string) (transfer.File, error) {
-	if folder == "" {
-		return transfer.File{}, domainkit.Refusef(contracts.ErrPrecondition, "this domain has no folder for flows; the operator names one by --folder")
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return transfer.File{}, fmt.Errorf("open the folder of flows: %w", err)
-	}
-	defer func() { _ = root.Close() }() // nothing was written
-	if !strings.HasSuffix(name, ".json") {
-		name += ".json"
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return transfer.File{}, domainkit.Refusef(contracts.ErrNotFound, "there is no file %q in the folder of flows", present.Clip(name, 120))
-	}
-	defer func() { _ = f.Close() }() // it was read only
-	raw, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
-		return transfer.File{}, fmt.Errorf("read %s: %w", name, err)
-	}
-	file, err := transfer.Decode(raw)
-	if err != nil {
-		return transfer.File{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%s: %s", present.Clip(name, 120), site.Reason(err))
-	}
-	return file, nil
 }
 
 // carry plans that the flow of a file is on the server of the call: a new one, or
@@ -117,36 +67,53 @@ func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.Fi
 	if err != nil {
 		return plan{}, err
 	}
-	next := string(file.Flow)
-	if len(ops) > 0 {
-		made, compiled, err := w.author.Compile(ctx, call, g, ops, flow.Kind(file.Type))
-		if err != nil {
-			return plan{}, err
-		}
-		if !compiled.OK {
-			return plan{}, notCompiled(compiled)
-		}
-		next = string(made.FlowData)
+	next, err := withOps(ctx, w, call, g, ops, flow.Kind(file.Type))
+	if err != nil {
+		return plan{}, err
 	}
 	_, checked, err := w.author.CheckChange(ctx, call.Instance, now.FlowData, next, flow.Kind(file.Type))
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{did: did, checked: &checked, at: call.Instance}
+	return placed(ctx, w, call, file, now, next, plan{did: did, checked: &checked})
+}
+
+// withOps gives a graph after ops, as it is where there are none.
+func withOps(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, ops []json.RawMessage, kind flow.Kind) (string, error) {
+	if len(ops) == 0 {
+		return string(g.FlowData()), nil
+	}
+	made, compiled, err := w.author.Compile(ctx, call, g, ops, kind)
+	if err != nil {
+		return "", err
+	}
+	if !compiled.OK {
+		return "", notCompiled(compiled)
+	}
+	return string(made.FlowData), nil
+}
+
+// placed plans that a graph is a new flow, or that of the flow that has its name.
+func placed(ctx context.Context, w *Writer, call domainkit.Call, file transfer.File, now api.Flow, next string, p plan) (plan, error) {
+	p.at = call.Instance
 	before := now.FlowData
 	if now.ID == "" {
 		before = `{"nodes":[],"edges":[]}`
-		p.create = &api.NewFlow{Name: file.Name, Type: api.FlowType(file.Type), FlowData: next}
+		p.create = &api.NewFlow{Name: file.Name, Type: api.FlowType(file.Type), FlowData: next, ChatbotConfig: file.ChatbotConfig}
 		if file.Category != "" {
 			p.create.Category = &file.Category
 		}
 	} else {
+		if string(now.Type) != file.Type {
+			return plan{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has a flow called %q already, which is a %s, and this is a %s; give it another name", call.Instance, present.Clip(file.Name, 80), now.Type, file.Type)
+		}
 		if next == now.FlowData {
 			return plan{}, noChange(now, "is like this on "+call.Instance+" already")
 		}
 		p.flow, p.change = now, api.FlowChange{FlowData: &next}
 	}
-	p.diff, err = w.difference(ctx, call, before, next)
+	diff, err := w.difference(ctx, call, before, next)
+	p.diff = diff
 	return p, err
 }
 

@@ -1,0 +1,139 @@
+package domainkit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// ErrUntold is what a find of AddWrite gives when it cannot be told whether the write
+// took place.
+var ErrUntold = errors.New("it cannot be told whether the write took place")
+
+// FindPrefix begins the names of the reads that AddWrite adds.
+const FindPrefix = "find_"
+
+// sought are the parameters of such a read: those of the write, and its key.
+type sought struct {
+	Write json.RawMessage `json:"write"`
+	Key   string          `json:"key"`
+}
+
+// AddWrite adds a keyed write and, of one function that looks for what it did, all that
+// is asked about that later: what became of an execution that was cut off, and the read
+// find_<name>, by which the core reconciles the write and reads it back. The read takes
+// the parameters of the write as write and its key; its facts are applied (null where that cannot
+// be told) and those of the write.
+//
+// find gets the parameters and, in the call, the idempotency key of the write. It gives
+// nil when the write did nothing, and ErrUntold when that cannot be told. Conditions
+// beside applied that a read-back has to meet stand in Metadata.Verify.Assertions.
+func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context, call Call, in In) (Out, error), find func(ctx context.Context, call Call, in In) (*Out, error)) error {
+	if find == nil {
+		return fmt.Errorf("capability %q: find is nil", c.Name)
+	}
+	c.Resolve = LookUp(func(ctx context.Context, call Call, in In) (applied *bool, facts any, err error) {
+		found, err := find(ctx, call, in)
+		if errors.Is(err, ErrUntold) {
+			return nil, nil, nil
+		}
+		return new(found != nil), found, err
+	})
+	if c.Metadata.Idempotency == "" {
+		c.Metadata.Idempotency = contracts.IdempotencyKeyed
+	}
+	if err := Add(s, c, do); err != nil {
+		return err
+	}
+	return s.addFind(c.Name, finder(find))
+}
+
+// finder makes the handler of the read.
+func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out, error)) RawHandler {
+	return func(ctx context.Context, call Call, parameters json.RawMessage) (contracts.ToolResult, error) {
+		var asked sought
+		var in In
+		if err := errors.Join(json.Unmarshal(parameters, &asked), json.Unmarshal(asked.Write, &in)); err != nil {
+			return contracts.ToolResult{}, Refusef(contracts.ErrInvalidParameters, "the parameters cannot be read: %s", plainJSONError(err))
+		}
+		call.IdempotencyKey = asked.Key
+		found, err := find(ctx, call, in)
+		switch {
+		case errors.Is(err, ErrUntold):
+			return contracts.ToolResult{OK: true, Summary: ErrUntold.Error(), Facts: map[string]any{"applied": nil}}, nil
+		case err != nil:
+			return contracts.ToolResult{}, err
+		case found == nil:
+			return contracts.ToolResult{OK: true, Summary: "it did not take place", Facts: map[string]any{"applied": false}}, nil
+		}
+		out, err := resultOf(*found)
+		if err != nil {
+			return out, err
+		}
+		out.Facts["applied"] = true
+		return out, nil
+	}
+}
+
+// addFind adds the read of a write that was added last, and lets the write say that
+// this is how it is reconciled and read back.
+func (s *Service) addFind(name string, handler RawHandler) error {
+	s.mu.Lock()
+	write := s.declared[len(s.declared)-1]
+	s.mu.Unlock()
+	input, err := json.Marshal(map[string]any{
+		"type": "object", "additionalProperties": false, "required": []string{"write", "key"},
+		"properties": map[string]any{
+			"write": write.declared.Schema,
+			"key":   map[string]any{"type": "string", "minLength": 1, "maxLength": 255, "description": "Idempotency key of the write"},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("capability %q: %w", name, err)
+	}
+	output, err := withApplied(write.declared.OutputSchema)
+	if err != nil {
+		return fmt.Errorf("capability %q: %w", name, err)
+	}
+	given := map[string]any{"write": "${params}", "key": "${context.idempotency_key}"}
+	md := &write.declared.Metadata
+	md.Reconcile = &contracts.CapabilityCall{Capability: FindPrefix + name, ParamMap: given}
+	verify := contracts.VerifyRule{WithinMS: 5000}
+	if md.Verify != nil {
+		verify = *md.Verify
+	}
+	yes := any(true)
+	verify.Capability, verify.ParamMap = cmp.Or(verify.Capability, FindPrefix+name), given
+	verify.Assertions = slices.Insert(slices.Clone(verify.Assertions), 0, contracts.Condition{Path: "facts.applied", Equals: &yes})
+	md.Verify = &verify
+	return AddRaw(s, Capability{
+		Name: FindPrefix + name, Description: "Tells whether a call of " + name + " took place, and what it did.",
+		Metadata: contracts.Metadata{
+			SideEffectClass: contracts.ClassRead, ExecutionMode: contracts.ModeParallelSafe, Idempotency: contracts.IdempotencyNotApplicable,
+			RiskLevel: contracts.RiskRead, Routable: new(false), TimeoutMS: 10000,
+		},
+		Schema: input, OutputSchema: output,
+	}, handler)
+}
+
+// withApplied makes the schema of a write's facts one of facts that may not be there.
+func withApplied(schema json.RawMessage) (json.RawMessage, error) {
+	o, err := parseObject(schema)
+	if err != nil {
+		return nil, err
+	}
+	properties, _ := o.get("properties")
+	all, is := properties.(*object)
+	if !is {
+		all = &object{}
+	}
+	all.set("applied", &object{members: []member{{"type", []any{"boolean", "null"}}}})
+	o.set("properties", all)
+	o.set("required", []any{"applied"})
+	return json.Marshal(o)
+}
