@@ -293,7 +293,7 @@ func TestWhatIsOpenIsAnsweredChangedOrTakenBack(t *testing.T) {
 	if u.Revision == nil || u.Revision.ID != "gate_1" || u.Revision.Parameters["days"] != 3.0 {
 		t.Errorf("%+v", u.Revision)
 	}
-	if told := strings.Join(m.asked[0].Context, "\n"); !strings.Contains(told, "o2") || !strings.Contains(told, "saw | drill") || !m.asked[0].OpenQuestion || !m.asked[0].OpenRequest {
+	if told := strings.Join(m.asked[0].Waiting, "\n"); !strings.Contains(told, "o2") || !strings.Contains(told, "saw | drill") || !m.asked[0].OpenQuestion || !m.asked[0].OpenRequest {
 		t.Errorf("%s", told)
 	}
 	u = s.understand(t, &model{readings: []reasoning.Reading{{HasAnswer: true, Answer: "saw"}}}, intent.Request{Message: "the saw", Open: open})

@@ -56,6 +56,7 @@ func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 		}
 		f.Known++
 		for _, a := range expected.Wanted() {
+			f.Wanted++
 			if _, ok := offered(asked, a.Capability); !ok {
 				f.NotOffered = append(f.NotOffered, at.item.ID+": "+a.Capability)
 			}
