@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/llm"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // syllables make words that look like words and mean nothing.

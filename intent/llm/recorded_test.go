@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/llm"
-	"github.com/manifold-run/manifold/reasoning"
+	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
 // recordedSet are cases of the Berkeley Function Calling Leaderboard with what real models

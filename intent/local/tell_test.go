@@ -34,12 +34,12 @@ func TestWhatIsNotSaidIsWhatTheRequestBeforeCameTo(t *testing.T) {
 	}
 	settle(t, reader, catalog)
 	for said, steps := range map[string]int{
-		"book car C-21 on boat B-6 and tell the bridge":          2,
+		"put C-21 on B-6 and tell the bridge":                    2,
 		"list the cars of B-6 and send it to the deck as a note": 2,
 		"tell the bridge": 0,
-		"book car C-21 on boat B-6 and send the bridge a note: fog ahead":  0,
+		"put C-21 on B-6 and send the bridge a note: fog ahead":            0,
 		"send the bridge a note: fog ahead, and list the cars of boat B-6": 0,
-		"book car C-21 on boat B-6 and book car C-22 on boat B-6":          0,
+		"put C-21 on B-6 and put C-22 on B-6":                              0,
 	} {
 		u, err := reader.Understand(t.Context(), intent.Request{Message: said, Catalog: catalog, AnyRole: true, Now: saturday})
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/planner"
 )
 
@@ -137,7 +137,7 @@ func (o outline) after(n contracts.Node) []string {
 // named so.
 func (o outline) values(n contracts.Node) string {
 	var out []string
-	for _, row := range sheet.Of(contracts.Interrupt{Action: &contracts.Action{Capability: n.Tool, Parameters: n.Params, Said: n.Said}}) {
+	for _, row := range gateview.Of(contracts.Interrupt{Action: &contracts.Action{Capability: n.Tool, Parameters: n.Params, Said: n.Said}}) {
 		switch text, isText := row.Value.(string); {
 		case row.Opaque && row.Label == "":
 		case isText && strings.Contains(text, "${"):

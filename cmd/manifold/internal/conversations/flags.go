@@ -145,11 +145,11 @@ func (f *Flags) Play(ctx context.Context, out, errs io.Writer, quiet bool) (repo
 	if err != nil {
 		return report, false, err
 	}
-	if m, ok := report.Model.(ModelFigures); ok && m.Wanted > 0 {
+	if m, ok := report.Model.(ModelMetrics); ok && m.Wanted > 0 {
 		_, _ = fmt.Fprintf(errs, "offered: %.1f %% of %d expected capabilities\n", m.Recall, m.Wanted)
 	}
 	missed := f.floors().Missed(report.Total)
-	if m, ok := report.Model.(ModelFigures); ok && m.Recall < f.recall {
+	if m, ok := report.Model.(ModelMetrics); ok && m.Recall < f.recall {
 		missed = append(missed, fmt.Sprintf("recall: %.1f %%, at least %g %% wanted", m.Recall, f.recall))
 	}
 	for _, m := range missed {
