@@ -27,7 +27,7 @@ func (c *composer) planned() {
 			p.Nodes = append(p.Nodes, n.Node)
 		}
 	}
-	o := outline{plan: p, place: map[string]int{}, nodes: map[string]contracts.Node{}}
+	o := outline{catalog: c.catalog, plan: p, place: map[string]int{}, nodes: map[string]contracts.Node{}}
 	if lines := o.lines(); waits && len(lines) > 0 {
 		c.blocks = append(c.blocks, contracts.Block{Kind: contracts.BlockList, Title: "The plan", Items: lines})
 	}
@@ -41,9 +41,10 @@ func (c *composer) gateOf(n *contracts.NodeView) bool {
 
 // outline is a plan as whoever asked for it reads it: its own steps, by number.
 type outline struct {
-	plan  contracts.Plan
-	nodes map[string]contracts.Node
-	place map[string]int // number of a step, by its node
+	catalog *contracts.Catalog
+	plan    contracts.Plan
+	nodes   map[string]contracts.Node
+	place   map[string]int // number of a step, by its node
 }
 
 // own tells a step that was asked for; look-ups, joins and the steps of procedures are not.
@@ -134,12 +135,18 @@ func (o outline) after(n contracts.Node) []string {
 }
 
 // values are the parameters of a step as gates show them; one that an earlier step gives is
-// named so.
+// named so, and what is personal stands at the gate alone.
 func (o outline) values(n contracts.Node) string {
 	var out []string
+	var specs map[string]contracts.ParameterSpec
+	if e, ok := o.catalog.Capability(n.Tool); ok {
+		specs = e.Capability.Metadata.ParameterSpecs
+	}
 	for _, row := range gateview.Of(contracts.Interrupt{Action: &contracts.Action{Capability: n.Tool, Parameters: n.Params, Said: n.Said}}) {
 		switch text, isText := row.Value.(string); {
 		case row.Opaque && row.Label == "":
+		case specs[row.Parameter].PII:
+			out = append(out, row.Name+" •••")
 		case isText && strings.Contains(text, "${"):
 			out = append(out, row.Name+" from an earlier step")
 		default:

@@ -19,7 +19,7 @@ func drafted() contracts.RunView {
 	look, find := call("n1", "zoo.weigh", "Weigh", reads), call("n2", "zoo.find", "Find the keeper", reads)
 	find.Role = contracts.RolePreSearch
 	feed, tell := call("n3", "zoo.feed", "Feed", writes, "n1", "n2"), call("n4", "zoo.tell", "Tell", writes, "n3")
-	feed.When, feed.Params = &contracts.Condition{Expr: "${steps.n1.facts.kilos < 90}"}, map[string]any{"animal": "Otto", "kilos": 4.0}
+	feed.When, feed.Params = &contracts.Condition{Expr: "${steps.n1.facts.kilos < 90}"}, map[string]any{"animal": "Otto", "keeper": "Mia Berg", "kilos": 4.0}
 	tell.Params, tell.Say = map[string]any{"text": "${steps.n3.summary}"}, "the keeper knows"
 	look.State, find.State, feed.State = contracts.NodeCompleted, contracts.NodeCompleted, contracts.NodeAwaitingApproval
 	return contracts.RunView{
@@ -29,7 +29,9 @@ func drafted() contracts.RunView {
 }
 
 func planOf(view contracts.RunView) []string {
-	a := answer.Compose(&contracts.Catalog{}, view)
+	feed := &contracts.Capability{Name: "feed", Metadata: contracts.Metadata{ParameterSpecs: map[string]contracts.ParameterSpec{"keeper": {PII: true}}}}
+	zoo := contracts.NewCatalog("zoo", []*contracts.DomainEntry{{Name: "zoo", Capabilities: []*contracts.CapabilityEntry{{Domain: "zoo", Capability: feed}}}}, nil)
+	a := answer.Compose(zoo, view)
 	if a == nil {
 		return nil
 	}
@@ -46,7 +48,7 @@ func TestThePlanStandsAboveItsFirstGate(t *testing.T) {
 	t.Parallel()
 	want := strings.Join([]string{
 		"Step 1: Weigh",
-		"Step 2: Feed, if steps.n1.facts.kilos < 90: animal Otto, kilos 4 – after step 1 – approved by keeper",
+		"Step 2: Feed, if steps.n1.facts.kilos < 90: animal Otto, keeper •••, kilos 4 – after step 1 – approved by keeper",
 		"Step 3: Tell: text from an earlier step – after step 2 – approved by keeper (the keeper knows)",
 	}, "\n")
 	if got := strings.Join(planOf(drafted()), "\n"); got != want {
