@@ -95,7 +95,8 @@ type Understanding struct {
 	// is clarify they are those that are clear and the best reading of the one
 	// that the question is about.
 	Intents []contracts.Intent
-	// Draft is a plan of several steps, instead of Intents.
+	// Draft is a plan of several steps, instead of Intents; where the local reader makes one,
+	// Intents are the same requests each by itself.
 	Draft *contracts.Draft
 	// More says that the results of the reads are needed to know what comes next.
 	More bool

@@ -127,7 +127,7 @@ func question(req intent.Request, offered []*contracts.CapabilityEntry) reasonin
 	for i, o := range req.Open {
 		q.OpenQuestion = q.OpenQuestion || o.Kind == intent.OpenQuestion
 		q.OpenRequest = q.OpenRequest || o.Ref != ""
-		q.Context = append(q.Context, openLine(i, o))
+		q.Waiting = append(q.Waiting, openLine(i, o))
 	}
 	return q
 }

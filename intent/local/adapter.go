@@ -75,7 +75,7 @@ func (a *Reader) explain(ctx context.Context, q Query) (intent.Understanding, []
 	if err != nil {
 		return intent.Understanding{}, nil, fmt.Errorf("match the message: %w", err)
 	}
-	return a.gate(q, clauses), clauses, nil
+	return a.telling(q, a.gate(q, clauses)), clauses, nil
 }
 
 func (a *Reader) gate(q Query, clauses []Clause) intent.Understanding {

@@ -64,6 +64,8 @@ type depot struct {
 	values   map[string]string
 	// data is the raw output of peek, nil for none.
 	data json.RawMessage
+	// peeked changes what peek answers, nil for nothing.
+	peeked func(*contracts.ToolResult)
 	// kept are the results of keyed writes by key.
 	kept map[string]contracts.ToolResult
 	// polls counts the questions for accepted work by operation.
@@ -219,6 +221,9 @@ func (d *depot) peek(id string) contracts.ToolResult {
 	result := contracts.ToolResult{OK: true, Summary: id + " is " + value, Facts: map[string]any{"id": id, "found": found, "value": value}}
 	if d.data != nil {
 		result.Data = contracts.NewOpaque(d.data)
+	}
+	if d.peeked != nil {
+		d.peeked(&result)
 	}
 	return result
 }

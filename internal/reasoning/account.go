@@ -12,7 +12,7 @@ const bytesPerToken = 3
 
 // promptBytes is the size of what would be sent.
 func promptBytes(r Request) int {
-	n := len(r.System.String())
+	n := len(r.Instructions().String())
 	for _, t := range r.Turns {
 		n += len(t.Text.String())
 	}

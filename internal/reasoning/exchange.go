@@ -25,7 +25,7 @@ type Turn struct {
 }
 
 func exchange(now time.Time, r Request, reply Reply, call contracts.ModelCall) Exchange {
-	e := Exchange{At: now, Call: call, System: Mask(r.System.String()), Reply: Mask(reply.Text)}
+	e := Exchange{At: now, Call: call, System: Mask(r.Instructions().String()), Reply: Mask(reply.Text)}
 	for _, t := range r.Turns {
 		e.Turns = append(e.Turns, Turn{Role: t.Role, Text: Mask(t.Text.String())})
 	}

@@ -24,8 +24,10 @@ type Journal interface {
 
 // Request is one call of a model.
 type Request struct {
-	System contracts.Compact
-	Turns  []Message
+	// System are the rules: the same for every call of a kind, so that a vendor may keep
+	// what it has read of them. Context is sent behind them, and is of this call.
+	System, Context contracts.Compact
+	Turns           []Message
 	// Tools are what the model may call; it is never made to.
 	Tools []Tool
 	// Schema is the JSON Schema of the only object that is a right answer; nil
@@ -34,6 +36,14 @@ type Request struct {
 	MaxOutputTokens int
 	// Temperature is in 0…2.
 	Temperature float64
+}
+
+// Instructions are System and Context, for who sends them as one text.
+func (r Request) Instructions() contracts.Compact {
+	if r.Context.String() == "" {
+		return r.System
+	}
+	return contracts.JoinCompact("\n\n", r.System, r.Context)
 }
 
 // Role says who speaks in a Message.

@@ -21,6 +21,7 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 		c.nodes[view.Nodes[i].NodeID] = &view.Nodes[i]
 	}
 	c.worded()
+	c.planned()
 	c.takenBack()
 	c.procedures()
 	c.joins()

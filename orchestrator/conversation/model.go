@@ -192,9 +192,9 @@ func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s standing, 
 
 // revises makes a turn the request before with other values: what waited of it is
 // superseded, and whoever approves sees the new one whole.
-func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, change intent.Revision) (orchestrator.Turn, bool, error) {
+func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, revision intent.Revision) (orchestrator.Turn, bool, error) {
 	for _, i := range slices.Concat(s.questions, s.gates) {
-		if i.InterruptID != change.ID {
+		if i.InterruptID != revision.ID {
 			continue
 		}
 		base := s.asking(i)
@@ -207,11 +207,63 @@ func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, 
 		}
 		in := intentOf(base, i, ref)
 		if in == nil {
-			return t, false, nil
+			return m.revisesPlan(ctx, t, s, i, revision.Parameters)
 		}
-		return m.withValues(ctx, t, *base, in.ID, change.Parameters)
+		return m.withValues(ctx, t, *base, in.ID, revision.Parameters)
 	}
 	return t, false, nil
+}
+
+// revisesPlan changes a gate that a plan has opened. The gate is edited where it stands, so
+// that what the plan has done stays done; where a value has to be looked up, and nothing was
+// written yet, the plan is made anew with it.
+func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s standing, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
+	if !i.Type.Gate() || i.Action == nil {
+		return t, false, nil
+	}
+	entry, ok := m.catalogs.Catalog().Capability(i.Action.Capability)
+	if !ok {
+		return t, false, nil
+	}
+	if slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(name string) bool { return change.IsLookedUp(entry, name) }) {
+		return m.redrafts(ctx, t, s, i, values)
+	}
+	edited := maps.Clone(i.Action.Parameters)
+	for name, value := range values {
+		delete(edited, change.Twin(entry, name))
+		edited[name] = value
+	}
+	t.Kind, t.Gate = orchestrator.TurnDecision, i.InterruptID
+	t.Resume = &contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: edited}
+	return t, true, nil
+}
+
+// redrafts makes a turn the plan before with other values for the step of a gate.
+func (m *machine) redrafts(ctx context.Context, t orchestrator.Turn, s standing, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
+	at := slices.IndexFunc(s.turns, func(o orchestrator.Turn) bool { return o.RunID == i.RunID && o.Draft != nil })
+	if at < 0 {
+		return t, false, nil
+	}
+	run, err := m.runner.View(ctx, i.RunID)
+	if err != nil {
+		return t, false, err
+	}
+	node := slices.IndexFunc(run.Nodes, func(n contracts.NodeView) bool { return n.NodeID == i.NodeID })
+	if node < 0 || len(change.Written(run)) > 0 {
+		return t, false, nil
+	}
+	base := s.turns[at]
+	draft := *base.Draft
+	for name, value := range values {
+		changed, ok := draft.WithParam(run.Nodes[node].IntentID, name, value)
+		if !ok {
+			return t, false, nil
+		}
+		draft = changed
+	}
+	t.Draft, t.Understood, t.Roles, t.Instances, t.DryRun = &draft, true, base.Roles, base.Instances, base.DryRun
+	t.Goal, t.Replaces = change.Goal(base)+"; "+t.Message, &orchestrator.Replaced{RunID: i.RunID}
+	return t, true, nil
 }
 
 // withValues makes a turn a request with other values for one of its intents.

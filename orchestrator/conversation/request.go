@@ -111,6 +111,9 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	}
 	t.Draft, t.More = u.Draft, u.More
 	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.GateAccept
+	if t.Draft != nil {
+		t.Intents = nil // they are its steps
+	}
 	switch {
 	case t.Understood:
 		return t, nil

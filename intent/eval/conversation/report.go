@@ -174,8 +174,8 @@ func (r Report) Text() string {
 
 // Floors are the figures that a run must reach; nil is no floor.
 type Floors struct {
-	Done, Asked       *float64
-	Drops, Unapproved *int
+	Done, Asked              *float64
+	Drops, Unapproved, Gates *int
 }
 
 // Missed says which floors a run has missed.
@@ -189,6 +189,9 @@ func (f Floors) Missed(t Total) []string {
 	}
 	if f.Drops != nil && t.SilentDrop > *f.Drops {
 		out = append(out, fmt.Sprintf("silent drops: %d, at most %d wanted", t.SilentDrop, *f.Drops))
+	}
+	if f.Gates != nil && t.Gates > *f.Gates {
+		out = append(out, fmt.Sprintf("gates: %d, at most %d wanted", t.Gates, *f.Gates))
 	}
 	if f.Unapproved != nil && t.Effects > *f.Unapproved {
 		out = append(out, fmt.Sprintf("writes that nobody meant or approved: %d, at most %d wanted", t.Effects, *f.Unapproved))

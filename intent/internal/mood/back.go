@@ -32,3 +32,53 @@ func TakesBack(lexicon *text.Lexicon, tokens []text.Token) bool {
 	}
 	return false
 }
+
+// The tail of a message that takes it back: so many words at most, and so many behind the
+// word that says no.
+const (
+	tailWords  = 6
+	tailBehind = 3
+)
+
+// Withdraws tells whether the last words of a message, behind a sign, do nothing but take it
+// back: they end with a word that says no ("…, anzi no"), or have one before a sign and a few
+// words without a value ("…, no, leave it").
+func Withdraws(tokens []text.Token, covered []bool) bool {
+	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-tailWords; i-- {
+		if covered[i] || tokens[i].Is(text.FormQuoted|text.FormDigits) {
+			return false
+		}
+		if tokens[i].Break && denies(tokens[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// denies tells a few words that end with one that says no, or have it before a sign.
+func denies(tail []text.Token) bool {
+	no := func(t text.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lang.Faint) }
+	last := len(tail) - 1
+	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
+		return true
+	}
+	for k := 1; k <= last; k++ {
+		if tail[k].Break && no(tail[k-1]) && last-k < tailBehind {
+			return true
+		}
+	}
+	return false
+}
+
+// Refuses tells a message that begins with a word that says no, right before what it is said
+// of: "no alert for Acme". Before a sign or a value it answers something.
+func Refuses(tokens []text.Token, covered []bool) bool {
+	for i, t := range tokens[:max(0, len(tokens)-1)] {
+		if Opening(t.Fold) {
+			continue
+		}
+		next := tokens[i+1]
+		return Denies(t.Fold) && t.Has(lang.Function) && !covered[i] && !covered[i+1] && !next.Break && !next.Has(lang.Function) && !next.Named() && !Negates(next.Fold) && !Denies(next.Fold)
+	}
+	return false
+}

@@ -69,6 +69,11 @@ func (p *param) speaks(c *cues.Cues) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return c.Speech[w] })
 }
 
+// Speaks tells whether a parameter holds what somebody says or writes, by its name.
+func Speaks(s *Set, name string) bool {
+	return slices.ContainsFunc(s.params, func(p *param) bool { return p.name() == name && p.speaks(s.tools.cues) })
+}
+
 // named tells how much of a parameter's name stands right before a place: 0 for
 // nothing, else the number of words, and a share for how much of the name that is.
 func (r *vicinity) named(p *param, i int) float64 {

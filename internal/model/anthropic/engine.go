@@ -73,7 +73,14 @@ func (e *Engine) Complete(ctx context.Context, r reasoning.Request) (reasoning.R
 func (e *Engine) params(r reasoning.Request) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: e.name, MaxTokens: int64(r.MaxOutputTokens), Temperature: sdk.Float(min(r.Temperature, 1))}
 	if text := r.System.String(); text != "" {
-		p.System = []sdk.TextBlockParam{{Text: text}}
+		// The vendor reads tools before the system, and keeps what it has read of both.
+		p.System = []sdk.TextBlockParam{{Text: text, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+	}
+	if text := r.Context.String(); text != "" {
+		p.System = append(p.System, sdk.TextBlockParam{Text: text})
+	}
+	if len(r.Turns) > 0 && r.Turns[0].Role == reasoning.RoleAssistant { // the format begins with the person
+		p.Messages = append(p.Messages, sdk.NewUserMessage(sdk.NewTextBlock("…")))
 	}
 	for _, t := range r.Turns {
 		block := sdk.NewTextBlock(t.Text.String())
@@ -115,7 +122,7 @@ func (e *Engine) reply(answer *sdk.Message, r reasoning.Request) (reasoning.Repl
 	}
 	out := reasoning.Reply{
 		Cut:   answer.StopReason == sdk.StopReasonMaxTokens,
-		Usage: contracts.Tokens{In: int(answer.Usage.InputTokens), Out: int(answer.Usage.OutputTokens)},
+		Usage: contracts.Tokens{In: int(answer.Usage.InputTokens + answer.Usage.CacheReadInputTokens + answer.Usage.CacheCreationInputTokens), Out: int(answer.Usage.OutputTokens)},
 	}
 	for _, block := range answer.Content {
 		switch {

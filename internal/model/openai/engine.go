@@ -107,7 +107,7 @@ func (e *Engine) learns(err error, sent sdk.ChatCompletionNewParams) bool {
 
 func (e *Engine) params(r reasoning.Request) sdk.ChatCompletionNewParams {
 	p := sdk.ChatCompletionNewParams{Model: e.name}
-	if text := r.System.String(); text != "" {
+	if text := r.Instructions().String(); text != "" {
 		p.Messages = append(p.Messages, sdk.SystemMessage(e.withSchema(text, r.Schema)))
 	}
 	for _, t := range r.Turns {

@@ -12,6 +12,8 @@ import (
 type Asked struct {
 	Model  string
 	System string
+	// Kept is the part of System that the request asks the vendor to keep.
+	Kept string
 	// Turns are the texts of the person and of the assistant, oldest first.
 	Turns []Turn
 	// Tools are the names and schemas of what may be called.

@@ -40,7 +40,7 @@ func (messages) read(body []byte) (Asked, error) {
 	if r.MaxTokens <= 0 {
 		return Asked{}, errors.New("max_tokens: field required")
 	}
-	a := Asked{Model: r.Model, System: textOf(r.System), MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	a := Asked{Model: r.Model, System: textOf(r.System), Kept: keptOf(r.System), MaxTokens: r.MaxTokens, Temperature: r.Temperature}
 	for _, m := range r.Messages {
 		a.Turns = append(a.Turns, Turn{m.Role, textOf(m.Content)})
 	}
@@ -52,6 +52,24 @@ func (messages) read(body []byte) (Asked, error) {
 		a.Tools = append(a.Tools, Tool{t.Name, t.Description, t.InputSchema})
 	}
 	return a, nil
+}
+
+// keptOf is the text of a content up to its last mark of the vendor's cache.
+func keptOf(content json.RawMessage) string {
+	var parts []struct {
+		Text  string          `json:"text"`
+		Cache json.RawMessage `json:"cache_control"`
+	}
+	if json.Unmarshal(content, &parts) != nil {
+		return ""
+	}
+	text, kept := "", ""
+	for _, p := range parts {
+		if text += p.Text; len(p.Cache) > 0 {
+			kept = text
+		}
+	}
+	return kept
 }
 
 func (messages) answer(asked Asked, a Answer) any {

@@ -81,6 +81,12 @@ func Twin(entry *contracts.CapabilityEntry, name string) string {
 	return ""
 }
 
+// IsLookedUp tells whether a parameter is found by its words before the call.
+func IsLookedUp(entry *contracts.CapabilityEntry, name string) bool {
+	flow := entry.Capability.Metadata.Flow
+	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name })
+}
+
 // LookedUp are the values of an intent that it needs, and that are found by their words.
 func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []string) {
 	if entry == nil || entry.Capability.Metadata.Flow == nil {

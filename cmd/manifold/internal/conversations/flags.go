@@ -23,8 +23,9 @@ type Flags struct {
 	All, Quiet bool
 
 	reader, out, transcript string
-	done, asked             float64
+	done, asked, recall     float64
 	drops, unapproved       int
+	gates                   int
 }
 
 // Command is the command with its flags and its help; whoever takes it says what
@@ -73,6 +74,8 @@ func (f *Flags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.Quiet, "quiet", false, "list no conversation")
 	flags.Float64Var(&f.done, "floor-done", -1, "exit 1 if less per cent of what was to be done is done")
 	flags.Float64Var(&f.asked, "floor-asked", -1, "exit 1 if more per cent of what was to be done is asked about")
+	flags.Float64Var(&f.recall, "floor-recall", -1, "exit 1 if less per cent of the expected capabilities were offered to the perfect model")
+	flags.IntVar(&f.gates, "max-gates", -1, "exit 1 if more writes wait for an approval")
 	flags.IntVar(&f.drops, "max-drops", -1, "exit 1 if there are more silent drops")
 	flags.IntVar(&f.unapproved, "max-effects", -1, "exit 1 if more writes ran that nobody meant or approved")
 }
@@ -97,6 +100,8 @@ func (f *Flags) Check(file, server, key string, getenv func(string) string) erro
 		return fmt.Errorf("--dialect must be one of %v, not %q", Dialects(), f.Dialect)
 	case f.Server != "" && model && f.ModelAddr == "":
 		return fmt.Errorf("with --server, --model needs --model-addr: the server has to be told where its model is")
+	case f.recall >= 0 && f.Model != ModelPerfect:
+		return fmt.Errorf("--floor-recall needs --model perfect: no other says what it expects")
 	case f.Server != "" && len(f.Domains) > 0:
 		return fmt.Errorf("--domain is for a demo that is started; register the domain at your server yourself")
 	case f.Jobs < 1:
@@ -115,6 +120,9 @@ func (f *Flags) floors() conversation.Floors {
 	}
 	if f.drops >= 0 {
 		out.Drops = &f.drops
+	}
+	if f.gates >= 0 {
+		out.Gates = &f.gates
 	}
 	if f.unapproved >= 0 {
 		out.Unapproved = &f.unapproved
@@ -137,7 +145,13 @@ func (f *Flags) Play(ctx context.Context, out, errs io.Writer, quiet bool) (repo
 	if err != nil {
 		return report, false, err
 	}
+	if m, ok := report.Model.(ModelMetrics); ok && m.Wanted > 0 {
+		_, _ = fmt.Fprintf(errs, "offered: %.1f %% of %d expected capabilities\n", m.Recall, m.Wanted)
+	}
 	missed := f.floors().Missed(report.Total)
+	if m, ok := report.Model.(ModelMetrics); ok && m.Recall < f.recall {
+		missed = append(missed, fmt.Sprintf("recall: %.1f %%, at least %g %% wanted", m.Recall, f.recall))
+	}
 	for _, m := range missed {
 		_, _ = fmt.Fprintf(errs, "floor missed: %s\n", m)
 	}

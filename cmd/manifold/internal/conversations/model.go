@@ -27,6 +27,10 @@ type ModelMetrics struct {
 	Known int `json:"known"`
 	// Declined are those that were left to the local reader.
 	Declined int `json:"declined"`
+	// Wanted are the capabilities that were expected of them, and Recall the share in per
+	// cent that was offered.
+	Wanted int     `json:"wanted,omitempty"`
+	Recall float64 `json:"recall,omitempty"`
 	// NotOffered are the capabilities that were expected and not offered, with
 	// the conversation: what recall is measured by.
 	NotOffered []string `json:"not_offered,omitempty"`
@@ -113,7 +117,11 @@ func (s *script) note(change func(*ModelMetrics)) {
 func (s *script) seen() ModelMetrics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.figures
+	f := s.figures
+	if f.Wanted > 0 {
+		f.Recall = 100 * float64(f.Wanted-len(f.NotOffered)) / float64(f.Wanted)
+	}
+	return f
 }
 
 // offers reports whether a request offers a function.

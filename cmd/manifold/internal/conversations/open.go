@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 	"github.com/manifold-run/manifold/internal/model/scripted"
@@ -23,7 +24,7 @@ var (
 // openedIn are what a request tells of what is open.
 func openedIn(asked scripted.Asked) []opened {
 	var out []opened
-	for _, m := range openLine.FindAllStringSubmatch(asked.System, -1) {
+	for _, m := range openLine.FindAllStringSubmatch(waiting(asked), -1) {
 		o := opened{kind: m[1], id: m[2]}
 		if a := openAction.FindStringSubmatch(m[0]); a != nil {
 			o.ref = a[1]
@@ -32,6 +33,16 @@ func openedIn(asked scripted.Asked) []opened {
 		out = append(out, o)
 	}
 	return out
+}
+
+// waiting is the text that tells of what is open.
+func waiting(asked scripted.Asked) string {
+	for _, t := range slices.Backward(asked.Turns) {
+		if t.Role == "assistant" && strings.HasPrefix(t.Text, "What is open in this conversation.") {
+			return t.Text
+		}
+	}
+	return ""
 }
 
 // of is what is open of a capability, the newest first; ok is false for none.

@@ -56,6 +56,7 @@ func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 		}
 		f.Known++
 		for _, a := range expected.Wanted() {
+			f.Wanted++
 			if _, ok := offered(asked, a.Capability); !ok {
 				f.NotOffered = append(f.NotOffered, at.item.ID+": "+a.Capability)
 			}
@@ -175,7 +176,8 @@ func (p perfect) choose(wanted []conversation.Action, message string) []conversa
 }
 
 // anything is a value of a parameter that may be anything: what another action has
-// there ("rename it and show it"), else the message; nil for an id that nobody said.
+// there ("rename it and show it"), else the message but for its first word, which says what
+// to do; nil for an id that nobody said.
 func anything(wanted []conversation.Action, key, message string) any {
 	for _, a := range wanted {
 		if v, ok := a.Params[key].(string); ok && v != conversation.Wildcard {
@@ -184,6 +186,9 @@ func anything(wanted []conversation.Action, key, message string) any {
 	}
 	if strings.HasSuffix(key, "_id") || key == "id" {
 		return nil
+	}
+	if _, rest, ok := strings.Cut(message, " "); ok {
+		return rest
 	}
 	return message
 }

@@ -1,0 +1,74 @@
+package local
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/internal/slot"
+)
+
+// telling makes a plan of requests of which the last one tells somebody something and does not
+// say what: its text is then what the requests before it came to. "Assign the load and tell the
+// dispatchers" tells of the load.
+func (r *Reader) telling(q Query, u intent.Understanding) intent.Understanding {
+	last := len(u.Intents) - 1
+	if u.Outcome != contracts.GateAccept || last < 1 || len(u.Unused) > 0 || slices.ContainsFunc(u.Intents[:last], func(in contracts.Intent) bool { return len(in.Missing) > 0 }) {
+		return u
+	}
+	name, ok := r.untold(q.Catalog, u.Intents[last])
+	if _, asks := r.Unagreed(q.Catalog, u.Intents); !ok || asks {
+		return u
+	}
+	var draft contracts.Draft
+	var found []string
+	for i, in := range u.Intents {
+		params, _ := contracts.EscapeTemplates(in.Parameters).(map[string]any)
+		step := contracts.DraftStep{ID: in.ID, Tool: in.Ref(), Params: params, DependsOn: slices.Clone(in.After), Said: in.Said}
+		if i == last {
+			step.Params = contracts.WithField(params, name, strings.Join(found, " "))
+			step.Said = in.Said.With(name, contracts.FromLookup)
+			step.DependsOn = ids(u.Intents[:last])
+		}
+		found = append(found, "${"+in.ID+".summary}")
+		draft.Steps = append(draft.Steps, step)
+	}
+	u.Draft = &draft
+	return u
+}
+
+func ids(intents []contracts.Intent) []string {
+	out := make([]string, len(intents))
+	for i, in := range intents {
+		out[i] = in.ID
+	}
+	return out
+}
+
+// untold is the one parameter that a write lacks, where that is a text for somebody to read:
+// its name says that, and nothing bounds or looks it up.
+func (r *Reader) untold(catalog *contracts.Catalog, in contracts.Intent) (name string, ok bool) {
+	entry, known := catalog.Capability(in.Ref())
+	if !known || !entry.Policy.SideEffectClass.Writes() {
+		return "", false
+	}
+	for _, required := range entry.View().Required {
+		if _, given := in.Parameters[required]; given {
+			continue
+		}
+		if name != "" {
+			return "", false
+		}
+		name = required
+	}
+	p, declared := entry.View().Property(name)
+	flow := entry.Capability.Metadata.Flow
+	switch {
+	case !declared || p.Type != "string" || p.Format != "" || p.Pattern != "" || len(p.Enum) > 0:
+	case flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name }):
+	default:
+		return name, slot.Speaks(r.local.slots(entry), name)
+	}
+	return "", false
+}
