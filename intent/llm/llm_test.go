@@ -125,34 +125,6 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Words that tell, ask or forbid hold a write back, but not where another sentence orders
-// it: then its gate says what they say.
-func TestAnotherSentenceOrdersIt(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	for says, want := range map[string]struct{ question, doubt string }{
-		"I reserved the drill for 3 days from December 1":                                    {"tells what happened", ""},
-		"I reserved the drill from December 1 for 3 days. Show me the power tools.":          {"tells what happened", ""},
-		"I reserved the drill from December 1 for 3 days. Reserve it again.":                 {"", "tells what happened"},
-		"Don't reserve the drill for 3 days from December 1. Reserve something else.":        {"says not to do it", ""},
-		"Is the drill free for 3 days from December 1? Reserve it then.":                     {"", "is a question"},
-		"Reserve the drill for 3 days from December 1. Do not forget to tell me when.":       {"", ""},
-		"What would happen if I reserved the drill for 3 days from December 1? Reserve none": {"asks what would happen", ""},
-	} {
-		t.Run(says, func(t *testing.T) {
-			t.Parallel()
-			call := s.call(t, "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`)
-			u := s.understand(t, &model{readings: []reasoning.Reading{{Proposals: []reasoning.Proposal{call}}}}, intent.Request{Message: says})
-			if asked := u.Outcome == contracts.GateClarify; asked != (want.question != "") || !strings.Contains(u.Question, want.question) {
-				t.Errorf("%s %q", u.Outcome, u.Question)
-			}
-			if got := u.Intents[0].Said.Doubt; (got == "") != (want.doubt == "") || !strings.Contains(got, want.doubt) {
-				t.Errorf("doubt %q", got)
-			}
-		})
-	}
-}
-
 // In a further round a write that a rule holds back is confirmed by whoever asked, with its
 // values: they may be worked out of what was read. The other calls of the round go on.
 func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {

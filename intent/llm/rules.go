@@ -25,8 +25,6 @@ import (
 //	                                              it does not                             the asker confirms it
 //	any write                                     the words forbid, take back, suppose,   the asker is asked first
 //	                                              report or ask about it, or except it
-//	                                              they do, and another sentence orders     its gate opens, with a doubt
-//	                                              it
 //	an irreversible write, or one of high risk    a value that says which thing or how    that value is asked for
 //	                                              much stands nowhere
 //	what was not offered, or does not fit                                                 it is mended once, then the local reading stands

@@ -11,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
@@ -182,9 +181,7 @@ func (l locator) tokens(from, to int) contracts.Evidence {
 // Restrains tells, of a call that a model proposes for a message, why its words do not
 // plainly ask for it: they forbid it, take it back, suppose it, ask about it, report it,
 // make it depend on something, or say everything but what would be done. conditions
-// says that the plan of the call keeps the conditions of the message. Where another
-// sentence orders what the call does, its words may be all about something else: why
-// is then no more than a doubt.
+// says that the plan of the call keeps the conditions of the message.
 func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string, restrained bool) {
 	x := r.local.Index(req.Catalog)
 	q := query(req)
@@ -209,95 +206,23 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 			p.candidates[0].begins = first >= 0 && slices.Contains(idx.begins, s.m.Tokens[p.from+first].Stem)
 		}
 	}
-	held, stop := restraint{s}, restraining
+	held := restraint{s}
+	held.spreadMoods(parts)
+	stop := restraining
 	if conditions {
 		stop &^= mood.Conditional
 	}
-	if narrated(s, evidence) {
-		return mood.Narrative.Note(), !held.ordered(idx, mood.Narrative, stop, evidence)
-	}
-	held.spreadMoods(parts)
-	var odd mood.Mood
 	for _, p := range parts {
 		if !s.about(p, evidence, len(parts)) {
 			continue
 		}
-		if odd = held.unexcused(p, &p.candidates[0]) & stop; odd == 0 {
+		odd := held.unexcused(p, &p.candidates[0]) & stop
+		if odd == 0 {
 			return "", false // one part asks for it plainly
 		}
+		why, restrained = odd.Note(), true
 	}
-	return odd.Note(), odd != 0 && !held.ordered(idx, odd, stop, evidence)
-}
-
-// narrated tells whether the values of a call stand only in words that tell something beside a
-// request.
-func narrated(s *sentenceReader, evidence map[string]contracts.Evidence) bool {
-	for i, silent := range s.said.Silent() {
-		if !silent && within(s.m.Tokens[i:i+1], evidence) {
-			return false
-		}
-	}
-	return len(evidence) > 0
-}
-
-// doubtful are the moods that may be of another sentence than the one that orders.
-const doubtful = mood.Negated | mood.HowTo | mood.Permission | mood.Question | mood.Narrative | mood.Conditional
-
-// ordered tells whether a sentence that has none of the moods that hold back has a clause
-// that begins with a verb of what a capability does: the words with the moods that are
-// given are then of another sentence. A negation is only where the values of the call stand
-// outside of it.
-func (r restraint) ordered(idx *indexed, odd, stop mood.Mood, evidence map[string]contracts.Evidence) bool {
-	if odd&^doubtful != 0 {
-		return false
-	}
-	orders := false
-	for from := 0; from < len(r.s.pieces); {
-		to := from + 1
-		for to < len(r.s.pieces) && r.s.pieces[to].Sentence == r.s.pieces[from].Sentence {
-			to++
-		}
-		sentence := r.s.pieces[from:to]
-		own := r.sentenceMood(sentence)
-		if tokens := r.s.m.Tokens[sentence[0].From:sentence[len(sentence)-1].To]; own&mood.Negated != 0 && (len(evidence) == 0 || within(tokens, evidence)) {
-			return false
-		}
-		orders = orders || own&stop == 0 && slices.ContainsFunc(sentence, func(p piece.Piece) bool { return !p.Subordinate && r.beginsWith(p, idx) })
-		from = to
-	}
-	return orders
-}
-
-// sentenceMood is the mood of a whole sentence and of each of its pieces.
-func (r restraint) sentenceMood(sentence []piece.Piece) mood.Mood {
-	whole := &part{from: sentence[0].From, to: sentence[len(sentence)-1].To}
-	tokens := r.s.m.Tokens[whole.from:whole.to]
-	out := r.s.x.moods.Of(tokens, nil, true)
-	if r.hasMark(whole) && mood.IsQuestion(tokens, nil) {
-		out |= mood.Question
-	}
-	for _, p := range sentence {
-		out |= r.s.x.moods.Of(r.s.m.Tokens[p.From:p.To], nil, true)
-	}
-	return out
-}
-
-// beginsWith tells whether a clause begins with a verb of what a capability does.
-func (r restraint) beginsWith(p piece.Piece, of *indexed) bool {
-	tokens := r.s.m.Tokens[p.From:p.To]
-	first := slices.IndexFunc(tokens, func(t text.Token) bool { return !mood.Opening(t.Fold) && !t.Has(lang.Courteous) })
-	return first >= 0 && r.s.x.tools.Lexicon.Kin(tokens[first].Fold)&of.kinds != 0
-}
-
-// within tells whether a value stands among words.
-func within(tokens []text.Token, evidence map[string]contracts.Evidence) bool {
-	from, to := tokens[0].Start, tokens[len(tokens)-1].End
-	for _, ev := range evidence {
-		if ev.Span[0] < to && from < ev.Span[1] {
-			return true
-		}
-	}
-	return false
+	return why, restrained
 }
 
 // about tells whether a part of a message holds values of a call; where there is one part,
@@ -306,7 +231,13 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 	if parts == 1 || len(evidence) == 0 {
 		return true
 	}
-	return within(s.m.Tokens[p.from:p.to], evidence)
+	from, to := s.m.Tokens[p.from].Start, s.m.Tokens[p.to-1].End
+	for _, ev := range evidence {
+		if ev.Span[0] < to && from < ev.Span[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // excludes tells whether a value stands behind words such as "all but", in the same clause.
