@@ -60,7 +60,7 @@ func (e *ended) take(row Run) *model.State {
 // ViewOf is View for who has just read the row of the run, with or without its plan.
 func (r *Runner) ViewOf(ctx context.Context, row Run) (contracts.RunView, error) {
 	if s := r.ended.take(row); s != nil {
-		return runmetrics.ViewOf(s.WithRow(row), nil, r.cfg.Now()), nil
+		return runmetrics.ViewOf(model.WithRow(s, row), nil, r.cfg.Now()), nil
 	}
 	return r.View(ctx, row.ID)
 }

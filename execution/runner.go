@@ -366,5 +366,18 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 	}()
 }
 
-// NewID makes an id such as run_7k3q….
-func NewID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()[:20]) }
+// idDigits are in the order of their bytes.
+const idDigits = "234567abcdefghijklmnopqrstuvwxyz"
+
+// NewID makes an id such as run_7k3q…: the milliseconds of about a year, and 65 bits
+// that nobody can guess. Ids of one time lie together in an index, so that a large
+// one is not written all over.
+func NewID(prefix string) string {
+	digits := []byte(strings.ToLower(rand.Text()[:20]))
+	at := time.Now().UnixMilli()
+	for i := 6; i >= 0; i-- {
+		digits[i] = idDigits[at&31]
+		at >>= 5
+	}
+	return prefix + "_" + string(digits)
+}

@@ -15,10 +15,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/keystore"
 )
 
 // Store is a domainkit.Store in a file.
 type Store struct {
+	*keystore.Store
+
 	db      *sql.DB
 	present *presence
 }
@@ -56,7 +59,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Store{db, present}, nil
+	return &Store{keystore.New(database{db}), db, present}, nil
 }
 
 // patience is how long a file is waited for that others open or write.
@@ -139,127 +142,21 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-const claimRecord = `
-INSERT INTO idempotency_key (scope, key, fingerprint, state, token, operation, lease_until, expires_at, result)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (scope, key) DO UPDATE SET
-	fingerprint = excluded.fingerprint, state = excluded.state, token = excluded.token,
-	operation = excluded.operation, lease_until = excluded.lease_until,
-	expires_at = excluded.expires_at, result = excluded.result
-WHERE idempotency_key.expires_at <= ?`
+// database implements keystore.Database.
+type database struct{ db *sql.DB }
 
-// Claim implements domainkit.Store.
-func (s *Store) Claim(ctx context.Context, r domainkit.Record, now time.Time) (domainkit.Record, bool, error) {
-	tx, err := s.db.BeginTx(ctx, nil)
+func (d database) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	done, err := d.db.ExecContext(ctx, text, args...)
 	if err != nil {
-		return domainkit.Record{}, false, fmt.Errorf("claim %s: %w", r.ID.Key, err)
+		return 0, err
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-	done, err := tx.ExecContext(ctx, claimRecord, r.ID.Scope, r.ID.Key, r.Fingerprint, r.State, r.Token,
-		r.Operation, r.LeaseUntil.UnixNano(), r.ExpiresAt.UnixNano(), r.Result, now.UnixNano())
-	if err != nil {
-		return domainkit.Record{}, false, fmt.Errorf("claim %s: %w", r.ID.Key, err)
-	}
-	claimed, err := done.RowsAffected()
-	if err != nil {
-		return domainkit.Record{}, false, fmt.Errorf("claim %s: %w", r.ID.Key, err)
-	}
-	standing := r
-	if claimed == 0 {
-		if standing, err = read(tx.QueryRowContext(ctx, findRecord, r.ID.Scope, r.ID.Key, now.UnixNano())); err != nil {
-			return domainkit.Record{}, false, fmt.Errorf("claim %s: %w", r.ID.Key, err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
-		return domainkit.Record{}, false, fmt.Errorf("claim %s: %w", r.ID.Key, err)
-	}
-	return standing, claimed == 1, nil
+	return done.RowsAffected()
 }
 
-const findRecord = `
-SELECT scope, key, fingerprint, state, token, operation, lease_until, expires_at, result
-FROM idempotency_key WHERE scope = ? AND key = ? AND expires_at > ?`
-
-// Find implements domainkit.Store.
-func (s *Store) Find(ctx context.Context, id domainkit.KeyID, now time.Time) (domainkit.Record, bool, error) {
-	r, err := read(s.db.QueryRowContext(ctx, findRecord, id.Scope, id.Key, now.UnixNano()))
+func (d database) Row(ctx context.Context, into []any, text string, args ...any) (bool, error) {
+	err := d.db.QueryRowContext(ctx, text, args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return domainkit.Record{}, false, nil
+		return false, nil
 	}
-	if err != nil {
-		return domainkit.Record{}, false, fmt.Errorf("find %s: %w", id.Key, err)
-	}
-	return r, true, nil
-}
-
-func read(row *sql.Row) (domainkit.Record, error) {
-	var r domainkit.Record
-	var lease, expires int64
-	err := row.Scan(&r.ID.Scope, &r.ID.Key, &r.Fingerprint, &r.State, &r.Token, &r.Operation, &lease, &expires, &r.Result)
-	r.LeaseUntil, r.ExpiresAt = time.Unix(0, lease).UTC(), time.Unix(0, expires).UTC()
-	return r, err
-}
-
-const stealRecord = `
-UPDATE idempotency_key
-SET fingerprint = ?, state = ?, token = ?, operation = ?, lease_until = ?, expires_at = ?, result = NULL
-WHERE scope = ? AND key = ? AND token = ?
-	AND (state = 'doubtful' OR state = 'running' AND lease_until <= ?)`
-
-// Steal implements domainkit.Store.
-func (s *Store) Steal(ctx context.Context, r domainkit.Record, from string, now time.Time) (bool, error) {
-	done, err := s.db.ExecContext(ctx, stealRecord, r.Fingerprint, r.State, r.Token, r.Operation,
-		r.LeaseUntil.UnixNano(), r.ExpiresAt.UnixNano(), r.ID.Scope, r.ID.Key, from, now.UnixNano())
-	if err != nil {
-		return false, fmt.Errorf("steal %s: %w", r.ID.Key, err)
-	}
-	stolen, err := done.RowsAffected()
-	if err != nil {
-		return false, fmt.Errorf("steal %s: %w", r.ID.Key, err)
-	}
-	return stolen == 1, nil
-}
-
-const settleRecord = `
-UPDATE idempotency_key SET state = ?, result = ?, expires_at = ?
-WHERE scope = ? AND key = ? AND token = ? AND state = 'running'`
-
-const releaseRecord = `
-DELETE FROM idempotency_key WHERE scope = ? AND key = ? AND token = ? AND state = 'running'`
-
-// Settle implements domainkit.Store.
-func (s *Store) Settle(ctx context.Context, id domainkit.KeyID, token string, end domainkit.Settlement) error {
-	var done sql.Result
-	var err error
-	if end.Released {
-		done, err = s.db.ExecContext(ctx, releaseRecord, id.Scope, id.Key, token)
-	} else {
-		done, err = s.db.ExecContext(ctx, settleRecord, end.State, end.Result, end.ExpiresAt.UnixNano(), id.Scope, id.Key, token)
-	}
-	if err != nil {
-		return fmt.Errorf("settle %s: %w", id.Key, err)
-	}
-	settled, err := done.RowsAffected()
-	if err != nil {
-		return fmt.Errorf("settle %s: %w", id.Key, err)
-	}
-	if settled == 0 {
-		return fmt.Errorf("settle %s: %w", id.Key, domainkit.ErrLeaseLost)
-	}
-	return nil
-}
-
-const sweepRecords = `DELETE FROM idempotency_key WHERE expires_at <= ?`
-
-// Sweep implements domainkit.Store.
-func (s *Store) Sweep(ctx context.Context, now time.Time) (int, error) {
-	done, err := s.db.ExecContext(ctx, sweepRecords, now.UnixNano())
-	if err != nil {
-		return 0, fmt.Errorf("sweep: %w", err)
-	}
-	removed, err := done.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("sweep: %w", err)
-	}
-	return int(removed), nil
+	return err == nil, err
 }

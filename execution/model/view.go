@@ -10,7 +10,7 @@ import (
 
 // View is what callers see of a run with its gates. Nodes behind one that waits for
 // a person read "blocked".
-func (s *State) View(gates []contracts.Interrupt) contracts.RunView {
+func View(s *State, gates []contracts.Interrupt) contracts.RunView {
 	view := contracts.RunView{
 		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
 		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, HeldSince: s.Run.HeldSince, Tokens: s.Tokens(),
@@ -33,7 +33,7 @@ func (s *State) View(gates []contracts.Interrupt) contracts.RunView {
 
 // WithRow is the state with another row of the run over the same nodes, as it was stored
 // with them; the plan stays. Both may be read at once.
-func (s *State) WithRow(run Run) *State {
+func WithRow(s *State, run Run) *State {
 	out := *s
 	run.Plan = s.Run.Plan
 	out.Run = run

@@ -73,7 +73,7 @@ func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
 
 // ViewOf is View of a state that was read, with the gates of its run.
 func ViewOf(s *model.State, gates []contracts.Interrupt, now time.Time) contracts.RunView {
-	view, whole := s.View(gates), lifeOf(s.Run, now)
+	view, whole := model.View(s, gates), lifeOf(s.Run, now)
 	all := steps(s, gates, whole.to)
 	took := make(map[string]step, len(all))
 	for _, st := range all {

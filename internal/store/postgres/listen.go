@@ -10,7 +10,7 @@ import (
 type Change = store.Change
 
 // Listen calls heard for each change that another process commits, until ctx
-// ends; see notify.Post.
+// ends; see post.
 func (s *Store) Listen(ctx context.Context, heard func(Change)) {
 	s.db.post.Listen(ctx, s.db.pool.Config().ConnConfig, heard)
 }

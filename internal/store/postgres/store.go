@@ -14,7 +14,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/pgstore"
-	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	"github.com/manifold-run/manifold/internal/store/postgres/quota"
@@ -63,7 +62,7 @@ type (
 type db struct {
 	pool *pgxpool.Pool
 	// post tells other processes what this one commits.
-	post notify.Post
+	post post
 	// jobs wake whoever has room for what a transaction makes due.
 	jobs *queue.Queue
 	// attempts counts the transactions of the writer, which alone touches it.
@@ -157,7 +156,7 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	if err != nil {
 		return err
 	}
-	d.post = notify.PostOf(rand.Text(), schema)
+	d.post = postOf(rand.Text(), schema)
 	for _, statement := range []string{beginWriter, dropWriters} {
 		if _, err := d.pool.Exec(ctx, statement, d.post.Origin); err != nil {
 			return err

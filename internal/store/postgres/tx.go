@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -134,7 +133,7 @@ func (t *transaction) Now(ctx context.Context) (at time.Time, err error) {
 
 // Tell implements store.Tx.
 func (t *transaction) Tell(ctx context.Context, c store.Change) error {
-	_, err := t.on.Exec(ctx, notify.Tell, t.db.post.Channel, t.db.post.Payload(c))
+	_, err := t.on.Exec(ctx, tell, t.db.post.Channel, t.db.post.Payload(c))
 	return err
 }
 

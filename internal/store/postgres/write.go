@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/manifold-run/manifold/internal/store/postgres/notify"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
 	store "github.com/manifold-run/manifold/internal/store/sql"
@@ -146,7 +145,7 @@ func (d *db) queueNotices(b *pgx.Batch, changes []store.Change) {
 		all[i] = d.post.Payload(c)
 	}
 	slices.Sort(all)
-	b.Queue(notify.TellAll, d.post.Channel, slices.Compact(all))
+	b.Queue(tellAll, d.post.Channel, slices.Compact(all))
 }
 
 // Transact implements store.Pool.

@@ -1,7 +1,4 @@
-// Package notify is how processes that share a database tell each other what
-// they commit: by LISTEN and NOTIFY, in the transaction that makes the change, so
-// that it is neither too early nor lost. What is told is where to look.
-package notify
+package postgres
 
 import (
 	"context"
@@ -12,12 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	store "github.com/manifold-run/manifold/internal/store/sql"
 )
-
-// Change is what another process has committed.
-type Change = store.Change
 
 // told is a Change with the process that tells of it.
 type told struct {
@@ -26,27 +18,29 @@ type told struct {
 	From string `json:"f"`
 }
 
-// Post is what one process tells, and where.
-type Post struct{ Origin, Channel string }
+// post is what one process tells others of its commits, and where: by LISTEN and
+// NOTIFY, in the transaction that makes the change, so that it is neither too early
+// nor lost. What is told is where to look.
+type post struct{ Origin, Channel string }
 
 // The statements that tell: of one payload, and of several.
 const (
-	Tell    = `SELECT pg_notify($1, $2)`
-	TellAll = `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`
+	tell    = `SELECT pg_notify($1, $2)`
+	tellAll = `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`
 )
 
-// PostOf is the post of a process for the tables of one schema.
-func PostOf(origin, schema string) Post {
+// postOf is the post of a process for the tables of one schema.
+func postOf(origin, schema string) post {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(schema)) // it never fails
-	return Post{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
+	return post{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
 }
 
 // maxPayload is what a NOTIFY may carry.
 const maxPayload = 7900
 
 // Payload writes a change as it is told.
-func (p Post) Payload(c Change) string {
+func (p post) Payload(c Change) string {
 	payload, err := json.Marshal(told{Change: c, From: p.Origin})
 	if err != nil || len(payload) > maxPayload {
 		return fmt.Sprintf(`{"f":%q}`, p.Origin) // look everywhere
@@ -65,7 +59,7 @@ const (
 // Listen calls heard for each change that another process commits, over a
 // connection of its own, until ctx ends. When it may have missed some, it tells
 // that everything may have changed. heard must be quick.
-func (p Post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
+func (p post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
 	for ctx.Err() == nil {
 		_ = p.listen(ctx, server, heard) // whatever the reason, the next connection is the remedy
 		select {
@@ -76,7 +70,7 @@ func (p Post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 }
 
 // listen hears what comes over one connection.
-func (p Post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
+func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
 	conn, err := pgx.ConnectConfig(ctx, server)
 	if err != nil {
 		return err
@@ -94,7 +88,7 @@ func (p Post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 }
 
 // hear waits for one notice, or makes sure that the connection lives.
-func (p Post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) error {
+func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) error {
 	waiting, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
 	notice, err := conn.WaitForNotification(waiting)
