@@ -157,6 +157,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/httpapi/frontend", "internal/httpapi/query", "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
 		{Dir: "internal/httpapi/query", Rooms: []string{"contracts"}},
 		{Dir: "internal/httpapi/frontend", Rooms: []string{"contracts", "orchestrator/access"}, Modules: []string{"github.com/golang-jwt/jwt/v5"}},
+		{Dir: "internal/mcpserver", Rooms: []string{"client", "contracts", "contracts/gateview", "orchestrator/chat"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{Dir: "internal/model/journal", Rooms: []string{"internal/reasoning"}},
@@ -187,14 +188,14 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
-			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/mcpserver", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},
 		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
