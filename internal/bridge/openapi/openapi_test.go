@@ -271,3 +271,27 @@ func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTheExampleFitsItsOverlay: an order is placed with the key of the write.
+func TestTheExampleFitsItsOverlay(t *testing.T) {
+	t.Parallel()
+	const example = "../../../examples/bridges/orders"
+	overlay, err := os.ReadFile(example + ".overlay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, asked := shop(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"id":"A17","item":"lamp","count":3,"status":"open"}`))
+	})
+	_, url := bridged(t, openapi.Config{Document: example + ".yaml", Base: base, Scheme: "token", Secret: "s3cret"}, string(overlay))
+	r := execute(t, url, "place_order", `{"item":"lamp","count":3}`)
+	got := <-asked
+	if !r.OK || r.Facts["id"] != "A17" || got.header.Get("Idempotency-Key") != "k1" || got.header.Get("Authorization") != "Bearer s3cret" {
+		t.Errorf("%+v %+v", r, got)
+	}
+	if again := execute(t, url, "place_order", `{"item":"lamp","count":3}`); !again.OK || len(asked) != 0 {
+		t.Errorf("the same key is sent to the API again: %+v", again)
+	}
+}
