@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -88,12 +88,10 @@ func Repin(text []byte, findings []Finding, names []string) (next []byte, change
 		return nil, nil, err
 	}
 	pins := map[string]Definition{}
-	for name, d := range o.Pins {
-		pins[name] = d
-	}
+	maps.Copy(pins, o.Pins)
 	for i := range findings {
 		f := &findings[i]
-		if len(names) > 0 && !contains(names, f.Operation) || f.definition.fault() != "" {
+		if len(names) > 0 && !slices.Contains(names, f.Operation) || f.definition.fault() != "" {
 			continue
 		}
 		before, known := pins[f.Operation]
@@ -119,21 +117,4 @@ func Repin(text []byte, findings []Finding, names []string) (next []byte, change
 		return nil, nil, fmt.Errorf("the new overlay: %w", err)
 	}
 	return next, changes, nil
-}
-
-func contains(list []string, text string) bool {
-	for _, s := range list {
-		if s == text {
-			return true
-		}
-	}
-	return false
-}
-
-// JSON gives an overlay in the form that a registration takes.
-func JSON(text []byte) (json.RawMessage, error) {
-	if _, err := ParseOverlay(text); err != nil {
-		return nil, err
-	}
-	return yaml.YAMLToJSON(text)
 }

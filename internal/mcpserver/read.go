@@ -155,11 +155,10 @@ func (s *sessions) run(ctx context.Context, api *client.Client, plan contracts.R
 func unplanned(p contracts.PlanPreview) string {
 	var asks []string
 	for _, q := range p.Questions {
-		line := q.Prompt
+		asks = append(asks, q.Prompt)
 		for _, o := range q.Options {
-			line += fmt.Sprintf("\n- %s (%s)", o.Label, o.ID)
+			asks = append(asks, fmt.Sprintf("- %s (%s)", o.Label, o.ID))
 		}
-		asks = append(asks, line)
 	}
 	if len(asks) == 0 {
 		return p.Message

@@ -256,11 +256,11 @@ func questions(open []contracts.Interrupt) []string {
 			out = append(out, approval(open[i]))
 			continue
 		}
-		text := "Question: " + open[i].Prompt
+		lines := []string{"Question: " + open[i].Prompt}
 		for _, o := range open[i].Options {
-			text += "\n- " + o.Label
+			lines = append(lines, "- "+o.Label)
 		}
-		out = append(out, text+"\nAnswer it with ask, in the same session.")
+		out = append(out, strings.Join(append(lines, "Answer it with ask, in the same session."), "\n"))
 	}
 	return out
 }

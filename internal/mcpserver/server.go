@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -220,9 +221,9 @@ func messageOf(err error) string {
 }
 
 func describe(e *contracts.Error) string {
-	text := e.Message
+	lines := []string{e.Message}
 	for _, fault := range e.Faults {
-		text += "\n" + fault.Pointer + ": " + fault.Message
+		lines = append(lines, fault.Pointer+": "+fault.Message)
 	}
-	return text
+	return strings.Join(lines, "\n")
 }

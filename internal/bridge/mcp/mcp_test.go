@@ -97,7 +97,7 @@ func execute(t *testing.T, url, capability string, parameters map[string]any) co
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := http.Post(url+"/execute", "application/json", bytes.NewReader(body)) //nolint:noctx // a test's own server
+	res, err := http.Post(url+"/execute", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func execute(t *testing.T, url, capability string, parameters map[string]any) co
 
 func manifest(t *testing.T, url string) *contracts.Manifest {
 	t.Helper()
-	res, err := http.Get(url + "/manifest") //nolint:noctx // a test's own server
+	res, err := http.Get(url + "/manifest")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,7 +531,7 @@ func TestAServerThatIsAwayIsADomainThatIsDown(t *testing.T) {
 	})
 	w.tool(reading("look"), nil)
 	_, url := bridged(t, mcp.Config{URL: w.url}, trusted)
-	res, err := http.Get(url + "/health") //nolint:noctx // a test's own server
+	res, err := http.Get(url + "/health")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func authorize(api *openapi3.T, name, secret string) (func(*http.Request) error,
 		}, nil
 	case scheme.Type == "apiKey" && scheme.In == "cookie":
 		return func(r *http.Request) error {
-			r.AddCookie(&http.Cookie{Name: scheme.Name, Value: secret})
+			r.AddCookie(&http.Cookie{Name: scheme.Name, Value: secret}) //nolint:gosec // a request carries no attributes
 			return nil
 		}, nil
 	case scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "basic"):
@@ -153,7 +153,7 @@ func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, er
 		}
 		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close() // it was only read
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case errors.Is(err, bridge.ErrTooLarge):

@@ -31,7 +31,7 @@ func (f *filling) put(name string, at place, v any) error {
 		return err
 	case openapi3.ParameterInCookie:
 		text, err := joined(v)
-		f.header.Add("Cookie", (&http.Cookie{Name: at.name, Value: text}).String())
+		f.header.Add("Cookie", (&http.Cookie{Name: at.name, Value: text}).String()) //nolint:gosec // a request carries no attributes
 		return err
 	case inBody:
 		if at.name != "" {

@@ -111,12 +111,12 @@ func (r reader) file(at *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close() //nolint:errcheck // it was only read
+	defer root.Close() // it was only read
 	f, err := root.Open(inside)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() // it was only read
 	return bounded(f)
 }
 
@@ -129,7 +129,7 @@ func (r reader) fetch(ctx context.Context, at *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close() // it was only read
 	if res.StatusCode != http.StatusOK {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s answered %s", at.Host, res.Status)
 	}

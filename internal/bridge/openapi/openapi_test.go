@@ -133,7 +133,7 @@ func bridged(t *testing.T, cfg openapi.Config, overlay string) (*bridge.Domain, 
 func execute(t *testing.T, url, capability, parameters string) contracts.ToolResult {
 	t.Helper()
 	body := `{"capability":"` + capability + `","parameters":` + parameters + `,"context":{"timeout_ms":20000,"idempotency_key":"k1"}}`
-	res, err := http.Post(url+"/execute", "application/json", bytes.NewReader([]byte(body))) //nolint:noctx // a test's own server
+	res, err := http.Post(url+"/execute", "application/json", bytes.NewReader([]byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func Serve(ctx context.Context, o Options, open Open) error {
 		if err != nil {
 			return err
 		}
-		defer store.Close() //nolint:errcheck // all that matters was committed
+		defer store.Close() // all that matters was committed
 		cfg.Store = store
 	}
 	domain, err := o.open(cfg, open)
