@@ -68,7 +68,7 @@ eval-conversations: build ## play the repository's conversations: by the local r
 	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-gates 0 --max-effects 0
 
-test-chat-clients: ## run the official OpenAI clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
+test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui

@@ -42,9 +42,9 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
-		{Of: "cmd/manifold", Most: 2760, Why: "one file for each command"},
+		{Of: "cmd/manifold", Most: 2860, Why: "one file for each command"},
 		{Of: "contracts", Most: 6480, Why: words},
-		{Of: "domains/flowise/internal/flow", Most: 5100, Why: grown},
+		{Of: "domains/flowise/internal/flow", Most: 5210, Why: grown},
 		{Of: "execution", Most: 4925, Why: "owner, one behaviour for each kind of node, ports; the state of a run, admission and how decisions are read have rooms of their own"},
 		{Of: "execution/model", Most: 2850, Why: "one value: the state of a run, with all that is a function of it"},
 		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},

@@ -73,6 +73,7 @@ func coreRooms() []Room {
 		{Dir: "contracts/metrics"},
 		{Dir: "internal/recent"},
 		{Dir: "contracts", Rooms: []string{"contracts/metrics", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
+		{Dir: "contracts/writeverb", Rooms: []string{"contracts"}},
 		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
 		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
@@ -108,6 +109,9 @@ func coreRooms() []Room {
 		rooms = append(rooms, Room{Dir: dir, Rooms: append(append(useCases(), "internal/ratelimit"), stages...), Modules: []string{"golang.org/x/sync", "golang.org/x/text"}})
 	}
 	for i := range rooms {
+		if rooms[i].Dir == "orchestrator/registry" {
+			rooms[i].Rooms = append(rooms[i].Rooms, "contracts/writeverb")
+		}
 		if rooms[i].Dir == "orchestrator/audit" {
 			rooms[i].Modules = append(rooms[i].Modules, "golang.org/x/mod/sumdb")
 		}
@@ -152,12 +156,16 @@ func adapterRooms() []Room {
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
+		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
+		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
+		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
 		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/httpapi/frontend", "internal/httpapi/query", "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
 		{Dir: "internal/httpapi/query", Rooms: []string{"contracts"}},
 		{Dir: "internal/httpapi/frontend", Rooms: []string{"contracts", "orchestrator/access"}, Modules: []string{"github.com/golang-jwt/jwt/v5"}},
+		{Dir: "internal/mcpserver", Rooms: []string{"client", "contracts", "contracts/gateview", "orchestrator/chat"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{Dir: "internal/model/journal", Rooms: []string{"internal/reasoning"}},
@@ -187,14 +195,14 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "internal/app", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
-			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi", "internal/mcpserver", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
 		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},
 		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	_ "embed" // the data file below
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,29 +9,15 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/writeverb"
 )
 
-//go:embed data/write_verbs.json
-var writeVerbsJSON []byte
-
 // linter looks for what is allowed and probably wrong.
-type linter struct {
-	writeVerbs map[string]bool
-}
+type linter struct{ writeVerbs writeverb.Verbs }
 
 func newLinter() (*linter, error) {
-	var file struct {
-		Comment string   `json:"comment"`
-		Verbs   []string `json:"verbs"`
-	}
-	if err := contracts.DecodeStrict(writeVerbsJSON, &file); err != nil {
-		return nil, fmt.Errorf("write verbs: %w", err)
-	}
-	l := &linter{writeVerbs: map[string]bool{}}
-	for _, v := range file.Verbs {
-		l.writeVerbs[v] = true
-	}
-	return l, nil
+	verbs, err := writeverb.Load()
+	return &linter{verbs}, err
 }
 
 // unserved tells of the capabilities that are not in service, and why.
@@ -65,7 +50,7 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 			warn(at+f.Pointer, "%q: %s", c.Name, f.Message)
 		}
 		writes := c.Metadata.Policy(true).SideEffectClass.Writes()
-		if verb := firstWord(c.Name); !writes && l.writeVerbs[verb] {
+		if verb := writeverb.First(c.Name); !writes && l.writeVerbs[verb] {
 			warn(at+"/metadata/side_effect_class", "%q is declared as %s, but its name begins with %q; reads run without approval", c.Name, c.Metadata.SideEffectClass, verb)
 			if _, known := others.capability(domain+"."+c.Name, domain); !known {
 				out[len(out)-1].Severity = contracts.SeverityConfirm
@@ -137,14 +122,4 @@ func plainWords(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
 	}), " ")
-}
-
-// firstWord is the verb of a name such as create_x, create-x or createX.
-func firstWord(name string) string {
-	for i, r := range name {
-		if r == '_' || r == '-' || r == '.' || i > 0 && unicode.IsUpper(r) {
-			return strings.ToLower(name[:i])
-		}
-	}
-	return strings.ToLower(name)
 }

@@ -24,6 +24,8 @@ func TestOfficialClients(t *testing.T) {
 	env := append(os.Environ(), "MANIFOLD_BASE="+url+"/v1", "MANIFOLD_KEY="+key)
 	run(t, tools, env, "node", "clients.mjs")
 	run(t, tools, env, filepath.Join(tools, "python", "bin", "python"), "clients.py")
+	run(t, tools, env, "node", "mcp.mjs")
+	run(t, tools, env, filepath.Join(tools, "python", "bin", "python"), "mcp_client.py")
 }
 
 // install puts the clients into the cache of this user, once.
@@ -37,7 +39,7 @@ func install(t *testing.T) string {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"package.json", "requirements.txt", "clients.mjs", "clients.py"} {
+	for _, name := range []string{"package.json", "requirements.txt", "clients.mjs", "clients.py", "mcp.mjs", "mcp_client.py"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,196 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+)
+
+// Definition is one operation as a service describes it.
+type Definition struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
+	// Claims are what the service says of the effect of a call, nil if nothing.
+	Claims *Claims `json:"claims,omitempty"`
+	// Tags group operations; Path is where one is called, if it is called by a path.
+	Tags []string `json:"tags,omitempty"`
+	Path string   `json:"path,omitempty"`
+	// Fault is why it cannot be used, as far as its source knows.
+	Fault string `json:"fault,omitempty"`
+	// Plain tells that the protocol itself makes it a read or a write, as the method
+	// of a request does.
+	Plain bool `json:"plain,omitempty"`
+}
+
+// Claims are the hints of a service about an operation.
+type Claims struct {
+	ReadOnly    bool  `json:"read_only,omitempty"`
+	Destructive *bool `json:"destructive,omitempty"`
+	Idempotent  bool  `json:"idempotent,omitempty"`
+	OpenWorld   *bool `json:"open_world,omitempty"`
+}
+
+// Digest is what a pin is compared by.
+func (d Definition) Digest() string {
+	hash, err := contracts.Hash(d)
+	if err != nil {
+		return "" // no pin has it
+	}
+	return hash
+}
+
+// Call is one call of an operation.
+type Call struct {
+	Name      string
+	Arguments map[string]any
+	Context   domainkit.Call
+	// Writes tells that it may have an effect.
+	Writes bool
+	Tool   Tool
+}
+
+// Source is a service behind a bridge.
+type Source interface {
+	// Definitions lists what it offers now.
+	Definitions(ctx context.Context) ([]Definition, error)
+	// Call calls an operation. Errors are contracts.ToolError where the effect is
+	// known.
+	Call(ctx context.Context, call Call) (contracts.ToolResult, error)
+	// Close gives up what it holds.
+	Close() error
+}
+
+// CapabilityName makes the name of a capability out of that of an operation.
+func CapabilityName(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			out.WriteRune(r)
+		default:
+			out.WriteByte('_')
+		}
+	}
+	text := strings.Trim(out.String(), "_-")
+	if text == "" || text[0] >= '0' && text[0] <= '9' {
+		text = "op_" + text
+	}
+	return text[:min(len(text), maxName)]
+}
+
+const (
+	// maxName is how long the name of a capability may be.
+	maxName = 64
+	// maxSchemaBytes bounds one schema, maxDescription what is taken of a description.
+	maxSchemaBytes = 64 << 10
+	maxDescription = 400
+)
+
+// plainName tells whether a name is of letters that cannot be taken for others.
+func plainName(name string) bool {
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r > unicode.MaxASCII || r < 0x20
+	})
+}
+
+// described gives a description as data: one line, no characters that are not
+// seen, and not longer than people read.
+func described(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) {
+			return -1
+		}
+		if unicode.IsSpace(r) || unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > maxDescription {
+		return string(runes[:maxDescription-1]) + "…"
+	}
+	return string(runes)
+}
+
+// fault is why an operation cannot be served, "" if it can.
+func (d Definition) fault() string {
+	switch {
+	case d.Fault != "":
+		return d.Fault
+	case !plainName(d.Name):
+		return "its name has letters outside of ASCII, which can look like others, or is too long"
+	case len(d.InputSchema) > maxSchemaBytes:
+		return "its schema has more than 64 KiB"
+	}
+	var root struct {
+		Type any `json:"type"`
+	}
+	if err := json.Unmarshal(d.InputSchema, &root); err != nil || root.Type != nil && root.Type != "object" {
+		return "its parameters are no object"
+	}
+	if _, err := contracts.CompileSchema(d.InputSchema); err != nil {
+		return "its schema is not understood: " + contracts.CleanSummary(err.Error())
+	}
+	return ""
+}
+
+// Differences lists where two definitions differ, by JSON pointer.
+func Differences(before, after Definition) []string {
+	var out []string
+	differ("", tree(before), tree(after), &out)
+	return out
+}
+
+func tree(d Definition) any {
+	var v any
+	raw, err := json.Marshal(d)
+	if err != nil || json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+const maxDifferences = 20
+
+func differ(at string, a, b any, out *[]string) {
+	x, xIs := a.(map[string]any)
+	y, yIs := b.(map[string]any)
+	if !xIs || !yIs {
+		before, _ := json.Marshal(a)
+		after, _ := json.Marshal(b)
+		if string(before) != string(after) && len(*out) < maxDifferences {
+			*out = append(*out, at+": "+cut(before)+" → "+cut(after))
+		}
+		return
+	}
+	for _, k := range keysOf(x, y) {
+		differ(at+"/"+contracts.EscapeToken(k), x[k], y[k], out)
+	}
+}
+
+func cut(raw []byte) string {
+	const most = 120
+	text := strings.ToValidUTF8(string(raw[:min(len(raw), most)]), "")
+	if len(raw) > most {
+		text += "…"
+	}
+	return text
+}
+
+func keysOf(maps ...map[string]any) []string {
+	var out []string
+	for _, m := range maps {
+		for k := range m {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,139 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// MaxAnswer bounds the answer of a service.
+const MaxAnswer = 16 << 20
+
+// ErrTooLarge tells that an answer is larger than is read.
+var ErrTooLarge = errors.New("the answer is larger than is read")
+
+// HTTP says how a service is reached.
+type HTTP struct {
+	// Control is asked before every dial [nothing].
+	Control func(network, address string, c syscall.RawConn) error
+	// Authorize adds a credential to a request.
+	Authorize func(*http.Request) error
+	// Timeout bounds the time until the header of an answer [30s].
+	Timeout time.Duration
+}
+
+// Client makes a client that sends a credential to one place only: no redirect is
+// followed, no proxy asked, and answers are bounded.
+func (h HTTP) Client() *http.Client {
+	if h.Timeout <= 0 {
+		h.Timeout = contracts.MaxExchange
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: h.Control}
+	return &http.Client{
+		Transport: bounded{authorize: h.Authorize, next: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: h.Timeout,
+			IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: 64 << 10,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// bounded adds the credential, notes the status, and reads no more than MaxAnswer.
+type bounded struct {
+	authorize func(*http.Request) error
+	next      http.RoundTripper
+}
+
+// Status is what a call was answered with, for errors that do not say so.
+type Status struct {
+	Code       int
+	RetryAfter string
+}
+
+type statusKey struct{}
+
+// Noting gives a context under which the answer's status is noted.
+func Noting(ctx context.Context) (context.Context, *Status) {
+	s := &Status{}
+	return context.WithValue(ctx, statusKey{}, s), s
+}
+
+// RoundTrip sends a request.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.authorize != nil {
+		r = r.Clone(r.Context())
+		if err := b.authorize(r); err != nil {
+			return nil, err
+		}
+	}
+	res, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := r.Context().Value(statusKey{}).(*Status); ok {
+		*s = Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")}
+	}
+	res.Body = &limited{ReadCloser: res.Body, left: MaxAnswer}
+	return res, nil
+}
+
+// limited ends with an error when there is more than may be read.
+type limited struct {
+	io.ReadCloser
+
+	left int64
+}
+
+// Read reads what may be read.
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		var one [1]byte
+		if n, err := l.ReadCloser.Read(one[:]); n == 0 && err != nil {
+			return 0, err
+		}
+		return 0, ErrTooLarge
+	}
+	if int64(len(p)) > l.left {
+		p = p[:l.left]
+	}
+	n, err := l.ReadCloser.Read(p)
+	l.left -= int64(n)
+	return n, err
+}
+
+// Failure words the status of an answer that is no success. A write that was
+// refused did nothing; of another one that is not known.
+func (s Status) Failure(subject string) *contracts.ToolError {
+	fail := func(kind string, effect contracts.Effect, retry bool, text string) *contracts.ToolError {
+		return &contracts.ToolError{Type: kind, Message: subject + " " + text, Effect: effect, Retryable: retry}
+	}
+	switch {
+	case s.Code >= 300 && s.Code < 400: // it may have been done before
+		return fail(contracts.ErrUpstream, contracts.EffectUnknown, false, "answered with a redirect, which is not followed; give the final address")
+	case s.Code == http.StatusRequestTimeout:
+		return fail(contracts.ErrTimeout, contracts.EffectUnknown, true, "did not take the request in time")
+	case s.Code == http.StatusUnauthorized || s.Code == http.StatusForbidden:
+		return fail(contracts.ErrUnauthorized, contracts.EffectNone, false, "refused the credential of this bridge")
+	case s.Code == http.StatusNotFound || s.Code == http.StatusGone:
+		return fail(contracts.ErrNotFound, contracts.EffectNone, false, "knows no such thing")
+	case s.Code == http.StatusConflict || s.Code == http.StatusPreconditionFailed:
+		return fail(contracts.ErrConflict, contracts.EffectNone, false, "answered that this conflicts with its state")
+	case s.Code == http.StatusTooManyRequests:
+		return fail(contracts.ErrBudget, contracts.EffectNone, true, "has too many requests just now")
+	case s.Code >= 400 && s.Code < 500:
+		return fail(contracts.ErrInvalidParameters, contracts.EffectNone, false, "refused the request")
+	}
+	return fail(contracts.ErrUpstream, contracts.EffectUnknown, true, "failed")
+}
+
+// IsURL tells whether a text is an address of the web.
+func IsURL(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
+}

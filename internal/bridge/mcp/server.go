@@ -1,0 +1,338 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/internal/bridge"
+)
+
+// Config says where a server is; it has a URL or a command.
+type Config struct {
+	// URL is that of streamable HTTP.
+	URL  string
+	HTTP bridge.HTTP
+	// Command starts a server that speaks on standard input and output, with the
+	// environment Env and nothing else.
+	Command []string
+	Env     []string
+	Dir     string
+	// Protocol is the version to begin with [the newest].
+	Protocol string
+	// MaxTools bounds what is listed [10000].
+	MaxTools int
+	// Changed is told when the server says that its tools have changed.
+	Changed func()
+	Logger  *slog.Logger
+}
+
+// connectTime bounds the time until a server is ready.
+const connectTime = 30 * time.Second
+
+// Server is an MCP server as a source. It is connected when it is first asked,
+// and again when a connection is lost.
+type Server struct {
+	cfg    Config
+	client *sdk.Client
+
+	mu      sync.Mutex // held while it is connected; guards the fields below
+	session *sdk.ClientSession
+	closed  bool
+}
+
+var _ bridge.Source = (*Server)(nil)
+
+// New makes a source; it does not connect.
+func New(cfg Config) (*Server, error) {
+	if (cfg.URL == "") == (len(cfg.Command) == 0) {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "an MCP server has either a URL or a command")
+	}
+	cfg.MaxTools = cmp.Or(cfg.MaxTools, 10000)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Changed == nil {
+		cfg.Changed = func() {}
+	}
+	s := &Server{cfg: cfg}
+	s.client = sdk.NewClient(&sdk.Implementation{Name: "manifold", Title: "Manifold", Version: "1"}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { cfg.Changed() },
+	})
+	s.client.AddReceivingMiddleware(refuse)
+	return s, nil
+}
+
+// refuse answers, in words, what servers ask of clients.
+func refuse(next sdk.MethodHandler) sdk.MethodHandler {
+	words := map[string]string{
+		"sampling/createMessage": "Manifold lends its model to no server",
+		"roots/list":             "Manifold shows its folders to no server",
+		"elicitation/create":     "nobody is there to fill in a form; take all that is needed as parameters of the tool",
+	}
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if why, ok := words[method]; ok {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: why}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// connected gives the session, a new one if there is none.
+func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "the bridge is closed")
+	}
+	if s.session != nil {
+		return s.session, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	ctx, status := bridge.Noting(ctx)
+	session, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
+	if err != nil {
+		if status.Code >= 300 {
+			return nil, status.Failure("the MCP server")
+		}
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "the MCP server cannot be reached: %w", err)
+	}
+	s.session = session
+	return session, nil
+}
+
+func (s *Server) transport() sdk.Transport {
+	if s.cfg.URL != "" {
+		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: s.cfg.HTTP.Client(), MaxRetries: -1, MaxEventSize: bridge.MaxAnswer}
+	}
+	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...) //nolint:gosec,noctx // an operator names the program; it lives as long as the session
+	cmd.Env, cmd.Dir, cmd.Stderr = s.cfg.Env, s.cfg.Dir, logWriter{s.cfg.Logger}
+	return &sdk.CommandTransport{Command: cmd}
+}
+
+// logWriter takes what a server says on standard error.
+type logWriter struct{ logger *slog.Logger }
+
+// Write logs at the lowest level: a server may write there what it was sent.
+func (l logWriter) Write(p []byte) (int, error) {
+	l.logger.Debug("the MCP server said", slog.String("text", contracts.CleanSummary(string(p))))
+	return len(p), nil
+}
+
+// drop forgets a session that is no use any more.
+func (s *Server) drop(session *sdk.ClientSession) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == session {
+		s.session = nil
+		go func() { _ = session.Close() }() // a server that does not end is killed; nobody waits for that
+	}
+}
+
+// Close ends the session, and the server if the bridge has started it.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	session := s.session
+	s.session, s.closed = nil, true
+	s.mu.Unlock()
+	if session == nil {
+		return nil
+	}
+	_ = session.Close() // what it says when it is told to end is of no use
+	return nil
+}
+
+// Definitions lists the tools. A session that was lost is made anew, once.
+func (s *Server) Definitions(ctx context.Context) ([]bridge.Definition, error) {
+	out, err := s.list(ctx)
+	if err != nil && ctx.Err() == nil {
+		out, err = s.list(ctx)
+	}
+	return out, err
+}
+
+func (s *Server) list(ctx context.Context) ([]bridge.Definition, error) {
+	session, err := s.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if result := session.InitializeResult(); result != nil && result.Capabilities != nil && result.Capabilities.Tools == nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the MCP server has no tools")
+	}
+	ctx, status := bridge.Noting(ctx)
+	var out []bridge.Definition
+	params := &sdk.ListToolsParams{}
+	for {
+		page, err := session.ListTools(ctx, params)
+		if err != nil {
+			s.drop(session)
+			if status.Code >= 300 {
+				return nil, status.Failure("the MCP server")
+			}
+			return nil, contracts.Errorf(contracts.CodeUnavailable, "the tools could not be listed: %w", err)
+		}
+		for _, t := range page.Tools {
+			out = append(out, definition(t))
+		}
+		if len(out) > s.cfg.MaxTools {
+			return nil, contracts.Errorf(contracts.CodeTooLarge, "the MCP server lists more than %d tools", s.cfg.MaxTools)
+		}
+		if page.NextCursor == "" || page.NextCursor == params.Cursor {
+			return out, nil
+		}
+		params.Cursor = page.NextCursor
+	}
+}
+
+// definition is a tool as an operation.
+func definition(t *sdk.Tool) bridge.Definition {
+	d := bridge.Definition{Name: t.Name, Description: cmp.Or(t.Description, t.Title)}
+	var err, outErr error
+	d.InputSchema, err = json.Marshal(t.InputSchema)
+	if t.OutputSchema != nil {
+		d.OutputSchema, outErr = json.Marshal(t.OutputSchema)
+	}
+	if err != nil || outErr != nil {
+		d.Fault = "its schemas cannot be read"
+	}
+	if a := t.Annotations; a != nil {
+		d.Claims = &bridge.Claims{ReadOnly: a.ReadOnlyHint, Destructive: a.DestructiveHint, Idempotent: a.IdempotentHint, OpenWorld: a.OpenWorldHint}
+	}
+	return d
+}
+
+// Call calls a tool once. A read whose session was lost is sent again; a write is
+// not.
+func (s *Server) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
+	result, err := s.call(ctx, c)
+	if lost := errors.Is(err, sdk.ErrConnectionClosed); lost && !c.Writes && ctx.Err() == nil {
+		result, err = s.call(ctx, c)
+	}
+	if errors.Is(err, sdk.ErrConnectionClosed) {
+		err = domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the connection to the MCP server was lost during %s", c.Name)
+	}
+	return result, err
+}
+
+func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
+	session, err := s.connected(ctx)
+	if err != nil {
+		return contracts.ToolResult{}, domainkit.Retryf(contracts.ErrUpstream, "%s", err.Error())
+	}
+	ctx, status := bridge.Noting(ctx)
+	answer, err := session.CallTool(ctx, &sdk.CallToolParams{Name: c.Name, Arguments: c.Arguments})
+	if err == nil {
+		return resultOf(c, answer)
+	}
+	return contracts.ToolResult{}, s.failure(ctx, session, c, *status, err)
+}
+
+// failure words what went wrong, and what it did to the world as far as that is
+// known.
+func (s *Server) failure(ctx context.Context, session *sdk.ClientSession, c bridge.Call, status bridge.Status, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && status.Code < 400 && (refused.Code == jsonrpc.CodeInvalidParams || refused.Code == jsonrpc.CodeMethodNotFound) {
+		return domainkit.Refusef(contracts.ErrInvalidParameters, "the MCP server refused %s: %s", c.Name, contracts.CleanSummary(refused.Message))
+	}
+	s.drop(session)
+	if status.Code >= 300 {
+		return status.Failure("the MCP server")
+	}
+	if errors.Is(err, sdk.ErrConnectionClosed) {
+		return err
+	}
+	if errors.Is(err, bridge.ErrTooLarge) {
+		return domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s has more than %d bytes", c.Name, bridge.MaxAnswer)
+	}
+	return domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s failed at the MCP server: %s", c.Name, contracts.CleanSummary(err.Error()))
+}
+
+// resultOf makes the result of a call.
+func resultOf(c bridge.Call, answer *sdk.CallToolResult) (contracts.ToolResult, error) {
+	text := textOf(answer.Content)
+	switch {
+	case answer.NeedsInput():
+		return contracts.ToolResult{}, domainkit.Refusef("domain.needs_input", "%s asks for a form to be filled in, which a bridge does not do", c.Name)
+	case answer.IsError:
+		return contracts.ToolResult{}, domainkit.Failf("domain.tool_error", cmp.Or(c.Tool.ErrorEffect, contracts.EffectUnknown), "%s", cmp.Or(contracts.CleanSummary(text), c.Name+" failed and does not say why"))
+	}
+	value := answer.StructuredContent
+	if value == nil {
+		value = jsonOf(text)
+	}
+	result, err := bridge.Result(value, text)
+	if err != nil {
+		return result, err
+	}
+	raw, err := json.Marshal(answer.Content)
+	if err != nil {
+		return result, fmt.Errorf("content: %w", err)
+	}
+	result.Data = contracts.NewOpaque(raw)
+	return result, nil
+}
+
+// textOf joins the texts of an answer, and names what is none.
+func textOf(content []sdk.Content) string {
+	var out string
+	for _, c := range content {
+		if out != "" {
+			out += "\n"
+		}
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			out += c.Text
+		case *sdk.ImageContent:
+			out += fmt.Sprintf("(a picture, %s, %d bytes)", c.MIMEType, len(c.Data))
+		case *sdk.AudioContent:
+			out += fmt.Sprintf("(a sound, %s, %d bytes)", c.MIMEType, len(c.Data))
+		case *sdk.ResourceLink:
+			out += fmt.Sprintf("(%s: %s)", c.Name, c.URI)
+		case *sdk.EmbeddedResource:
+			if c.Resource != nil {
+				out += c.Resource.Text
+			}
+		}
+	}
+	return out
+}
+
+// jsonOf reads a text that is a JSON object or list; nil if it is none.
+func jsonOf(text string) any {
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return nil
+	}
+	var v any
+	if contracts.Decode([]byte(text), &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// Environment is what a command gets: where programs and files are, and the
+// variables that are named.
+func Environment(names ...string) []string {
+	var out []string
+	for _, name := range append([]string{"PATH", "HOME", "LANG", "TMPDIR", "SystemRoot"}, names...) {
+		if value, ok := os.LookupEnv(name); ok {
+			out = append(out, name+"="+value)
+		}
+	}
+	return out
+}

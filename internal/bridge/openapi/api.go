@@ -1,0 +1,254 @@
+package openapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/internal/bridge"
+)
+
+// Config says where an API is, and what opens it.
+type Config struct {
+	// Document is a file or a URL.
+	Document string
+	// Base is the address of the API [the first server of the document].
+	Base string
+	// Scheme is a security scheme of the document, Secret its credential: a key, a
+	// token, or "user:password".
+	Scheme, Secret string
+	// Remote are the hosts whose documents may be referred to.
+	Remote []string
+	HTTP   bridge.HTTP
+}
+
+// API is an API as a source.
+type API struct {
+	base   *url.URL
+	client *http.Client
+	list   []bridge.Definition
+	byName map[string]*operation
+}
+
+var _ bridge.Source = (*API)(nil)
+
+// New reads the document; it does not call the API.
+func New(ctx context.Context, cfg Config) (*API, error) {
+	doc, err := load(ctx, cfg.Document, cfg.Remote, bridge.HTTP{Control: cfg.HTTP.Control}.Client())
+	if err != nil {
+		return nil, err
+	}
+	a := &API{byName: map[string]*operation{}}
+	if a.base, err = base(cfg.Base, doc.api.Servers); err != nil {
+		return nil, err
+	}
+	if cfg.Scheme != "" {
+		if cfg.HTTP.Authorize, err = authorize(doc.api, cfg.Scheme, cfg.Secret); err != nil {
+			return nil, err
+		}
+	}
+	a.client = cfg.HTTP.Client()
+	for _, op := range doc.operations() {
+		name := op.definition.Name
+		if _, taken := a.byName[name]; taken { // ids are not always unique
+			name = op.method + " " + op.path
+			op.definition.Name = name
+		}
+		a.byName[name] = op
+		a.list = append(a.list, op.definition)
+	}
+	return a, nil
+}
+
+// base is the address that paths are below.
+func base(said string, servers openapi3.Servers) (*url.URL, error) {
+	if said == "" && len(servers) > 0 {
+		said = servers[0].URL
+		for name, v := range servers[0].Variables {
+			said = strings.ReplaceAll(said, "{"+name+"}", v.Default)
+		}
+	}
+	u, err := url.Parse(strings.TrimRight(said, "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the address of the API, %q, is no http(s) URL; say it with --base", said)
+	}
+	return u, nil
+}
+
+// authorize adds a credential in the way that the document says.
+func authorize(api *openapi3.T, name, secret string) (func(*http.Request) error, error) {
+	var scheme *openapi3.SecurityScheme
+	if api.Components != nil && api.Components.SecuritySchemes[name] != nil {
+		scheme = api.Components.SecuritySchemes[name].Value
+	}
+	if scheme == nil || secret == "" {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "the document has no security scheme %q, or there is no credential for it", name)
+	}
+	header := func(name, value string) func(*http.Request) error {
+		return func(r *http.Request) error {
+			r.Header.Set(name, value)
+			return nil
+		}
+	}
+	switch {
+	case scheme.Type == "apiKey" && scheme.In == "header":
+		return header(scheme.Name, secret), nil
+	case scheme.Type == "apiKey" && scheme.In == "query":
+		return func(r *http.Request) error {
+			q := r.URL.Query()
+			q.Set(scheme.Name, secret)
+			r.URL.RawQuery = q.Encode()
+			return nil
+		}, nil
+	case scheme.Type == "apiKey" && scheme.In == "cookie":
+		return func(r *http.Request) error {
+			r.AddCookie(&http.Cookie{Name: scheme.Name, Value: secret}) //nolint:gosec // a request carries no attributes
+			return nil
+		}, nil
+	case scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "basic"):
+		return header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(secret))), nil
+	case scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "bearer"), scheme.Type == "oauth2", scheme.Type == "openIdConnect":
+		return header("Authorization", "Bearer "+secret), nil
+	}
+	return nil, contracts.Errorf(contracts.CodeInvalid, "the security scheme %q is of a kind that is not supported (%s %s)", name, scheme.Type, scheme.Scheme)
+}
+
+// Definitions lists the operations of the document.
+func (a *API) Definitions(context.Context) ([]bridge.Definition, error) { return a.list, nil }
+
+// Close has nothing to end.
+func (a *API) Close() error {
+	a.client.CloseIdleConnections()
+	return nil
+}
+
+// Call makes one request.
+func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
+	op, ok := a.byName[c.Name]
+	if !ok {
+		return contracts.ToolResult{}, domainkit.Refusef(contracts.ErrNotFound, "the document has no operation %s", c.Name)
+	}
+	ctx, status := bridge.Noting(ctx)
+	req, err := a.request(ctx, op, c)
+	if err != nil {
+		return contracts.ToolResult{}, err
+	}
+	res, err := a.client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return contracts.ToolResult{}, ctx.Err()
+		}
+		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
+	}
+	defer res.Body.Close() // it was only read
+	body, err := io.ReadAll(res.Body)
+	switch {
+	case errors.Is(err, bridge.ErrTooLarge):
+		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s has more than %d bytes", c.Name, bridge.MaxAnswer)
+	case err != nil:
+		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s was cut off", c.Name)
+	case status.Code >= 300:
+		failure := status.Failure(c.Name)
+		if why := reason(res.Header, body); why != "" {
+			failure.Message = contracts.CleanSummary(failure.Message + ": " + why)
+		}
+		return contracts.ToolResult{}, failure
+	}
+	return answered(res, body)
+}
+
+// answered makes the result of a good answer.
+func answered(res *http.Response, body []byte) (contracts.ToolResult, error) {
+	if len(body) == 0 {
+		return bridge.Result(map[string]any{"status": res.StatusCode}, res.Status)
+	}
+	if isJSON(res.Header) {
+		var v any
+		if err := contracts.Decode(body, &v); err != nil {
+			return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer is no JSON, although it says so")
+		}
+		result, err := bridge.Result(v, "")
+		result.Data = contracts.NewOpaque(body)
+		return result, err
+	}
+	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "xml") {
+		return bridge.Result(nil, strings.ToValidUTF8(string(body), "�"))
+	}
+	return bridge.Result(map[string]any{"media_type": media, "bytes": len(body)}, fmt.Sprintf("%d bytes of %s", len(body), cmp.Or(media, "something")))
+}
+
+func isJSON(h http.Header) bool {
+	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && (media == mediaJSON || strings.HasSuffix(media, "+json"))
+}
+
+// reason is what an answer says of its failure.
+func reason(h http.Header, body []byte) string {
+	var said map[string]any
+	if !isJSON(h) || json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	if inner, ok := said["error"].(map[string]any); ok {
+		said = inner
+	}
+	for _, k := range []string{"detail", "message", "error_description", "error", "title"} {
+		if text, ok := said[k].(string); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// request builds the request of a call.
+func (a *API) request(ctx context.Context, op *operation, c bridge.Call) (*http.Request, error) {
+	filled := &filling{path: op.path, query: url.Values{}, header: http.Header{}, body: map[string]any{}}
+	for name, v := range c.Arguments {
+		at, ok := op.places[name]
+		if !ok {
+			return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "there is no parameter %s", name)
+		}
+		if err := filled.put(name, at, v); err != nil {
+			return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "%s", err.Error())
+		}
+	}
+	if strings.ContainsAny(filled.path, "{}") {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "a part of the path %s is missing", op.path)
+	}
+	body, err := filled.encode(op, c.Arguments)
+	if err != nil {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "%s", err.Error())
+	}
+	target := a.base.String() + filled.path
+	if len(filled.query) > 0 {
+		target += "?" + filled.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, op.method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "the request cannot be built")
+	}
+	req.GetBody = nil // nothing repeats a request but who decides it
+	req.Header = filled.header
+	req.Header.Set("Accept", "application/json, */*;q=0.5")
+	req.Header.Set("User-Agent", "manifold")
+	if op.media != "" && body != nil {
+		req.Header.Set("Content-Type", op.media)
+	}
+	if key := cmp.Or(c.Tool.KeyHeader, op.keyHeader); key != "" && c.Writes && c.Context.IdempotencyKey != "" {
+		req.Header.Set(key, c.Context.IdempotencyKey)
+	}
+	return req, nil
+}

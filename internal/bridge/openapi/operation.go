@@ -1,0 +1,241 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/manifold-run/manifold/internal/bridge"
+)
+
+// operation is one call of the API, and where its parameters go.
+type operation struct {
+	method, path string
+	places       map[string]place // by the name of the capability's parameter
+	// media is that of the body, "" without one; whole is the parameter that is the
+	// body, "" when its fields are parameters.
+	media, whole string
+	// keyHeader takes the idempotency key, as the document says.
+	keyHeader  string
+	definition bridge.Definition
+}
+
+// place is where a parameter goes.
+type place struct {
+	in, name string
+	style    string
+	explode  bool
+}
+
+// inBody is the place of a field of the body.
+const inBody = "body"
+
+// operations lists what the document offers, by path and method.
+func (d document) operations() []*operation {
+	var out []*operation
+	if d.api.Paths == nil {
+		return nil
+	}
+	all := d.api.Paths.Map()
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		methods := all[path].Operations()
+		for _, method := range slices.Sorted(maps.Keys(methods)) {
+			out = append(out, d.operation(path, method, all[path].Parameters, methods[method]))
+		}
+	}
+	return out
+}
+
+func (d document) operation(path, method string, shared openapi3.Parameters, from *openapi3.Operation) *operation {
+	op := &operation{method: method, path: path, places: map[string]place{}}
+	read := method == http.MethodGet || method == http.MethodHead
+	op.definition = bridge.Definition{
+		Name: cmp.Or(from.OperationID, method+" "+path), Description: cmp.Or(from.Summary, from.Description), Path: path, Tags: from.Tags,
+		Plain: true, Claims: &bridge.Claims{ReadOnly: read},
+	}
+	b := &building{schema: &jsonSchema{from: d, defs: map[string]any{}}, op: op, properties: map[string]any{}}
+	b.parameters(shared, from.Parameters)
+	b.body(from.RequestBody)
+	op.definition.Fault = b.fault
+	raw, err := json.Marshal(b.whole())
+	if err != nil {
+		op.definition.Fault = "its schema cannot be written"
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	op.definition.InputSchema = raw
+	return op
+}
+
+// building gathers the schema of an operation.
+type building struct {
+	schema     *jsonSchema
+	op         *operation
+	properties map[string]any
+	required   []string
+	fault      string
+}
+
+func (b *building) whole() map[string]any {
+	out := map[string]any{"type": "object", "properties": b.properties, "additionalProperties": false}
+	if len(b.required) > 0 {
+		slices.Sort(b.required)
+		out["required"] = b.required
+	}
+	if len(b.schema.defs) > 0 {
+		out["$defs"] = b.schema.defs
+	}
+	return out
+}
+
+// parameters adds those of an operation; they replace those of its path.
+func (b *building) parameters(shared, own openapi3.Parameters) {
+	byPlace := map[[2]string]*openapi3.Parameter{}
+	for _, ref := range slices.Concat(shared, own) {
+		if ref == nil || ref.Value == nil {
+			b.fault = "one of its parameters is not described"
+			continue
+		}
+		byPlace[[2]string{ref.Value.In, ref.Value.Name}] = ref.Value
+	}
+	keys := slices.SortedFunc(maps.Keys(byPlace), func(x, y [2]string) int { return cmp.Or(cmp.Compare(rank(x[0]), rank(y[0])), cmp.Compare(x[1], y[1])) })
+	for _, k := range keys {
+		b.parameter(byPlace[k])
+	}
+}
+
+// rank decides who keeps a name that two parameters have.
+func rank(in string) int {
+	return slices.Index([]string{openapi3.ParameterInPath, openapi3.ParameterInQuery, openapi3.ParameterInHeader, openapi3.ParameterInCookie}, in)
+}
+
+// reserved are headers that are the bridge's own, whatever the document says.
+var reserved = []string{"authorization", "accept", "content-type", "host", "content-length", "cookie", "transfer-encoding", "connection"}
+
+func (b *building) parameter(p *openapi3.Parameter) {
+	lower := strings.ToLower(p.Name)
+	if p.In == openapi3.ParameterInHeader {
+		if slices.Contains(reserved, lower) {
+			return
+		}
+		if lower == "idempotency-key" || lower == "x-idempotency-key" {
+			b.op.keyHeader = p.Name
+			return
+		}
+	}
+	var schema any
+	var err error
+	switch {
+	case p.Schema != nil:
+		schema, err = plain(p.Schema)
+	case len(p.Content) == 0:
+		schema = map[string]any{"type": "string"}
+	default:
+		err = fmt.Errorf("content")
+	}
+	if err != nil {
+		b.fault = fmt.Sprintf("its parameter %s has a form that is not supported", p.Name)
+		return
+	}
+	style := cmp.Or(p.Style, map[bool]string{true: "form", false: "simple"}[p.In == openapi3.ParameterInQuery || p.In == openapi3.ParameterInCookie])
+	explode := style == "form"
+	if p.Explode != nil {
+		explode = *p.Explode
+	}
+	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, withText(b.schema.of(schema), p.Description), p.Required)
+}
+
+// put adds a parameter under its own name, or one that says where it goes.
+func (b *building) put(name string, at place, schema any, required bool) {
+	if _, taken := b.op.places[name]; taken {
+		name = at.in + "_" + name
+	}
+	b.op.places[name] = at
+	b.properties[name] = schema
+	if required {
+		b.required = append(b.required, name)
+	}
+}
+
+func withText(schema any, text string) any {
+	s, ok := schema.(map[string]any)
+	if ok && s["description"] == nil && text != "" {
+		s["description"] = text
+	}
+	return schema
+}
+
+// body adds the body: its fields if it is a plain object, and else as one
+// parameter.
+func (b *building) body(ref *openapi3.RequestBodyRef) {
+	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
+		return
+	}
+	media, content := readable(ref.Value.Content)
+	if media == "" {
+		b.fault = "its body is " + strings.Join(slices.Sorted(maps.Keys(ref.Value.Content)), ", ") + ", which is not supported"
+		return
+	}
+	b.op.media = media
+	schema, err := any(map[string]any{}), error(nil)
+	if content.Schema != nil {
+		schema, err = plain(content.Schema)
+	}
+	if err != nil {
+		b.fault = "the schema of its body cannot be read"
+		return
+	}
+	properties, required, flat := b.schema.flat(schema)
+	if flat && ref.Value.Required && !b.collides(properties) {
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			b.put(name, place{in: inBody, name: name}, properties[name], slices.Contains(required, name))
+		}
+		return
+	}
+	b.put(inBody, place{in: inBody}, b.schema.of(schema), ref.Value.Required)
+	b.op.whole = inBody
+	if _, taken := b.op.places["body_body"]; taken {
+		b.op.whole = "body_body"
+	}
+}
+
+func (b *building) collides(properties map[string]any) bool {
+	for name := range properties {
+		if _, taken := b.op.places[name]; taken {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	mediaJSON = "application/json"
+	mediaForm = "application/x-www-form-urlencoded"
+)
+
+// readable gives the form of a body that a bridge can write.
+func readable(all openapi3.Content) (string, *openapi3.MediaType) {
+	for _, want := range []func(string) bool{
+		func(m string) bool { return m == mediaJSON },
+		func(m string) bool { return strings.HasSuffix(m, "+json") || m == "*/*" },
+		func(m string) bool { return m == mediaForm },
+	} {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			media, _, err := mime.ParseMediaType(name)
+			if err != nil || !want(media) || all[name] == nil {
+				continue
+			}
+			if media == "*/*" {
+				media = mediaJSON
+			}
+			return media, all[name]
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,90 @@
+package bridge
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// factsBudget is what is taken of an answer as facts; the whole is an artifact.
+const factsBudget = contracts.MaxFactsBytes - (1 << 10)
+
+// Result makes the result of a call out of what a service answered: a JSON value,
+// and a text for people, either of which may be absent.
+func Result(value any, text string) (contracts.ToolResult, error) {
+	facts, ok := value.(map[string]any)
+	switch {
+	case ok:
+	case value == nil:
+		facts = map[string]any{"text": text}
+	default:
+		facts = map[string]any{"items": value}
+	}
+	raw, err := json.Marshal(facts)
+	if err != nil {
+		return contracts.ToolResult{}, err
+	}
+	r := contracts.ToolResult{OK: true, Facts: facts, Summary: contracts.CleanSummary(text)}
+	if r.Summary == "" {
+		r.Summary = contracts.CleanSummary(cut(raw))
+	}
+	if len(raw) <= factsBudget {
+		return r, nil
+	}
+	if len(raw) > contracts.MaxArtifactBytes {
+		return r, contracts.Errorf(contracts.CodeTooLarge, "the answer has %d bytes, more than %d", len(raw), contracts.MaxArtifactBytes)
+	}
+	r.Facts = shortened(facts)
+	r.Artifacts = map[string]json.RawMessage{"result": raw}
+	return r, nil
+}
+
+// shortened keeps what fits, the members in order, lists and texts as far as they
+// fit, and names what was left out.
+func shortened(facts map[string]any) map[string]any {
+	out, left := map[string]any{}, factsBudget
+	var without []string
+	for _, name := range sortedKeys(facts) {
+		kept, size := fitted(facts[name], left-len(name)-4)
+		if size < 0 {
+			without = append(without, name)
+			continue
+		}
+		out[name], left = kept, left-size-len(name)-4
+	}
+	out["shortened"] = true
+	if len(without) > 0 && len(without) <= 20 {
+		out["left_out"] = without
+	}
+	return out
+}
+
+// fitted gives as much of a value as fits, and its size; -1 if nothing does.
+func fitted(v any, room int) (any, int) {
+	raw, err := json.Marshal(v)
+	if err != nil || len(raw) <= room {
+		return v, len(raw)
+	}
+	switch v := v.(type) {
+	case string:
+		if room < 64 {
+			return nil, -1
+		}
+		kept := v[:min(len(v), room/6)] // JSON makes at most six bytes of a byte
+		return strings.ToValidUTF8(kept, ""), len(kept)*6 + 2
+	case []any:
+		kept, used := []any{}, 2
+		for _, item := range v {
+			one, err := json.Marshal(item)
+			if err != nil || used+len(one)+1 > room {
+				break
+			}
+			kept, used = append(kept, item), used+len(one)+1
+		}
+		if len(kept) > 0 {
+			return kept, used
+		}
+	}
+	return nil, -1
+}
