@@ -22,7 +22,7 @@ type Ratchet struct {
 func MethodRatchets() []Ratchet {
 	const store = "one file behind all ports of the core; each port is small, and the suites name them"
 	return []Ratchet{
-		{Of: "client.Client", Most: 54, Why: "one method for each route, none of which calls another"},
+		{Of: "client.Client", Most: 56, Why: "one method for each route, none of which calls another"},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
 		{Of: "execution/executiontest.Store", Most: 55, Why: store},

@@ -82,6 +82,7 @@ func permissions() []permission {
 
 		{"GET /v1/gates", nil, nil, everybody + " other", 0},
 		{"GET /v1/gates/{id}", gate(""), nil, "operator approver admin", 404},
+		{"GET /v1/gates/{id}/sheet", gate("/sheet"), nil, "operator approver admin", 404},
 		{"POST /v1/gates/{id}/decision", gate("/decision"), is(`{"decision":"reject"}`), "approver admin", 0},
 		// Without --approval-links they are not there; what they refuse else is tested with them.
 		{"GET /approve/{token}", is("/approve/x.y"), nil, "", 404},
@@ -102,6 +103,11 @@ func permissions() []permission {
 
 		{"GET /v1/keys", nil, nil, "admin", 403},
 		{"POST /v1/keys", nil, is(`{"kind":"user","principal":"new","roles":["viewer"]}`), "admin", 403},
+		// A session of a browser is no key's; signing in is tested by itself.
+		{"POST /v1/session", nil, is(`{"key":"mfk_none"}`), "", 0},
+		{"GET /v1/session", nil, nil, "", 0},
+		{"DELETE /v1/session", nil, nil, everybody + " other", 0},
+		{"POST /v1/session/link", nil, nil, everybody + " other", 0},
 		{"GET /v1/webhooks/key", nil, nil, "admin", 403},
 		{"DELETE /v1/keys/{id}", func(c *scene) string { return "/v1/keys/" + c.key }, nil, "admin", 403},
 
@@ -155,6 +161,7 @@ func (p permission) try(t *testing.T, s *site, caller string) {
 	case allowed && (a.status == 401 || a.status == 403 || a.status == p.denied):
 		t.Errorf("refused: %d %s", a.status, a.body)
 	case allowed, strings.HasPrefix(path, "/v1") && caller == "nobody" && a.status == 401:
+	case strings.HasSuffix(path, "/v1/session") && a.status == 401:
 	case a.status != 403 && a.status != 404, p.denied != 0 && caller != "nobody" && a.status != p.denied:
 		t.Errorf("not refused: %d %s", a.status, a.body)
 	}

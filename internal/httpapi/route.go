@@ -23,6 +23,6 @@ func (s *Server) routes() []route {
 			{http.MethodGet, "/v1/whoami", false, s.whoami},
 		},
 		s.sessions.routes(), s.runs.routes(), s.audits.routes(), s.gates.routes(), s.approvals.routes(),
-		s.domains.routes(), s.keys.routes(), s.streams.routes(), s.chats.routes(),
+		s.domains.routes(), s.keys.routes(), s.signIns.routes(), s.streams.routes(), s.chats.routes(),
 	)
 }
