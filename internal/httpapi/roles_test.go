@@ -67,6 +67,7 @@ func permissions() []permission {
 		{"POST /v1/plans", nil, is(`{"message":"what is the stock price of Apple"}`), everybody, 403},
 		{"POST /v1/runs", nil, is(`{"plan_hash":"somebody else's"}`), "", 404},
 		{"GET /v1/runs", is("/v1/runs?all=true"), nil, "operator admin", 403},
+		{"GET /v1/runs/counts", is("/v1/runs/counts?all=true"), nil, "operator admin", 403},
 		{"GET /v1/stats", is("/v1/stats?all=true"), nil, "operator admin", 403},
 		{"GET /v1/runs/{id}", run(""), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/state", run("/state"), nil, "operator admin", 404},

@@ -181,7 +181,7 @@ func TestAGateReadsTheSameEverywhere(t *testing.T) {
 	_, gate := s.waiting(s.rita)
 	read := func(who string) (out contracts.GateSheet) {
 		t.Helper()
-		a := s.send(who, "GET", "/v1/gates/"+gate.Code+"/sheet", "")
+		a := s.send(who, "GET", "/v1/gates/"+gate.InterruptID+"/sheet", "")
 		if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status != http.StatusOK {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
