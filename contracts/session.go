@@ -124,8 +124,10 @@ type ArtifactRefs map[string]string
 
 // RunView is what callers see of a run.
 type RunView struct {
-	RunID      string      `json:"run_id"`
-	SessionID  string      `json:"session_id"`
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	// TraceID is the trace that the calls of the run belong to.
+	TraceID    string      `json:"trace_id,omitempty"`
 	State      RunState    `json:"state"`
 	Plan       Plan        `json:"plan"`
 	Nodes      []NodeView  `json:"nodes"`

@@ -32,6 +32,7 @@ func (s *Server) observe(c *gin.Context) {
 	}
 	c.Set(keyRequestID, id)
 	c.Header("X-Request-Id", id)
+	c.Request.Pattern = c.FullPath() // bounded, for who measures requests
 	s.guarded(c)
 	s.cfg.Logger.InfoContext(
 		c.Request.Context(), "request",

@@ -106,7 +106,7 @@ func permissions() []permission {
 		{"POST /v1/keys", nil, is(`{"kind":"user","principal":"new","roles":["viewer"]}`), "admin", 403},
 		// A session of a browser is no key's; signing in is tested by itself.
 		{"POST /v1/session", nil, is(`{"key":"mfk_none"}`), "", 0},
-		{"GET /v1/session", nil, nil, "", 0},
+		{"GET /v1/session", nil, nil, "nobody other " + everybody, 0},
 		{"DELETE /v1/session", nil, nil, everybody + " other", 0},
 		{"POST /v1/session/link", nil, nil, everybody + " other", 0},
 		{"GET /v1/webhooks/key", nil, nil, "admin", 403},

@@ -106,7 +106,7 @@ type signInRoutes struct {
 func (s *signInRoutes) routes() []route {
 	return []route{
 		{http.MethodPost, "/v1/session", true, s.signIn},
-		{http.MethodGet, "/v1/session", false, s.show},
+		{http.MethodGet, "/v1/session", true, s.show},
 		{http.MethodDelete, "/v1/session", false, s.signOut},
 		{http.MethodPost, "/v1/session/link", false, s.link},
 	}
@@ -151,9 +151,14 @@ func signedIn(in access.SignIn) contracts.SignedIn {
 	}
 }
 
-// show tells a page whom it is signed in as.
+// show tells a page whom it is signed in as; with 204 that it is not, which is no
+// fault.
 func (s *signInRoutes) show(k *call) error {
 	in, err := s.browsers.read(k.gin, false)
+	if contracts.CodeOf(err) == contracts.CodeUnauthorized {
+		k.gin.Status(http.StatusNoContent)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
