@@ -233,7 +233,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, ChatSettle: a.cfg.ChatSettle, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
 		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, SignIns: access.NewSignIns(a.keys, a.store.directory, a.witness.Links), Unregistered: a.domains.Forget, MarkerKey: marker,
-		Page:       a.page(),
+		Page: a.page(), Settings: a.settings(),
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})
 	return err

@@ -51,6 +51,7 @@ func permissions() []permission {
 		{"GET /ready", nil, nil, "nobody other " + everybody, 0},
 		{"GET /openapi.yaml", nil, nil, "nobody other " + everybody, 0},
 		{"GET /v1/whoami", nil, nil, everybody + " other", 0},
+		{"GET /v1/settings", nil, nil, "operator admin", 403},
 
 		{"POST /v1/sessions", nil, is(`{"message":"buy me a pony"}`), everybody, 403},
 		{"GET /v1/sessions", nil, nil, everybody + " other", 403},

@@ -74,6 +74,8 @@ type Deps struct {
 	// MarkerKey signs what ties a chat's history to its session; at least 32
 	// bytes.
 	MarkerKey []byte
+	// Settings are shown to operators.
+	Settings contracts.Settings
 	// Page is the web page; without a handler there is none.
 	Page Page
 	// Unregistered is told which domain is gone; it may be nil.
@@ -86,6 +88,7 @@ type Deps struct {
 type Server struct {
 	cfg      Config
 	page     Page
+	settings contracts.Settings
 	state    *runs.Runs // says whether requests can be served
 	callers  *callers
 	problems *problems
@@ -146,7 +149,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		cfg: cfg, browsers: browsers, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Share, cfg.Now), pages: pages,
 	}
 	s := &Server{
-		cfg: cfg, page: deps.Page, state: deps.Runs, callers: callers, problems: problems,
+		cfg: cfg, page: deps.Page, settings: deps.Settings, state: deps.Runs, callers: callers, problems: problems,
 		sessions: &sessionRoutes{conversation: deps.Conversation, sessions: deps.Sessions, ledgers: deps.Audit},
 		runs:     &runRoutes{conversation: deps.Conversation, runs: deps.Runs, ledgers: deps.Audit},
 		audits:   &auditRoutes{ledgers: deps.Audit},

@@ -3,11 +3,13 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 // tab is a browser's tab: what it keeps, and what its page knows.
@@ -229,5 +231,77 @@ func TestASignInSaysOneThing(t *testing.T) {
 		if a := s.send("", "POST", "/v1/session", body); a.status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}
+	}
+}
+
+func TestThePageIsServedAndKeptFromHarm(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	page := s.send("", "GET", "/runs", "", "Accept", "text/html")
+	if page.status != http.StatusOK || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") {
+		t.Fatalf("%d %v", page.status, page.header)
+	}
+	for name, want := range map[string]string{
+		"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got := page.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	policy := page.header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the policy lacks %s: %s", part, policy)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") || strings.Contains(policy, "http") {
+		t.Errorf("the policy allows too much: %s", policy)
+	}
+	if strings.Contains(page.body, "<style") || strings.Contains(page.body, " style=") || strings.Contains(page.body, "<script>") {
+		t.Error("there is something inline in the page")
+	}
+	for _, path := range []string{"/v1/nothing", "/v1", "/runs.php", "/metrics", "/debug/pprof"} {
+		if a := s.send("", "GET", path, "", "Accept", "text/html"); a.status != http.StatusNotFound || a.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", path, a.status, a.header.Get("Content-Type"))
+		}
+	}
+	if a := s.send("", "POST", "/runs", `{}`); a.status != http.StatusNotFound {
+		t.Errorf("the page takes nothing: %d", a.status)
+	}
+	asset := regexp.MustCompile(`/assets/[^"]+\.js`).FindString(page.body)
+	if a := s.send("", "GET", asset, ""); a.status != http.StatusOK || !strings.Contains(a.header.Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %d %v", asset, a.status, a.header)
+	}
+}
+
+func TestASiteMayServeNoPage(t *testing.T) {
+	t.Parallel()
+	s := setup(t, func(c *app.Config) { c.NoPage = true })
+	if a := s.send("", "GET", "/", "", "Accept", "text/html"); a.status != http.StatusNotFound {
+		t.Errorf("%d", a.status)
+	}
+}
+
+func TestHostileTextsAreServedAsText(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	b := s.signIn("rita")
+	const hostile = `<script>alert(1)</script><img src=x onerror=alert(1)>`
+	a := b.send("POST", "/v1/sessions", `{"message":"`+hostile+`"}`)
+	if a.status != http.StatusCreated || !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") || a.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	if strings.Contains(a.body, "<script") {
+		t.Errorf("markup as it was sent: %s", a.body)
+	}
+}
+
+func TestSettingsAreWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	s := setup(t, withLinks)
+	a := s.send("rita", "GET", "/v1/settings", "")
+	if a.status != http.StatusOK || !strings.Contains(a.body, `"store":"sqlite"`) || !strings.Contains(a.body, `"approval_links":true`) || strings.Contains(a.body, "mfk_") {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }

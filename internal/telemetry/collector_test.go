@@ -108,7 +108,19 @@ func (m measured) Export(_ context.Context, r *collectmetrics.ExportMetricsServi
 	return &collectmetrics.ExportMetricsServiceResponse{}, nil
 }
 
-// one gives the only span with a name that the others say more of.
+// first gives the first span with a name.
+func (c *collector) first(t *testing.T, name string) *traces.Span {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := slices.IndexFunc(c.spans, func(s *traces.Span) bool { return s.GetName() == name })
+	if at < 0 {
+		t.Fatalf("no span is called %q", name)
+	}
+	return c.spans[at]
+}
+
+// one gives the only span with a name of which all that is said holds.
 func (c *collector) one(t *testing.T, name string, where ...func(*traces.Span) bool) *traces.Span {
 	t.Helper()
 	c.mu.Lock()

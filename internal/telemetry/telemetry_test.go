@@ -100,7 +100,7 @@ func model(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","model":"tiny","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"what?"}}],"usage":{"prompt_tokens":101,"completion_tokens":7,"total_tokens":108}}`)
+		_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","model":"tiny","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":""}}],"usage":{"prompt_tokens":101,"completion_tokens":7,"total_tokens":108}}`)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/v1"
@@ -123,10 +123,10 @@ func (s *site) asked(t *testing.T, traceparent string) contracts.RunView {
 	}
 	defer res.Body.Close()
 	var session contracts.SessionResponse
-	if err := json.NewDecoder(res.Body).Decode(&session); err != nil || session.RunID == "" {
+	if err := json.NewDecoder(res.Body).Decode(&session); err != nil || len(session.RunIDs) != 1 {
 		t.Fatalf("%d %+v %v", res.StatusCode, session, err)
 	}
-	run, err := client.AwaitRun(t.Context(), s.rita, session.RunID)
+	run, err := client.AwaitRun(t.Context(), s.rita, session.RunIDs[0])
 	if err != nil || run.State != contracts.RunCompleted {
 		t.Fatalf("%s: %v", run.State, err)
 	}
@@ -174,7 +174,7 @@ func (c *collector) requestIsTraced(t *testing.T, caller string, run contracts.R
 	if attribute(request, "http.route").GetStringValue() != "/v1/sessions" || attribute(request, "http.response.status_code").GetIntValue() != http.StatusCreated {
 		t.Errorf("attributes: %v", request.GetAttributes())
 	}
-	read := c.one(t, "chat tiny")
+	read := c.first(t, "chat tiny")
 	if hex.EncodeToString(read.GetTraceId()) != caller || read.GetKind() != traces.Span_SPAN_KIND_CLIENT {
 		t.Errorf("the model is asked in %x, as %v", read.GetTraceId(), read.GetKind())
 	}
