@@ -210,15 +210,14 @@ type App struct {
 	thinks    string           // says what model there is
 	witness   witness.Keys
 	telemetry *telemetry.Telemetry // nil if nothing is told
+	scrapes   *scrapes
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
 	listener net.Listener
-	// metricsAt is where metrics are served, nil for nowhere.
-	metricsAt net.Listener
-	failed    chan error
-	started   bool
-	stopped   bool
+	failed   chan error
+	started  bool
+	stopped  bool
 }
 
 // New opens the store and puts the parts together. Nothing runs before Start;
@@ -261,7 +260,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"runner", a.runner.Start, a.runner.Stop},
 		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
 		{"replicas", a.replicas.start, a.replicas.stop},
-		a.metrics(),
+		{"metrics", a.scrapes.start, a.scrapes.stop},
 	}
 	for _, p := range append(parts, a.singles()...) {
 		if err := p.start(ctx); err != nil {

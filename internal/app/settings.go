@@ -3,7 +3,7 @@ package app
 import "github.com/manifold-run/manifold/contracts"
 
 // settings are what operators are shown of the configuration.
-func (a *App) settings() contracts.Settings {
+func settings(a *App) contracts.Settings {
 	c := a.cfg
 	out := contracts.Settings{
 		Version: c.Version, Store: "sqlite", Hears: a.hears, Thinks: a.thinks, Flags: c.Rollout, Site: a.bootstrap.SitePolicy,

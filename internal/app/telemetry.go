@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -26,27 +27,22 @@ type Telemetry struct {
 	Getenv func(string) string
 }
 
-// wireTelemetry makes what the server tells of its work, if anybody listens.
-func (a *App) wireTelemetry(ctx context.Context) (err error) {
-	getenv := a.cfg.Telemetry.Getenv
+// newTelemetry makes what a server tells of its work, nil if nobody listens.
+func newTelemetry(ctx context.Context, cfg Config) (*telemetry.Telemetry, error) {
+	getenv := cfg.Telemetry.Getenv
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	a.telemetry, err = telemetry.New(ctx, telemetry.Config{
-		Getenv: getenv, Prometheus: a.cfg.Telemetry.MetricsAddr != "", Version: a.cfg.Version, Logger: a.cfg.Logger,
-		PublicURL: strings.TrimRight(a.cfg.Links.PublicURL, "/"),
+	return telemetry.New(ctx, telemetry.Config{
+		Getenv: getenv, Prometheus: cfg.Telemetry.MetricsAddr != "", Version: cfg.Version, Logger: cfg.Logger,
+		PublicURL: strings.TrimRight(cfg.Links.PublicURL, "/"),
 	})
-	if err != nil {
-		return err
-	}
-	a.cfg.Logger = a.telemetry.Logger(a.cfg.Logger)
-	return nil
 }
 
-// watch says where metrics come from that are read, and not counted.
-func (a *App) watch() error {
+// watched says where metrics come from that are looked up, and not counted.
+func watched(a *App) telemetry.Sources {
 	who := access.Principal{Kind: access.KindService, ID: "telemetry", Roles: []access.Role{access.RoleOperator}}
-	return a.telemetry.Watch(telemetry.Sources{
+	return telemetry.Sources{
 		Counts: func(ctx context.Context) (contracts.RunCounts, error) {
 			return a.rooms.runs.Counts(ctx, who, runs.Filter{All: true})
 		},
@@ -57,77 +53,91 @@ func (a *App) watch() error {
 			return a.rooms.runs.Figures(ctx, who, runID)
 		},
 		Domains: a.registry.List,
-	}, a.cfg.Now)
-}
-
-// MetricsURL is where Prometheus reads metrics, once the server is started; "" if
-// there are none.
-func (a *App) MetricsURL() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.metricsAt == nil {
-		return ""
 	}
-	return "http://" + reachable(a.metricsAt.Addr()) + "/metrics"
-}
-
-// metrics is the part that serves them. Its caller holds mu.
-func (a *App) metrics() part {
-	var srv *http.Server
-	served := make(chan struct{})
-	start := func(ctx context.Context) error {
-		if a.cfg.Telemetry.MetricsAddr == "" {
-			close(served)
-			return nil
-		}
-		var lc net.ListenConfig
-		listener, err := lc.Listen(ctx, "tcp", a.cfg.Telemetry.MetricsAddr)
-		if err != nil {
-			return fmt.Errorf("listen for metrics on %s: %w", a.cfg.Telemetry.MetricsAddr, err)
-		}
-		mux := http.NewServeMux()
-		mux.Handle("GET /metrics", a.telemetry.Metrics())
-		srv = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: time.Minute, ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)}
-		a.metricsAt = listener
-		go func() {
-			defer close(served)
-			if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-				a.cfg.Logger.Error("metrics are served no more", slog.Any("error", err))
-			}
-		}()
-		return nil
-	}
-	return part{"metrics", start, func(context.Context) error {
-		var err error
-		if srv != nil {
-			err = srv.Close() // a scrape that is cut off is made again
-		}
-		<-served
-		return err
-	}}
 }
 
 // domainTransport is what goes around the transports of domains, nil for nothing.
-func (a *App) domainTransport() func(http.RoundTripper) http.RoundTripper {
-	if a.telemetry == nil {
+func domainTransport(t *telemetry.Telemetry) func(http.RoundTripper) http.RoundTripper {
+	if t == nil {
 		return nil
 	}
-	return a.telemetry.Transport
+	return t.Transport
 }
 
 // runContext puts runs into their traces; nil where none are sent.
-func (a *App) runContext() func(context.Context, string) context.Context {
-	if a.telemetry == nil {
+func runContext(t *telemetry.Telemetry) func(context.Context, string) context.Context {
+	if t == nil {
 		return nil
 	}
-	return a.telemetry.Context
+	return t.Context
 }
 
 // traceModel has each call of a model measured, and what it sends carry the trace.
-func (a *App) traceModel(c *ModelConfig) {
-	if a.telemetry == nil {
+func traceModel(t *telemetry.Telemetry, c *ModelConfig) {
+	if t == nil {
 		return
 	}
-	c.HTTP = &http.Client{Transport: a.telemetry.Transport(http.DefaultTransport)}
-	c.Around = a.telemetry.Engine
+	c.HTTP = &http.Client{Transport: t.Transport(http.DefaultTransport)}
+	c.Around = t.Engine
 }
+
+// scrapes serves metrics to Prometheus, if an address is given.
+type scrapes struct {
+	addr   string
+	server http.Server
+	logger *slog.Logger
+	served sync.WaitGroup
+
+	mu       sync.Mutex // guards listener
+	listener net.Listener
+}
+
+func newScrapes(cfg Config, t *telemetry.Telemetry) *scrapes {
+	s := &scrapes{addr: cfg.Telemetry.MetricsAddr, logger: cfg.Logger}
+	if s.addr != "" {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", t.Metrics())
+		s.server = http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: time.Minute, ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn)}
+	}
+	return s
+}
+
+func (s *scrapes) start(ctx context.Context) error {
+	if s.addr == "" {
+		return nil
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", s.addr)
+	if err != nil {
+		return fmt.Errorf("listen for metrics on %s: %w", s.addr, err)
+	}
+	s.mu.Lock()
+	s.listener = listener
+	s.mu.Unlock()
+	s.served.Go(func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.logger.Error("metrics are served no more", slog.Any("error", err))
+		}
+	})
+	return nil
+}
+
+// stop cuts a scrape off: it is made again.
+func (s *scrapes) stop(context.Context) error {
+	err := s.server.Close()
+	s.served.Wait()
+	return err
+}
+
+func (s *scrapes) url() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == nil {
+		return ""
+	}
+	return "http://" + reachable(s.listener.Addr()) + "/metrics"
+}
+
+// MetricsURL is where Prometheus reads the metrics of a server, once it is started;
+// "" if there are none.
+func MetricsURL(a *App) string { return a.scrapes.url() }

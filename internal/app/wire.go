@@ -32,9 +32,12 @@ func (a *App) wire(ctx context.Context) error {
 		}
 		a.bootstrap = b
 	}
-	if err := a.wireTelemetry(ctx); err != nil {
+	var err error
+	if a.telemetry, err = newTelemetry(ctx, a.cfg); err != nil {
 		return err
 	}
+	a.cfg.Logger = a.telemetry.Logger(a.cfg.Logger)
+	a.scrapes = newScrapes(a.cfg, a.telemetry)
 	if err := a.openStore(ctx); err != nil {
 		return errors.Join(err, a.telemetry.Stop(ctx))
 	}
@@ -51,7 +54,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.wireCore(guard); err != nil {
 		return err
 	}
-	if err := a.watch(); err != nil {
+	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil {
 		return err
 	}
 	if err := a.wireFaces(ctx, guard); err != nil {
@@ -80,7 +83,7 @@ func (a *App) wireDomains() error {
 	if err != nil {
 		return err
 	}
-	if a.domains, err = domainclient.New(domainclient.Config{Transport: a.domainTransport(), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
+	if a.domains, err = domainclient.New(domainclient.Config{Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
 		return err
 	}
 	a.cleanups = append(a.cleanups, cleanup{"domains", func(context.Context) error {
@@ -159,7 +162,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers,
-		LateWrites: a.cfg.Mind.LateWrites, Context: a.runContext(), Now: a.cfg.Now, Logger: a.cfg.Logger,
+		LateWrites: a.cfg.Mind.LateWrites, Context: runContext(a.telemetry), Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
 		Store: a.store.runs, Invoker: a.telemetry.Invoker(a.domains.Invoker(a.registry)), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
 		Dispatcher: dispatcher, Quota: a.quota(), Rounds: roundsOf(a),
@@ -173,8 +176,8 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 }
 
 // page is the web page, unless the site serves none.
-func (a *App) page() httpapi.Page {
-	if a.cfg.NoPage {
+func page(cfg Config) httpapi.Page {
+	if cfg.NoPage {
 		return httpapi.Page{}
 	}
 	return httpapi.Page{Handler: web.Handler(), Has: web.Has}
@@ -233,7 +236,7 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, ChatSettle: a.cfg.ChatSettle, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
 		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, SignIns: access.NewSignIns(a.keys, a.store.directory, a.witness.Links), Unregistered: a.domains.Forget, MarkerKey: marker,
-		Page: a.page(), Settings: a.settings(),
+		Page: page(a.cfg), Settings: settings(a),
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})
 	return err

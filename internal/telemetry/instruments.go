@@ -113,7 +113,7 @@ func (t *Telemetry) observe(l *look) error {
 	if err != nil {
 		return err
 	}
-	up, err := t.meter.Int64ObservableGauge("manifold.domain.up", metric.WithUnit("1"), metric.WithDescription("Whether a domain answers as healthy."))
+	up, err := t.meter.Int64ObservableGauge("manifold.domain.up", metric.WithDescription("Whether a domain answers as healthy."))
 	if err != nil {
 		return err
 	}

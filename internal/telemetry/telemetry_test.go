@@ -215,7 +215,7 @@ func (c *collector) runIsTraced(t *testing.T, run contracts.RunView) *traces.Spa
 func TestNothingIsToldUnlessAskedFor(t *testing.T) {
 	s := start(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_TRACES_EXPORTER": "none"})
 	run := s.asked(t, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if s.server.MetricsURL() != "" || strings.Contains(s.log.String(), "trace_id") {
+	if app.MetricsURL(s.server) != "" || strings.Contains(s.log.String(), "trace_id") {
 		t.Error("something is told")
 	}
 	s.mu.Lock()
@@ -247,7 +247,7 @@ func scraped(t *testing.T) string {
 	}
 	var text string
 	for { // a run that has ended is told of soon after
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.MetricsURL(), http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.MetricsURL(s.server), http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
