@@ -52,7 +52,7 @@ func exported(ctx context.Context, server *client.Client, id string) (export.Run
 	if run.View, err = server.Run(ctx, id, client.Opt{}); err != nil {
 		return run, err
 	}
-	if run.Figures, err = client.RunFigures(ctx, server, run.View.RunID); err != nil {
+	if run.Figures, err = client.RunMetrics(ctx, server, run.View.RunID); err != nil {
 		return run, err
 	}
 	if run.Gates, err = server.Gates(ctx, client.GatesFilter{RunID: run.View.RunID}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/internal/telemetry"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/runs"
@@ -46,10 +46,10 @@ func watched(a *App) telemetry.Sources {
 		Counts: func(ctx context.Context) (contracts.RunCounts, error) {
 			return a.rooms.runs.Counts(ctx, who, runs.Filter{All: true})
 		},
-		Stats: func(ctx context.Context) (figure.Stats, error) {
+		Stats: func(ctx context.Context) (metrics.Stats, error) {
 			return a.rooms.runs.Stats(ctx, who, runs.StatsFilter{Filter: runs.Filter{All: true}})
 		},
-		Figures: func(ctx context.Context, runID string) (figure.RunFigures, error) {
+		Figures: func(ctx context.Context, runID string) (metrics.RunMetrics, error) {
 			return a.rooms.runs.Figures(ctx, who, runID)
 		},
 		Domains: a.registry.List,

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 // sheet shows a gate as people read it. Who may read the gate may read all of it
@@ -31,10 +31,10 @@ func (s *gateRoutes) sheet(k *call) error {
 
 func sheetOf(gate contracts.Interrupt) contracts.GateSheet {
 	out := contracts.GateSheet{
-		Asks: sheet.Asks(gate), Mark: sheet.Mark(gate.AfterReading), Lines: pairs(sheet.Lines(gate)), Terms: pairs(sheet.Terms(gate)),
-		People: sheet.People(gate), Approvals: sheet.Approvals(gate),
+		Asks: gateview.Asks(gate), Mark: gateview.Mark(gate.AfterReading), Lines: pairs(gateview.Lines(gate)), Terms: pairs(gateview.Terms(gate)),
+		People: gateview.People(gate), Approvals: gateview.Approvals(gate),
 	}
-	for _, row := range sheet.Of(gate) {
+	for _, row := range gateview.Of(gate) {
 		out.Rows = append(out.Rows, contracts.SheetRow(row))
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // instruments are what is measured besides requests. All labels are bounded: states
@@ -55,11 +55,11 @@ type Sources struct {
 	// Counts gives how many runs are in which state.
 	Counts func(context.Context) (contracts.RunCounts, error)
 	// Stats gives the figures of the newest runs.
-	Stats func(context.Context) (figure.Stats, error)
+	Stats func(context.Context) (metrics.Stats, error)
 	// Domains gives those that are registered.
 	Domains func() []contracts.DomainView
 	// Figures gives those of one run.
-	Figures func(ctx context.Context, runID string) (figure.RunFigures, error)
+	Figures func(ctx context.Context, runID string) (metrics.RunMetrics, error)
 }
 
 // looksEvery is how long what was read for metrics is told again: reading runs whole
@@ -74,11 +74,11 @@ type look struct {
 	mu     sync.Mutex // guards the fields below
 	at     time.Time
 	counts contracts.RunCounts
-	stats  figure.Stats
+	stats  metrics.Stats
 	err    error
 }
 
-func (l *look) read(ctx context.Context) (contracts.RunCounts, figure.Stats, error) {
+func (l *look) read(ctx context.Context) (contracts.RunCounts, metrics.Stats, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= looksEvery {

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
+	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -102,7 +102,7 @@ func (t *Telemetry) about(runID string) []attribute.KeyValue {
 type follower struct {
 	t       *Telemetry
 	store   Runs
-	figures func(context.Context, string) (figure.RunFigures, error)
+	figures func(context.Context, string) (metrics.RunMetrics, error)
 	queue   chan string
 	work    sync.WaitGroup
 
@@ -117,7 +117,7 @@ func newFollower(t *Telemetry) *follower {
 	return &follower{t: t, queue: make(chan string, mostUntold)}
 }
 
-func (f *follower) begin(figures func(context.Context, string) (figure.RunFigures, error)) {
+func (f *follower) begin(figures func(context.Context, string) (metrics.RunMetrics, error)) {
 	f.figures = figures
 	f.work.Go(func() {
 		for runID := range f.queue {
@@ -169,7 +169,7 @@ func (f *follower) tell(runID string) {
 	}
 }
 
-func (f *follower) measure(ctx context.Context, r figure.RunFigures) {
+func (f *follower) measure(ctx context.Context, r metrics.RunMetrics) {
 	ctx = f.t.Context(ctx, r.RunID) // exemplars lead to the run
 	how := metric.WithAttributes(attribute.String("manifold.run.state", r.State), attribute.String("manifold.run.verdict", cmp.Or(r.Verdict, "none")))
 	f.t.set.runs.Record(ctx, float64(r.MachineMS)/1000, how)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/figure"
-	"github.com/manifold-run/manifold/contracts/sheet"
+	"github.com/manifold-run/manifold/contracts/gateview"
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 //go:embed run.html
@@ -30,7 +30,7 @@ th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border:1px solid #
 // Run is all that is told of a run.
 type Run struct {
 	View    contracts.RunView       `json:"run"`
-	Figures figure.RunFigures       `json:"figures"`
+	Figures metrics.RunMetrics      `json:"figures"`
 	Gates   []contracts.Interrupt   `json:"gates"`
 	Ledger  []contracts.LedgerEntry `json:"ledger"`
 	At      time.Time               `json:"exported_at"`
@@ -41,7 +41,7 @@ type gate struct {
 	contracts.Interrupt
 
 	Asks  string
-	Rows  []sheet.Row
+	Rows  []gateview.Row
 	Lines [][2]string
 }
 
@@ -54,7 +54,7 @@ func Write(w io.Writer, run Run) error {
 	sum := sha256.Sum256([]byte(style))
 	gates := make([]gate, len(run.Gates))
 	for i, g := range run.Gates {
-		gates[i] = gate{Interrupt: g, Asks: sheet.Asks(g), Rows: sheet.Of(g), Lines: sheet.Lines(g)}
+		gates[i] = gate{Interrupt: g, Asks: gateview.Asks(g), Rows: gateview.Of(g), Lines: gateview.Lines(g)}
 	}
 	return t.Execute(w, map[string]any{
 		"View": run.View, "Figures": run.Figures, "Gates": gates, "Ledger": run.Ledger, "At": run.At,
@@ -69,8 +69,8 @@ func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).Strin
 // shown gives a value as people read it: text as it is, all else as JSON.
 func shown(v any) (string, error) {
 	if text, ok := v.(string); ok {
-		return sheet.Visible(text), nil
+		return gateview.Visible(text), nil
 	}
 	body, err := json.Marshal(v)
-	return sheet.Visible(string(body)), err
+	return gateview.Visible(string(body)), err
 }
