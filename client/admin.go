@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -89,6 +90,16 @@ func (c *Client) CreateKey(ctx context.Context, spec contracts.KeySpec) (contrac
 // RevokeKey ends a key at once.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
+}
+
+// SignInLink makes a link that signs the caller in to the page of the server, once
+// and soon.
+func (c *Client) SignInLink(ctx context.Context) (link string, until time.Time, err error) {
+	var out contracts.SignInLink
+	err = c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/session/link"}, &out)
+	at := *c.wire.base
+	at.Path, at.Fragment = strings.TrimRight(at.Path, "/")+"/sign-in", out.Token
+	return at.String(), out.ExpiresAt, err
 }
 
 // WebhookKey gives what receivers check the signatures of webhooks with.

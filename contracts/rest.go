@@ -101,6 +101,40 @@ type KeyCreated struct {
 	Text string `json:"key"`
 }
 
+// SignIn is the body that signs a browser in: with a key or with the token of a
+// link, not with both.
+type SignIn struct {
+	Key  string `json:"key,omitempty"`
+	Link string `json:"link,omitempty"`
+}
+
+// SignedIn is whom a browser is signed in as. The session itself is in a cookie.
+type SignedIn struct {
+	User SignedInUser `json:"user"`
+	// CSRF goes along with each request that changes something, in the header
+	// X-CSRF-Token.
+	CSRF string `json:"csrf"`
+	// ExpiresAt is when the session ends if nothing is done, EndsAt when in any case.
+	ExpiresAt time.Time `json:"expires_at"`
+	EndsAt    time.Time `json:"ends_at"`
+}
+
+// SignedInUser is a person with what they may do.
+type SignedInUser struct {
+	ID     string    `json:"id"`
+	Name   string    `json:"name"`
+	Roles  []string  `json:"roles"`
+	KeyID  string    `json:"key_id"`
+	Scopes KeyScopes `json:"scopes,omitzero"`
+}
+
+// SignInLink is the token of a link that signs the caller in once: the page is
+// /sign-in#token.
+type SignInLink struct {
+	Token     string    `json:"token"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
 // WebhookKey is what receivers of webhooks check signatures with.
 type WebhookKey struct {
 	KeyID string `json:"key_id"`

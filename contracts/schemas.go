@@ -32,6 +32,7 @@ const (
 	SchemaKeySpec       SchemaName = "key_spec"
 	SchemaLockKey       SchemaName = "lock_key"
 	SchemaAuditRequest  SchemaName = "audit_request"
+	SchemaSignIn        SchemaName = "sign_in"
 )
 
 // SchemaNames lists every schema of the contract.

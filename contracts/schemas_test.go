@@ -46,6 +46,7 @@ func typesBySchema() map[contracts.SchemaName]reflect.Type {
 		contracts.SchemaKeySpec:       reflect.TypeFor[contracts.KeySpec](),
 		contracts.SchemaLockKey:       reflect.TypeFor[contracts.LockKey](),
 		contracts.SchemaAuditRequest:  reflect.TypeFor[contracts.AuditRequest](),
+		contracts.SchemaSignIn:        reflect.TypeFor[contracts.SignIn](),
 	}
 }
 

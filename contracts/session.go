@@ -124,8 +124,10 @@ type ArtifactRefs map[string]string
 
 // RunView is what callers see of a run.
 type RunView struct {
-	RunID      string      `json:"run_id"`
-	SessionID  string      `json:"session_id"`
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	// TraceID is the trace that the calls of the run belong to.
+	TraceID    string      `json:"trace_id,omitempty"`
 	State      RunState    `json:"state"`
 	Plan       Plan        `json:"plan"`
 	Nodes      []NodeView  `json:"nodes"`
@@ -158,7 +160,16 @@ type RunSummary struct {
 	// HumanMS is how long the run has waited for people alone, in milliseconds.
 	HumanMS    int64      `json:"human_ms"`
 	Owner      string     `json:"owner"`
+	Domains    []string   `json:"domains,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
 	HeldSince  *time.Time `json:"held_since,omitempty"`
+}
+
+// RunCounts is how many runs are in which state; More tells that there are older
+// ones, which were not counted.
+type RunCounts struct {
+	States map[RunState]int `json:"states"`
+	Total  int              `json:"total"`
+	More   bool             `json:"more,omitempty"`
 }

@@ -158,6 +158,9 @@ type RunFilter struct {
 	ScoreBelow float64
 	// Held selects the runs in quarantine.
 	Held bool
+	// Goal selects runs whose goal has this text, whatever the case of its ASCII
+	// letters; Domain those whose plan has a step of the domain.
+	Goal, Domain string
 	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
 	Cursor string
 	Limit  int

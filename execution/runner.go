@@ -47,6 +47,9 @@ type Config struct {
 	Answers bool
 	// LateWrites says what becomes of writes that are proposed after reading [ask].
 	LateWrites LateWrites
+	// Context gives the context in which a run is advanced, with what its calls
+	// belong to [the runner's own].
+	Context func(ctx context.Context, runID string) context.Context
 	// Now stamps and measures; what decides is compared with the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -355,6 +358,9 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 	r.mu.Unlock()
 	go func() {
 		defer r.work.Done()
+		if r.cfg.Context != nil {
+			base = r.cfg.Context(base, runID)
+		}
 		o.live(base, snapshot)
 		r.mu.Lock()
 		delete(r.active, runID)

@@ -111,7 +111,12 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 	if err != nil {
 		return err
 	}
+	links, err := signInLinks(ctx, server.URL(), keys)
+	if err != nil {
+		return err
+	}
 	s := stage{
+		RitaLink: links[0], OttoLink: links[1],
 		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
 		Monday: monday(time.Now()), Hears: server.Hears(), Thinks: server.Thinks(), Model: o.model,
 	}

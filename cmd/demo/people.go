@@ -103,12 +103,28 @@ func (k *keys) make(ctx context.Context, server *app.App, file string) error {
 	return os.WriteFile(file, body, 0o600)
 }
 
+// signInLinks makes the links of who asks and who approves.
+func signInLinks(ctx context.Context, url string, k keys) (links [2]string, err error) {
+	for i, key := range []string{k.Requester, k.Approver} {
+		c, err := client.New(client.Config{URL: url, Key: key})
+		if err != nil {
+			return links, err
+		}
+		if links[i], _, err = c.SignInLink(ctx); err != nil {
+			return links, fmt.Errorf("link to the page: %w", err)
+		}
+	}
+	return links, nil
+}
+
 // stage is what a newcomer needs to know.
 type stage struct {
 	URL          string
 	AdminKeyFile string
 	Keys         keys
-	Monday       string
+	// RitaLink and OttoLink sign them in to the page.
+	RitaLink, OttoLink string
+	Monday             string
 	// Hears says what tells the meaning of texts.
 	Hears string
 	// Thinks says what model there is, Model is the one that was asked for.
@@ -120,7 +136,12 @@ Manifold is running at {url}   (Ctrl-C ends it)
 {hears}
 {thinks}
 
-Rita asks. In a second terminal, in this folder:
+In a browser, and Otto in a private window of it (each link counts once, within ten minutes; "manifold open" makes more):
+
+    Rita asks       {rita_link}
+    Otto approves   {otto_link}
+
+Or in terminals. Rita asks. In a second terminal, in this folder:
 
     export MANIFOLD_URL={url}
     export MANIFOLD_KEY={requester}
@@ -182,6 +203,7 @@ func (s stage) print(w io.Writer) error {
 		text += guideModel
 	}
 	_, err := io.WriteString(w, strings.NewReplacer(
+		"{rita_link}", s.RitaLink, "{otto_link}", s.OttoLink,
 		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
 		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears, "{driver}", s.Keys.Driver, "{recruiter}", s.Keys.Recruiter, "{admin_of_it}", s.Keys.Admin, "{carrier}", s.Keys.Carrier, "{thinks}", s.Thinks,
 	).Replace(text))

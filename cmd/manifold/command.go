@@ -86,7 +86,7 @@ func (c *cli) root() *cobra.Command {
 		serveCommand(c), askCommand(c), planCommand(c), runsCommand(c), runCommand(c), statsCommand(c), watchCommand(c), sessionsCommand(c),
 		gatesCommand(c), approveCommand(c), rejectCommand(c), answerCommand(c), settleCommand(c),
 		locksCommand(c), domainCommand(c), evalCommand(c), keyCommand(c), auditCommand(c), versionCommand(c),
-		embeddingsCommand(c), modelCommand(c), mcpCommand(c), bridgeCommand(c),
+		embeddingsCommand(c), modelCommand(c), mcpCommand(c), bridgeCommand(c), openCommand(c),
 	)
 	return root
 }

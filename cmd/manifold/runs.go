@@ -39,7 +39,7 @@ func runsCommand(c *cli) *cobra.Command {
 }
 
 func runCommand(c *cli) *cobra.Command {
-	return group("run", "Show, cancel, replay or undo a run", runShowCommand(c), runStateCommand(c), runCancelCommand(c), runReleaseCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c))
+	return group("run", "Show, cancel, replay, undo or export a run", runShowCommand(c), runStateCommand(c), runCancelCommand(c), runReleaseCommand(c), runReplayCommand(c), runCompensateCommand(c), runLedgerCommand(c), runExportCommand(c))
 }
 
 func runShowCommand(c *cli) *cobra.Command {

@@ -60,6 +60,11 @@ type serveOptions struct {
 	// Rollout is what is switched on, as NAME=VALUE.
 	Rollout []string `json:"flags,omitempty"`
 
+	// MetricsAddr is where Prometheus reads metrics; traces and more are sent as the
+	// OTEL_* variables say.
+	MetricsAddr string `json:"metrics_addr,omitempty"`
+	Page        bool   `json:"page"`
+
 	printConfig bool
 }
 
@@ -118,6 +123,8 @@ several servers may share it; each has a data folder of its own.`,
 	flags.BoolVar(&o.Quarantine, "quarantine", false, "start once after a restore: like --restored, and what is open waits until a person releases it (manifold run release)")
 	flags.BoolVar(&o.Init, "init", false, "make a new database in the place of an empty file")
 	flags.StringVar(&o.ModelCache, "model-cache", "", "folder of trained matcher models that servers of one user share [in the database]")
+	flags.StringVar(&o.MetricsAddr, "metrics-addr", "", "serve metrics for Prometheus at /metrics of this address, such as 127.0.0.1:9464")
+	flags.BoolVar(&o.Page, "page", true, "serve the web page")
 	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
 	return cmd
 }
@@ -145,6 +152,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
 		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Restored: o.Restored, Quarantine: o.Quarantine, Init: o.Init,
+		Telemetry: app.Telemetry{MetricsAddr: o.MetricsAddr, Getenv: c.getenv}, NoPage: !o.Page,
 		Lookup: func(name string) (string, bool) {
 			value := c.getenv(name)
 			return value, value != ""

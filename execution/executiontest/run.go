@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -128,8 +129,20 @@ func selects(f execution.RunFilter, run execution.Run) bool {
 	return (f.SessionID == "" || f.SessionID == run.SessionID) &&
 		(f.Owner == "" || f.Owner == run.Plan.Owner.Subject()) &&
 		(len(f.States) == 0 || slices.Contains(f.States, run.State)) &&
+		strings.Contains(lower(run.Plan.Goal), lower(f.Goal)) &&
+		(f.Domain == "" || slices.ContainsFunc(run.Plan.Nodes, func(n contracts.Node) bool { return strings.HasPrefix(n.Tool, f.Domain+".") })) &&
 		(f.Before.IsZero() || run.CreatedAt.Before(f.Before)) &&
 		(f.ScoreBelow <= 0 || run.Verdict != nil && run.Verdict.Score != nil && *run.Verdict.Score < f.ScoreBelow)
+}
+
+// lower gives a text with small ASCII letters.
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
 }
 
 // first gives at most limit items; 0 means all.

@@ -139,6 +139,7 @@ func runsAreListed(t *testing.T, s execution.Store) {
 		run.CreatedAt = day().Add(time.Duration(i) * time.Minute)
 		if id == "r2" {
 			run.SessionID, run.Plan.Owner.ID, run.State = "elsewhere", "ben", contracts.RunWaiting
+			run.Plan.Goal, run.Plan.Nodes[0].Tool = "Pay 100% to Ölaf's", "a_b.pay"
 		}
 		leases[id] = create(t, s, run)
 	}
@@ -151,6 +152,11 @@ func runsAreListed(t *testing.T, s execution.Store) {
 		"owner":   {execution.RunFilter{Owner: "ben"}, []string{"r2"}},
 		"session": {execution.RunFilter{SessionID: "elsewhere"}, []string{"r2"}},
 		"states":  {execution.RunFilter{States: []contracts.RunState{contracts.RunRunning, contracts.RunFailed}}, []string{"r3", "r1"}},
+		"goal":    {execution.RunFilter{Goal: "PAY 100% to Öl"}, []string{"r2"}},
+		"no wild": {execution.RunFilter{Goal: "pay %"}, nil},
+		"domain":  {execution.RunFilter{Domain: "a_b"}, []string{"r2"}},
+		"no part": {execution.RunFilter{Domain: "a"}, nil},
+		"other":   {execution.RunFilter{Domain: "axb"}, nil},
 		"before":  {execution.RunFilter{Before: day().Add(2 * time.Minute)}, []string{"r2", "r1"}},
 	}
 	for name, test := range filters {

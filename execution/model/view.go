@@ -12,7 +12,8 @@ import (
 // a person read "blocked".
 func View(s *State, gates []contracts.Interrupt) contracts.RunView {
 	view := contracts.RunView{
-		RunID: s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
+		TraceID: contracts.TraceID(s.Run.ID),
+		RunID:   s.Run.ID, SessionID: s.Run.SessionID, State: s.Run.State, Plan: s.Run.Plan, Verdict: s.Run.Verdict,
 		CreatedAt: s.Run.CreatedAt, UpdatedAt: s.Run.UpdatedAt, FinishedAt: s.Run.FinishedAt, HeldSince: s.Run.HeldSince, Tokens: s.Tokens(),
 	}
 	if v := s.Run.Verdict; v != nil && v.Tokens != nil {

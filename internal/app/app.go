@@ -27,6 +27,7 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 	"github.com/manifold-run/manifold/internal/reasoning"
 	"github.com/manifold-run/manifold/internal/telegram"
+	"github.com/manifold-run/manifold/internal/telemetry"
 	"github.com/manifold-run/manifold/internal/webhook"
 	"github.com/manifold-run/manifold/internal/witness"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -102,9 +103,13 @@ type Config struct {
 	Init bool
 	// StopTimeout bounds the whole of Stop [40s].
 	StopTimeout time.Duration
-	Version     string
-	Now         func() time.Time
-	Logger      *slog.Logger
+	// Telemetry is what the server tells of its work [nothing].
+	Telemetry Telemetry
+	// NoPage tells not to serve the web page.
+	NoPage  bool
+	Version string
+	Now     func() time.Time
+	Logger  *slog.Logger
 }
 
 // Frontends says what to believe of what chat frontends tell about their users.
@@ -204,6 +209,8 @@ type App struct {
 	model     *reasoning.Model // nil if there is none
 	thinks    string           // says what model there is
 	witness   witness.Keys
+	telemetry *telemetry.Telemetry // nil if nothing is told
+	scrapes   *scrapes
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -253,6 +260,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"runner", a.runner.Start, a.runner.Stop},
 		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
 		{"replicas", a.replicas.start, a.replicas.stop},
+		{"metrics", a.scrapes.start, a.scrapes.stop},
 	}
 	for _, p := range append(parts, a.singles()...) {
 		if err := p.start(ctx); err != nil {
@@ -271,7 +279,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	srv := httpapi.HTTPServer(faces(a.cfg, a.api))
+	srv := httpapi.HTTPServer(a.telemetry.Handler(faces(a.cfg, a.api)))
 	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
 	srv.BaseContext = func(net.Listener) context.Context { return base }
 	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)

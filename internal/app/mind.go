@@ -85,6 +85,7 @@ func (a *App) wireModel() error {
 		a.cleanups = append(a.cleanups, cleanup{"journal of model calls", func(context.Context) error { return file.Close() }})
 		a.thinks += "; what is sent is kept in " + m.Log
 	}
+	traceModel(a.telemetry, &m.Model)
 	model, err := NewModel(m.Model)
 	if err != nil {
 		return fmt.Errorf("model: %w", err)

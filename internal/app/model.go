@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/manifold-run/manifold/internal/model/anthropic"
@@ -34,6 +35,10 @@ type ModelConfig struct {
 	// Journal keeps what is sent; nil keeps nothing.
 	Journal reasoning.Journal
 	Logger  *slog.Logger
+	// HTTP makes the requests [the vendor's library's own]; Around goes around each
+	// engine [nothing].
+	HTTP   *http.Client
+	Around func(e reasoning.Engine, provider string) reasoning.Engine
 }
 
 // NewModel makes the model of a configuration.
@@ -52,11 +57,19 @@ func NewModel(c ModelConfig) (*reasoning.Model, error) {
 }
 
 func engine(c ModelConfig, model string) (reasoning.Engine, error) {
+	e, err := vendor(c, model)
+	if err != nil || c.Around == nil {
+		return e, err
+	}
+	return c.Around(e, string(c.Engine)), nil
+}
+
+func vendor(c ModelConfig, model string) (reasoning.Engine, error) {
 	switch c.Engine {
 	case EngineOpenAI:
-		return openai.New(openai.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key})
+		return openai.New(openai.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
 	case EngineAnthropic:
-		return anthropic.New(anthropic.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key})
+		return anthropic.New(anthropic.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
 	default:
 		return nil, fmt.Errorf("the engine of a model must be %s or %s, not %q", EngineOpenAI, EngineAnthropic, c.Engine)
 	}

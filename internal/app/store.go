@@ -35,6 +35,7 @@ type stores struct {
 	directory interface {
 		registry.Store
 		access.KeyStore
+		access.SignInStore
 	}
 	learned learnedRows
 	shared  shared

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 	"github.com/manifold-run/manifold/orchestrator/rounds"
+	"github.com/manifold-run/manifold/web"
 )
 
 // wire makes every part, the ones that others need first.
@@ -30,8 +32,14 @@ func (a *App) wire(ctx context.Context) error {
 		}
 		a.bootstrap = b
 	}
-	if err := a.openStore(ctx); err != nil {
+	var err error
+	if a.telemetry, err = newTelemetry(ctx, a.cfg); err != nil {
 		return err
+	}
+	a.cfg.Logger = a.telemetry.Logger(a.cfg.Logger)
+	a.scrapes = newScrapes(a.cfg, a.telemetry)
+	if err := a.openStore(ctx); err != nil {
+		return errors.Join(err, a.telemetry.Stop(ctx))
 	}
 	if err := a.wireModel(); err != nil {
 		return err
@@ -44,6 +52,9 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	if err := a.wireCore(guard); err != nil {
+		return err
+	}
+	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil {
 		return err
 	}
 	if err := a.wireFaces(ctx, guard); err != nil {
@@ -60,8 +71,9 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	store.runs = a.telemetry.Store(store.runs)
 	a.store = store
-	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return closing() }})
+	a.cleanups = append(a.cleanups, cleanup{"store", func(context.Context) error { return closing() }}, cleanup{"telemetry", a.telemetry.Stop})
 	a.keys = access.NewKeys(a.store.directory, a.cfg.Now)
 	return nil
 }
@@ -71,7 +83,7 @@ func (a *App) wireDomains() error {
 	if err != nil {
 		return err
 	}
-	if a.domains, err = domainclient.New(domainclient.Config{Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
+	if a.domains, err = domainclient.New(domainclient.Config{Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
 		return err
 	}
 	a.cleanups = append(a.cleanups, cleanup{"domains", func(context.Context) error {
@@ -150,9 +162,9 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers,
-		LateWrites: a.cfg.Mind.LateWrites, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		LateWrites: a.cfg.Mind.LateWrites, Context: runContext(a.telemetry), Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
-		Store: a.store.runs, Invoker: a.domains.Invoker(a.registry), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
+		Store: a.store.runs, Invoker: a.telemetry.Invoker(a.domains.Invoker(a.registry)), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
 		Dispatcher: dispatcher, Quota: a.quota(), Rounds: roundsOf(a),
 	})
 	if err != nil {
@@ -161,6 +173,14 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	a.replicas = replicas{store: a.store.shared, notifier: a.notifier, runner: a.runner, registry: a.registry, logger: a.cfg.Logger}
 	a.rooms, err = a.wireRooms(webhooks)
 	return err
+}
+
+// page is the web page, unless the site serves none.
+func page(cfg Config) httpapi.Page {
+	if cfg.NoPage {
+		return httpapi.Page{}
+	}
+	return httpapi.Page{Handler: web.Handler(), Has: web.Has}
 }
 
 // roundsOf says what comes next in runs that ask for it; nil without a model's reader.
@@ -215,7 +235,8 @@ func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
 		Burst: a.cfg.RequestBurst, Share: &a.share, Frontends: a.cfg.Frontends.config(), Links: links,
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, ChatSettle: a.cfg.ChatSettle, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
-		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, Unregistered: a.domains.Forget, MarkerKey: marker,
+		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, SignIns: access.NewSignIns(a.keys, a.store.directory, a.witness.Links), Unregistered: a.domains.Forget, MarkerKey: marker,
+		Page: page(a.cfg), Settings: settings(a),
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})
 	return err

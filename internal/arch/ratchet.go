@@ -22,7 +22,7 @@ type Ratchet struct {
 func MethodRatchets() []Ratchet {
 	const store = "one file behind all ports of the core; each port is small, and the suites name them"
 	return []Ratchet{
-		{Of: "client.Client", Most: 54, Why: "one method for each route, none of which calls another"},
+		{Of: "client.Client", Most: 55, Why: "one method for each route, none of which calls another"},
 		{Of: "domains/flowise/internal/flow.checker", Most: 44, Why: "one method for each rule of a flow"},
 		{Of: "domains/flowise/sandbox.Server", Most: 46, Why: "one method for each route of the system that it plays"},
 		{Of: "execution/executiontest.Store", Most: 55, Why: store},
@@ -42,15 +42,15 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
-		{Of: "cmd/manifold", Most: 2860, Why: "one file for each command"},
-		{Of: "contracts", Most: 6480, Why: words},
+		{Of: "cmd/manifold", Most: 3010, Why: "one file for each command"},
+		{Of: "contracts", Most: 6570, Why: words},
 		{Of: "domains/flowise/internal/flow", Most: 5210, Why: grown},
 		{Of: "execution", Most: 4925, Why: "owner, one behaviour for each kind of node, ports; the state of a run, admission and how decisions are read have rooms of their own"},
 		{Of: "execution/model", Most: 2850, Why: "one value: the state of a run, with all that is a function of it"},
-		{Of: "execution/executiontest", Most: 3100, Why: "the suite that every store passes"},
+		{Of: "execution/executiontest", Most: 3120, Why: "the suite that every store passes"},
 		{Of: "intent/local", Most: 4850, Why: grown},
 		{Of: "intent/internal/slot", Most: 5440, Why: grown},
-		{Of: "internal/httpapi", Most: 3000, Why: grown},
+		{Of: "internal/httpapi", Most: 3330, Why: grown},
 		{Of: "orchestrator/conversation", Most: 2800, Why: grown},
 		{Of: "planner", Most: 3580, Why: grown},
 	}

@@ -184,6 +184,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/store/stored/storedtest", Allows: []string{testHarness}},
 		{Dir: "internal/telegram", Rooms: append(slices.Clip(ports), "internal/telegram/render"), Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
+		{Dir: "internal/telemetry", Rooms: append(slices.Clip(ports), "internal/reasoning"), Modules: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", "github.com/prometheus/client_golang"}},
 		{Dir: "internal/telegram/render", Rooms: ports, Modules: []string{"github.com/go-telegram/bot"}},
 		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
 		{Dir: "internal/webhook", Rooms: ports, Modules: retries},
@@ -195,7 +196,7 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/webhook", "internal/witness"}
+	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
@@ -208,6 +209,7 @@ func edgeRooms() []Room {
 		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*", "intent/eval", "internal/model/scripted"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
+		{Dir: "web"},
 		{Dir: "internal/sample", Allows: []string{testHarness}},
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},

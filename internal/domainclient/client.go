@@ -22,6 +22,8 @@ type Config struct {
 	// Control is asked before every dial with the resolved address; an SSRF
 	// guard goes here. Nil allows every address.
 	Control func(network, address string, c syscall.RawConn) error
+	// Transport goes around that of each domain; nil for none.
+	Transport func(http.RoundTripper) http.RoundTripper
 	// MaxConcurrent bounds the calls in flight to one domain [64].
 	MaxConcurrent int
 	// MaxBigAnswers bounds the answers beyond 1 MiB that reads of one domain
@@ -171,8 +173,12 @@ func newLane(cfg Config, url string) *lane {
 		big:       make(chan struct{}, cfg.MaxBigAnswers),
 		queueWait: cfg.QueueWait,
 	}
+	var way http.RoundTripper = l.transport
+	if cfg.Transport != nil {
+		way = cfg.Transport(way)
+	}
 	l.http = &http.Client{
-		Transport: l.transport,
+		Transport: way,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is an answer, never a way
 		},

@@ -3,7 +3,6 @@ package domainclient
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
@@ -99,13 +99,13 @@ func backoff(x *exchange) retryablehttp.Backoff {
 	}
 }
 
-// traceparent makes the W3C header: all calls of one run share a trace id.
+// traceparent makes the W3C header: all calls of one run share a trace id. A
+// transport that traces says more exactly what a call is part of.
 func traceparent(runID string) string {
-	trace := sha256.Sum256([]byte(runID))
 	if runID == "" {
-		_, _ = rand.Read(trace[:])
+		runID = rand.Text()
 	}
 	var span [8]byte
 	_, _ = rand.Read(span[:])
-	return "00-" + hex.EncodeToString(trace[:16]) + "-" + hex.EncodeToString(span[:]) + "-01"
+	return "00-" + contracts.TraceID(runID) + "-" + hex.EncodeToString(span[:]) + "-01"
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
 // FrontendConfig says what to believe of what a chat frontend tells about its
@@ -52,6 +53,7 @@ type callers struct {
 	// does not count.
 	failures *limiter
 	pages    *pages // nil without links
+	browsers *browsers
 }
 
 // identify finds who is asking, and bounds how often they may. For chat frontends
@@ -76,6 +78,9 @@ func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
 // frontends tell of their users count in chats alone; a signed user counts
 // everywhere, and where users are signed nothing else does.
 func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
+	if c.GetHeader("Authorization") == "" && s.browsers.token(c) != "" {
+		return s.browser(c, true)
+	}
 	scheme, text, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return access.Principal{}, contracts.Errorf(contracts.CodeUnauthorized, "send an API key as Authorization: Bearer mfk_…")
@@ -84,15 +89,31 @@ func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	if err == nil && who.Kind == access.KindFrontend {
 		who, err = s.forwarded(c.Request.Header, who, chat)
 	}
+	if err != nil {
+		return who, s.failed(c, err)
+	}
+	c.Set(keySubject, who.Subject())
+	return who, nil
+}
+
+// browser finds whom a browser is signed in as.
+func (s *callers) browser(c *gin.Context, active bool) (access.Principal, error) {
+	in, err := s.browsers.read(c, active)
+	if err != nil {
+		return in.Who, s.failed(c, err)
+	}
+	c.Set(keySubject, in.Who.Subject())
+	return in.Who, nil
+}
+
+// failed bounds how often an address may come with what does not count.
+func (s *callers) failed(c *gin.Context, err error) error {
 	if contracts.CodeOf(err) == contracts.CodeUnauthorized {
 		if limited := s.failures.take(c.ClientIP()); limited != nil {
-			return who, limited
+			return limited
 		}
 	}
-	if err == nil {
-		c.Set(keySubject, who.Subject())
-	}
-	return who, err
+	return err
 }
 
 // forwarded gives the person whom a frontend speaks for.
@@ -139,7 +160,12 @@ func (s *callers) spokenFor(who access.Principal, name, role string, vouched boo
 
 // stillMay asks again whether the key counts: a stream must not outlive it.
 func (s *callers) stillMay(k *call) bool {
-	_, err := s.identify(k.gin)
+	var err error
+	if k.who.Via == gates.ByPage {
+		_, err = s.browser(k.gin, false)
+	} else {
+		_, err = s.identify(k.gin)
+	}
 	code := contracts.CodeOf(err)
 	return code != contracts.CodeUnauthorized && code != contracts.CodeForbidden
 }

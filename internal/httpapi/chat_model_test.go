@@ -107,7 +107,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 		t.Fatal(err)
 	}
 	api, err = httpapi.New(cfg, httpapi.Deps{
-		Conversation: rooms.Conversation, Sessions: rooms.Sessions, Gates: rooms.Gates, Runs: rooms.Runs, Audit: rooms.Audit, Registry: set, Keys: people, MarkerKey: []byte(strings.Repeat("k", 32)),
+		Conversation: rooms.Conversation, Sessions: rooms.Sessions, Gates: rooms.Gates, Runs: rooms.Runs, Audit: rooms.Audit, Registry: set, Keys: people, SignIns: access.NewSignIns(people, accesstest.NewStore(), []byte(strings.Repeat("s", 32))), MarkerKey: []byte(strings.Repeat("k", 32)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 	"github.com/manifold-run/manifold/orchestrator/gates"
+	"github.com/manifold-run/manifold/orchestrator/registry"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
@@ -15,12 +16,14 @@ type gateRoutes struct {
 	conversation *conversation.Conversation
 	gates        *gates.Gates
 	runs         *runs.Runs
+	registry     *registry.Registry
 }
 
 func (s *gateRoutes) routes() []route {
 	return []route{
 		{http.MethodGet, "/v1/gates", false, s.listGates},
 		{http.MethodGet, "/v1/gates/:id", false, s.showGate},
+		{http.MethodGet, "/v1/gates/:id/sheet", false, s.sheet},
 		{http.MethodPost, "/v1/gates/:id/decision", false, s.decide},
 		{http.MethodGet, "/v1/locks", false, s.listLocks},
 		{http.MethodPost, "/v1/locks/break", false, s.breakLock},

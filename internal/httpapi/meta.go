@@ -36,6 +36,14 @@ func (s *Server) openAPI(k *call) error {
 	return nil
 }
 
+// showSettings shows what the server was started with.
+func (s *Server) showSettings(k *call) error {
+	if err := k.who.May(access.ActionReadOperations); err != nil {
+		return err
+	}
+	return k.ok(s.settings)
+}
+
 func (s *Server) whoami(k *call) error {
 	return k.ok(contracts.Caller{
 		Subject: k.who.Subject(), Kind: string(k.who.Kind), KeyID: k.who.KeyID, Roles: names(k.who.Roles), Scopes: scopes(k.who.Scopes),

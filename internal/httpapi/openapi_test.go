@@ -163,7 +163,7 @@ func bodies() map[contracts.SchemaName]reflect.Type {
 		contracts.SchemaPlanRequest: reflect.TypeFor[contracts.PlanRequest](), contracts.SchemaRunPlan: reflect.TypeFor[contracts.RunPlan](),
 		contracts.SchemaLockKey: reflect.TypeFor[contracts.LockKey](), contracts.SchemaAuditRequest: reflect.TypeFor[contracts.AuditRequest](),
 		contracts.SchemaRegistration: reflect.TypeFor[contracts.Registration](), contracts.SchemaConfirmDomain: reflect.TypeFor[contracts.ConfirmDomain](),
-		contracts.SchemaKeySpec: reflect.TypeFor[contracts.KeySpec](),
+		contracts.SchemaSignIn: reflect.TypeFor[contracts.SignIn](), contracts.SchemaKeySpec: reflect.TypeFor[contracts.KeySpec](),
 	}
 }
 
@@ -180,7 +180,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
 		reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),
 		reflect.TypeFor[contracts.InstanceView](), reflect.TypeFor[contracts.KeyView](),
-		reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditReport](),
+		reflect.TypeFor[contracts.GateSheet](), reflect.TypeFor[contracts.Settings](), reflect.TypeFor[contracts.RunCounts](), reflect.TypeFor[contracts.SignedIn](), reflect.TypeFor[contracts.SignInLink](), reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditReport](),
 		reflect.TypeFor[contracts.AuditRoot](), reflect.TypeFor[contracts.AuditProof](), reflect.TypeFor[contracts.AuditConsistency](),
 	}
 }

@@ -51,6 +51,7 @@ func permissions() []permission {
 		{"GET /ready", nil, nil, "nobody other " + everybody, 0},
 		{"GET /openapi.yaml", nil, nil, "nobody other " + everybody, 0},
 		{"GET /v1/whoami", nil, nil, everybody + " other", 0},
+		{"GET /v1/settings", nil, nil, "operator admin", 403},
 
 		{"POST /v1/sessions", nil, is(`{"message":"buy me a pony"}`), everybody, 403},
 		{"GET /v1/sessions", nil, nil, everybody + " other", 403},
@@ -67,6 +68,7 @@ func permissions() []permission {
 		{"POST /v1/plans", nil, is(`{"message":"what is the stock price of Apple"}`), everybody, 403},
 		{"POST /v1/runs", nil, is(`{"plan_hash":"somebody else's"}`), "", 404},
 		{"GET /v1/runs", is("/v1/runs?all=true"), nil, "operator admin", 403},
+		{"GET /v1/runs/counts", is("/v1/runs/counts?all=true"), nil, "operator admin", 403},
 		{"GET /v1/stats", is("/v1/stats?all=true"), nil, "operator admin", 403},
 		{"GET /v1/runs/{id}", run(""), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/state", run("/state"), nil, "operator admin", 404},
@@ -82,6 +84,7 @@ func permissions() []permission {
 
 		{"GET /v1/gates", nil, nil, everybody + " other", 0},
 		{"GET /v1/gates/{id}", gate(""), nil, "operator approver admin", 404},
+		{"GET /v1/gates/{id}/sheet", gate("/sheet"), nil, "operator approver admin", 404},
 		{"POST /v1/gates/{id}/decision", gate("/decision"), is(`{"decision":"reject"}`), "approver admin", 0},
 		// Without --approval-links they are not there; what they refuse else is tested with them.
 		{"GET /approve/{token}", is("/approve/x.y"), nil, "", 404},
@@ -102,6 +105,11 @@ func permissions() []permission {
 
 		{"GET /v1/keys", nil, nil, "admin", 403},
 		{"POST /v1/keys", nil, is(`{"kind":"user","principal":"new","roles":["viewer"]}`), "admin", 403},
+		// A session of a browser is no key's; signing in is tested by itself.
+		{"POST /v1/session", nil, is(`{"key":"mfk_none"}`), "", 0},
+		{"GET /v1/session", nil, nil, "nobody other " + everybody, 0},
+		{"DELETE /v1/session", nil, nil, everybody + " other", 0},
+		{"POST /v1/session/link", nil, nil, everybody + " other", 0},
 		{"GET /v1/webhooks/key", nil, nil, "admin", 403},
 		{"DELETE /v1/keys/{id}", func(c *scene) string { return "/v1/keys/" + c.key }, nil, "admin", 403},
 
@@ -155,6 +163,7 @@ func (p permission) try(t *testing.T, s *site, caller string) {
 	case allowed && (a.status == 401 || a.status == 403 || a.status == p.denied):
 		t.Errorf("refused: %d %s", a.status, a.body)
 	case allowed, strings.HasPrefix(path, "/v1") && caller == "nobody" && a.status == 401:
+	case strings.HasSuffix(path, "/v1/session") && a.status == 401:
 	case a.status != 403 && a.status != 404, p.denied != 0 && caller != "nobody" && a.status != p.denied:
 		t.Errorf("not refused: %d %s", a.status, a.body)
 	}

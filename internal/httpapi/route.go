@@ -21,8 +21,9 @@ func (s *Server) routes() []route {
 			{http.MethodGet, "/ready", true, s.ready},
 			{http.MethodGet, "/openapi.yaml", true, s.openAPI},
 			{http.MethodGet, "/v1/whoami", false, s.whoami},
+			{http.MethodGet, "/v1/settings", false, s.showSettings},
 		},
 		s.sessions.routes(), s.runs.routes(), s.audits.routes(), s.gates.routes(), s.approvals.routes(),
-		s.domains.routes(), s.keys.routes(), s.streams.routes(), s.chats.routes(),
+		s.domains.routes(), s.keys.routes(), s.signIns.routes(), s.streams.routes(), s.chats.routes(),
 	)
 }

@@ -23,6 +23,7 @@ func (s *runRoutes) routes() []route {
 		{http.MethodPost, "/v1/plans", false, s.plan},
 		{http.MethodPost, "/v1/runs", false, s.runPlan},
 		{http.MethodGet, "/v1/runs", false, s.listRuns},
+		{http.MethodGet, "/v1/runs/counts", false, s.countRuns},
 		{http.MethodGet, "/v1/runs/:id", false, s.showRun},
 		{http.MethodPost, "/v1/runs/:id/cancel", false, s.cancelRun},
 		{http.MethodPost, "/v1/runs/:id/release", false, s.releaseRun},
@@ -70,26 +71,48 @@ func (s *runRoutes) runPlan(k *call) error {
 	return k.json(http.StatusCreated, response)
 }
 
-func (s *runRoutes) listRuns(k *call) error {
-	filter := runs.Filter{SessionID: k.query("session_id")}
-	var err error
-	if filter.State, err = oneOf(k, "state", contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling,
-		contracts.RunFailed, contracts.RunRejected, contracts.RunCancelled, contracts.RunDegraded, contracts.RunCompleted); err != nil {
+// countRuns counts what listRuns lists.
+func (s *runRoutes) countRuns(k *call) error {
+	filter, err := runFilter(k)
+	if err != nil {
 		return err
 	}
+	counts, err := s.runs.Counts(k.ctx(), k.who, filter)
+	if err != nil {
+		return err
+	}
+	return k.ok(counts)
+}
+
+// runFilter reads which runs are wanted.
+func runFilter(k *call) (filter runs.Filter, err error) {
+	filter = runs.Filter{SessionID: k.query("session_id"), Goal: k.query("q"), Domain: k.query("domain"), Owner: k.query("owner")}
+	if len(filter.Goal) > 200 {
+		return filter, contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/q", Message: "must have at most 200 bytes"})
+	}
 	if filter.Before, err = k.time("before"); err != nil {
+		return filter, err
+	}
+	if filter.Held, err = k.flag("held"); err != nil {
+		return filter, err
+	}
+	filter.All, err = k.flag("all")
+	return filter, err
+}
+
+func (s *runRoutes) listRuns(k *call) error {
+	filter, err := runFilter(k)
+	if err != nil {
+		return err
+	}
+	if filter.State, err = oneOf(k, "state", contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling,
+		contracts.RunFailed, contracts.RunRejected, contracts.RunCancelled, contracts.RunDegraded, contracts.RunCompleted); err != nil {
 		return err
 	}
 	if filter.ScoreBelow, err = k.share("score_below"); err != nil {
 		return err
 	}
 	if filter.Page, err = k.page(); err != nil {
-		return err
-	}
-	if filter.Held, err = k.flag("held"); err != nil {
-		return err
-	}
-	if filter.All, err = k.flag("all"); err != nil {
 		return err
 	}
 	if filter.Timing, err = k.flag("timing"); err != nil {

@@ -68,11 +68,16 @@ type Deps struct {
 	Audit        *audit.Audit
 	Registry     *registry.Registry
 	Keys         *access.Keys
+	SignIns      *access.SignIns
 	// WebhookKey is shown to admins, for the receivers of webhooks.
 	WebhookKey contracts.WebhookKey
 	// MarkerKey signs what ties a chat's history to its session; at least 32
 	// bytes.
 	MarkerKey []byte
+	// Settings are shown to operators.
+	Settings contracts.Settings
+	// Page is the web page; without a handler there is none.
+	Page Page
 	// Unregistered is told which domain is gone; it may be nil.
 	Unregistered func(domain string)
 }
@@ -82,6 +87,8 @@ type Deps struct {
 // The groups keep nothing between requests.
 type Server struct {
 	cfg      Config
+	page     Page
+	settings contracts.Settings
 	state    *runs.Runs // says whether requests can be served
 	callers  *callers
 	problems *problems
@@ -94,6 +101,7 @@ type Server struct {
 	approvals *linkRoutes
 	domains   *domainRoutes
 	keys      *keyRoutes
+	signIns   *signInRoutes
 	streams   *streamRoutes
 	chats     *chatRoutes
 }
@@ -107,7 +115,7 @@ func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
 
 // New makes the API. HTTPServer serves it.
 func New(cfg Config, deps Deps) (*Server, error) {
-	if deps.Conversation == nil || deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Audit == nil || deps.Registry == nil || deps.Keys == nil {
+	if deps.Conversation == nil || deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Audit == nil || deps.Registry == nil || deps.Keys == nil || deps.SignIns == nil {
 		return nil, errors.New("httpapi: the use cases, registry and keys are needed")
 	}
 	if len(deps.MarkerKey) < 32 {
@@ -133,21 +141,26 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	limiter := newLimiter(cmp.Or(cfg.RequestsPerMinute, 1200), cmp.Or(cfg.Burst, 200), cfg.Share, cfg.Now)
 	problems := &problems{logger: cfg.Logger}
+	browsers, err := newBrowsers(deps.SignIns, cfg.Links.PublicURL)
+	if err != nil {
+		return nil, err
+	}
 	callers := &callers{
-		cfg: cfg, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Share, cfg.Now), pages: pages,
+		cfg: cfg, browsers: browsers, keys: deps.Keys, limiter: limiter, failures: newLimiter(failuresPerMinute, failuresAtOnce, cfg.Share, cfg.Now), pages: pages,
 	}
 	s := &Server{
-		cfg: cfg, state: deps.Runs, callers: callers, problems: problems,
+		cfg: cfg, page: deps.Page, settings: deps.Settings, state: deps.Runs, callers: callers, problems: problems,
 		sessions: &sessionRoutes{conversation: deps.Conversation, sessions: deps.Sessions, ledgers: deps.Audit},
 		runs:     &runRoutes{conversation: deps.Conversation, runs: deps.Runs, ledgers: deps.Audit},
 		audits:   &auditRoutes{ledgers: deps.Audit},
-		gates:    &gateRoutes{conversation: deps.Conversation, gates: deps.Gates, runs: deps.Runs},
+		gates:    &gateRoutes{conversation: deps.Conversation, gates: deps.Gates, runs: deps.Runs, registry: deps.Registry},
 		approvals: &linkRoutes{
 			cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, keys: deps.Keys, limiter: limiter,
 			callers: callers, problems: problems, pages: pages,
 		},
 		domains: &domainRoutes{registry: deps.Registry, gone: gone},
 		keys:    &keyRoutes{keys: deps.Keys, webhook: deps.WebhookKey},
+		signIns: &signInRoutes{signIns: deps.SignIns, callers: callers, browsers: browsers},
 		streams: &streamRoutes{cfg: cfg, sessions: deps.Sessions, runs: deps.Runs, callers: callers, problems: problems},
 	}
 	s.chats = &chatRoutes{
@@ -170,7 +183,7 @@ func (s *Server) build() error {
 	for _, r := range s.routes() {
 		s.engine.Handle(r.method, r.path, s.adapt(r))
 	}
-	s.engine.NoRoute(s.problems.noRoute)
+	s.engine.NoRoute(s.noRoute)
 	s.engine.NoMethod(s.problems.noMethod)
 	return nil
 }

@@ -30,6 +30,25 @@ type KeyStore interface {
 	RevokeKey(ctx context.Context, id string, at time.Time) error
 }
 
+// SignInStore keeps which tokens of sign-ins and of links to them count: by their
+// hashes, and never longer than each said when it was made. The suite that every
+// implementation passes is in accesstest.
+type SignInStore interface {
+	// InsertSignIn keeps a token that was made at a time, until another; those
+	// that are over are forgotten.
+	InsertSignIn(ctx context.Context, hash string, at, until time.Time) error
+
+	// SignInSeen tells when somebody was last seen with it, or not_found.
+	SignInSeen(ctx context.Context, hash string) (time.Time, error)
+
+	// SeeSignIn notes that somebody was; one that is gone stays gone.
+	SeeSignIn(ctx context.Context, hash string, at time.Time) error
+
+	// RemoveSignIn forgets it. Of several who remove one, exactly one is told
+	// that it was there.
+	RemoveSignIn(ctx context.Context, hash string) (was bool, err error)
+}
+
 // Kind says what stands behind a key.
 type Kind string
 

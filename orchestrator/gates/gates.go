@@ -165,8 +165,12 @@ func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id st
 	return open[0], nil
 }
 
-// ByLink is the door of a decision that came through a link.
-const ByLink = "link"
+// ByLink is the door of a decision that came through a link, ByPage of one on the
+// web page.
+const (
+	ByLink = "link"
+	ByPage = "page"
+)
 
 // HasDecided tells whether somebody has decided the present action of a gate.
 func HasDecided(i contracts.Interrupt, subject string) bool {

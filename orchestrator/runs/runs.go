@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,24 +86,64 @@ type Filter struct {
 	// Held selects the runs that are in quarantine after a restore.
 	Held bool
 	All  bool
+	// Goal selects runs whose goal has this text, Domain those with a step of the
+	// domain, Owner those of somebody else, which takes the right to read all.
+	Goal, Domain, Owner string
 	// Timing asks how long each has waited for people, which reads it whole.
 	Timing bool
 	contracts.Page
 }
 
-// List gives runs, the newest first: the caller's own, or all.
-func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
-	page := f.Bounded(contracts.MaxPageLimit)
-	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Held: f.Held, Cursor: page.Cursor, Limit: page.Limit}
-	var out contracts.List[contracts.RunSummary]
+// of is the filter for what the caller may see: their own, or all.
+func (f Filter) of(who access.Principal) (execution.RunFilter, error) {
+	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Held: f.Held, Goal: f.Goal, Domain: f.Domain}
 	if f.State != "" {
 		filter.States = []contracts.RunState{f.State}
 	}
-	if f.All {
-		if err := who.May(access.ActionReadAllRuns); err != nil {
+	if !f.All && (f.Owner == "" || f.Owner == who.Subject()) {
+		return filter, nil
+	}
+	filter.Owner = f.Owner
+	return filter, who.May(access.ActionReadAllRuns)
+}
+
+// MaxCounted bounds the runs that Counts looks at, the newest.
+const MaxCounted = 10_000
+
+// Counts gives how many of the runs that List would give are in which state.
+func (r *Runs) Counts(ctx context.Context, who access.Principal, f Filter) (contracts.RunCounts, error) {
+	out := contracts.RunCounts{States: map[contracts.RunState]int{}}
+	filter, err := f.of(who)
+	if err != nil {
+		return out, err
+	}
+	filter.Limit, filter.Brief = 1000, who.Scopes.All() // what a key does not reach is told by the plan
+	for out.Total < MaxCounted {
+		found, err := r.store.ListRuns(ctx, filter)
+		if err != nil {
 			return out, err
 		}
-		filter.Owner = ""
+		for _, run := range found.Items {
+			if filter.Brief || who.Reaches(run.Plan) == nil {
+				out.States[run.State]++
+				out.Total++
+			}
+		}
+		if filter.Cursor = found.Next; filter.Cursor == "" {
+			return out, nil
+		}
+	}
+	out.More = true
+	return out, nil
+}
+
+// List gives runs, the newest first: the caller's own, or all.
+func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
+	page := f.Bounded(contracts.MaxPageLimit)
+	var out contracts.List[contracts.RunSummary]
+	filter, err := f.of(who)
+	if err != nil {
+		return out, err
 	}
 	found, err := contracts.Filtered(page, func(p contracts.Page) (contracts.List[execution.Run], error) {
 		filter.Cursor, filter.Limit = p.Cursor, p.Limit
@@ -115,7 +156,7 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 	for _, run := range found.Items {
 		summary := contracts.RunSummary{
 			RunID: run.ID, SessionID: run.SessionID, Goal: run.Plan.Goal, State: run.State,
-			Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt, HeldSince: run.HeldSince,
+			Domains: domainsOf(run.Plan), Owner: access.SubjectOf(run.Plan.Owner), CreatedAt: run.CreatedAt, FinishedAt: run.FinishedAt, HeldSince: run.HeldSince,
 		}
 		if run.Verdict != nil {
 			summary.Verdict, summary.Score = run.Verdict.Status, run.Verdict.Score
@@ -294,4 +335,15 @@ func (p *probe) ask(ctx context.Context, write func(context.Context) error) erro
 	p.err = write(ctx)
 	p.asked = time.Now()
 	return p.err
+}
+
+// domainsOf are the domains of a plan's steps, by name.
+func domainsOf(plan contracts.Plan) (out []string) {
+	for i := range plan.Nodes {
+		if domain, _, ok := strings.Cut(plan.Nodes[i].Tool, "."); ok && !slices.Contains(out, domain) {
+			out = append(out, domain)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

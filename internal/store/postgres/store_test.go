@@ -119,6 +119,13 @@ func TestSuites(t *testing.T) {
 			return open(t, server.URL(t))
 		})
 	})
+	t.Run("sign-ins", func(t *testing.T) {
+		t.Parallel()
+		accesstest.RunSignIns(t, func(t *testing.T) access.SignInStore {
+			t.Helper()
+			return open(t, server.URL(t))
+		})
+	})
 	t.Run("orchestrator", func(t *testing.T) {
 		t.Parallel()
 		orchestratortest.Run(t, func(t *testing.T) orchestratortest.Opened {

@@ -121,6 +121,14 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 	if f.ScoreBelow > 0 {
 		q.Where(`CASE WHEN r.verdict <> '' THEN {pg:(r.verdict::jsonb->>'score')::float8}{lite:json_extract(r.verdict, '$.score')} END < ?`, f.ScoreBelow)
 	}
+	if f.Goal != "" {
+		goal := `{pg:lower((g.body::json->>'goal') COLLATE "C")}{lite:lower(json_extract(g.body, '$.goal'))}`
+		q.Where(`r.id IN (SELECT g.run_id FROM plan g WHERE `+goal+` <> replace(`+goal+`, lower(CAST(? AS TEXT){pg: COLLATE "C"}), ''))`, f.Goal)
+	}
+	if f.Domain != "" {
+		q.Where(`r.id IN (SELECT d.run_id FROM plan d, {pg:json_array_elements(d.body::json->'nodes')}{lite:json_each(d.body, '$.nodes')} n
+			WHERE {pg:starts_with(n->>'tool', }{lite:1 = instr(json_extract(n.value, '$.tool'), }CAST(? AS TEXT)))`, f.Domain+".")
+	}
 	if f.Held {
 		q.Where(`r.finished_at = 0 AND r.id IN (SELECT q.run_id FROM quarantine q)`)
 	}

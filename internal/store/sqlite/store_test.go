@@ -87,6 +87,14 @@ func TestKeyStore(t *testing.T) {
 	})
 }
 
+func TestSignIns(t *testing.T) {
+	t.Parallel()
+	accesstest.RunSignIns(t, func(t *testing.T) access.SignInStore {
+		t.Helper()
+		return fresh(t)
+	})
+}
+
 func TestOrchestratorStore(t *testing.T) {
 	t.Parallel()
 	orchestratortest.Run(t, func(t *testing.T) orchestratortest.Opened {

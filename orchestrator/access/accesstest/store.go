@@ -15,17 +15,24 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-var _ access.KeyStore = (*Store)(nil)
+var (
+	_ access.KeyStore    = (*Store)(nil)
+	_ access.SignInStore = (*Store)(nil)
+)
 
 // Store keeps everything in memory.
 type Store struct {
-	mu   sync.Mutex // guards keys
-	keys map[string]access.Key
+	mu      sync.Mutex // guards the fields below
+	keys    map[string]access.Key
+	signIns map[string]signIn // by hash
 }
+
+// signIn is a token that counts.
+type signIn struct{ seen, until time.Time }
 
 // NewStore gives an empty store.
 func NewStore() *Store {
-	return &Store{keys: map[string]access.Key{}}
+	return &Store{keys: map[string]access.Key{}, signIns: map[string]signIn{}}
 }
 
 // InsertKey adds a key.
@@ -91,4 +98,43 @@ func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) error {
 		s.keys[id] = key
 	}
 	return nil
+}
+
+// InsertSignIn keeps a token.
+func (s *Store) InsertSignIn(_ context.Context, hash string, at, until time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.signIns, func(_ string, one signIn) bool { return !one.until.After(at) })
+	s.signIns[hash] = signIn{at, until}
+	return nil
+}
+
+// SignInSeen tells when somebody was last seen with a token.
+func (s *Store) SignInSeen(_ context.Context, hash string) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, ok := s.signIns[hash]
+	if !ok {
+		return time.Time{}, contracts.Errorf(contracts.CodeNotFound, "there is no such sign-in")
+	}
+	return one.seen, nil
+}
+
+// SeeSignIn notes that somebody was.
+func (s *Store) SeeSignIn(_ context.Context, hash string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one, ok := s.signIns[hash]; ok {
+		s.signIns[hash] = signIn{at, one.until}
+	}
+	return nil
+}
+
+// RemoveSignIn forgets a token.
+func (s *Store) RemoveSignIn(_ context.Context, hash string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, was := s.signIns[hash]
+	delete(s.signIns, hash)
+	return was, nil
 }

@@ -11,3 +11,8 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 	accesstest.RunStore(t, func(*testing.T) access.KeyStore { return accesstest.NewStore() })
 }
+
+func TestSignIns(t *testing.T) {
+	t.Parallel()
+	accesstest.RunSignIns(t, func(*testing.T) access.SignInStore { return accesstest.NewStore() })
+}

@@ -1,0 +1,127 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
+	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/reasoning"
+)
+
+// Handler gives the API, with each request measured and in a span of its own, whose
+// parent is the caller's.
+func (t *Telemetry) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	routed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		if r.Pattern != "" {
+			trace.SpanFromContext(r.Context()).SetAttributes(semconv.HTTPRoute(r.Pattern))
+		}
+	})
+	return otelhttp.NewHandler(routed, "request", t.options()...)
+}
+
+// Transport gives a transport that measures requests and sends the trace along; nil
+// stays nil without telemetry.
+func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {
+	if t == nil {
+		return base
+	}
+	return otelhttp.NewTransport(base, t.options()...)
+}
+
+func (t *Telemetry) options() []otelhttp.Option {
+	return []otelhttp.Option{otelhttp.WithTracerProvider(t.traces), otelhttp.WithMeterProvider(t.meters), otelhttp.WithPropagators(t.propagator)}
+}
+
+// Invoker gives the calls of domains, each in a span of its step.
+func (t *Telemetry) Invoker(next execution.Invoker) execution.Invoker {
+	if t == nil {
+		return next
+	}
+	return tracedCalls{next, t}
+}
+
+type tracedCalls struct {
+	next execution.Invoker
+	t    *Telemetry
+}
+
+// Invoke makes one exchange.
+func (c tracedCalls) Invoke(ctx context.Context, call execution.Call) execution.Reply {
+	if call.Context.RunID != "" {
+		ctx = c.t.in(ctx, call.Context.RunID, call.Context.NodeID)
+	}
+	tool, class := call.Entry.Ref(), string(call.Entry.Policy.SideEffectClass)
+	ctx, span := c.t.tracer.Start(ctx, "execute_tool "+tool, trace.WithAttributes(append(c.t.about(call.Context.RunID),
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(tool), attribute.String("manifold.domain", call.Entry.Domain),
+		attribute.String("manifold.side_effect", class), attribute.String("manifold.node.id", call.Context.NodeID), attribute.Int("manifold.attempt", call.Context.Attempt))...))
+	began := time.Now()
+	reply := c.next.Invoke(ctx, call)
+	kind := attribute.String("manifold.reply", string(reply.Kind))
+	span.SetAttributes(kind)
+	if reply.Kind != execution.ReplyResult && reply.Kind != execution.ReplyAccepted {
+		span.SetAttributes(semconv.ErrorTypeKey.String(string(reply.Kind)))
+		span.SetStatus(codes.Error, string(reply.Kind))
+	}
+	c.t.set.calls.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(attribute.String("manifold.domain", call.Entry.Domain), attribute.String("manifold.side_effect", class), kind))
+	span.End()
+	return reply
+}
+
+// Engine gives a model, with each call in a span, by the conventions for generative
+// AI. What is said stays out of it.
+func (t *Telemetry) Engine(next reasoning.Engine, provider string) reasoning.Engine {
+	if t == nil {
+		return next
+	}
+	return tracedModel{next, t, genaiconv.ProviderNameAttr(provider)}
+}
+
+type tracedModel struct {
+	reasoning.Engine
+	t        *Telemetry
+	provider genaiconv.ProviderNameAttr
+}
+
+// Complete asks the model.
+func (m tracedModel) Complete(ctx context.Context, r reasoning.Request) (reasoning.Reply, error) {
+	model := semconv.GenAIRequestModel(m.Name())
+	ctx, span := m.t.tracer.Start(ctx, "chat "+m.Name(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		semconv.GenAIOperationNameChat, semconv.GenAIProviderNameKey.String(string(m.provider)), model,
+		semconv.GenAIRequestTemperature(r.Temperature), semconv.GenAIRequestMaxTokens(r.MaxOutputTokens)))
+	defer span.End()
+	began := time.Now()
+	reply, err := m.Engine.Complete(ctx, r)
+	with := []attribute.KeyValue{model}
+	if err != nil {
+		kind := semconv.ErrorTypeKey.String(faultOf(ctx, err))
+		with = append(with, kind)
+		span.SetAttributes(kind)
+		span.SetStatus(codes.Error, kind.Value.AsString())
+	}
+	m.t.set.asked.Record(ctx, time.Since(began).Seconds(), genaiconv.OperationNameChat, m.provider, with...)
+	m.used(ctx, span, reply.Usage, model)
+	return reply, err
+}
+
+func (m tracedModel) used(ctx context.Context, span trace.Span, used contracts.Tokens, model attribute.KeyValue) {
+	if used == (contracts.Tokens{}) {
+		return // the server does not say
+	}
+	span.SetAttributes(semconv.GenAIUsageInputTokens(used.In), semconv.GenAIUsageOutputTokens(used.Out))
+	m.t.set.tokens.Record(ctx, int64(used.In), genaiconv.OperationNameChat, m.provider, genaiconv.TokenTypeInput, model)
+	m.t.set.tokens.Record(ctx, int64(used.Out), genaiconv.OperationNameChat, m.provider, genaiconv.TokenTypeOutput, model)
+}

@@ -1,0 +1,60 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// ids are those that the next span gets, instead of random ones.
+type ids struct {
+	trace trace.TraceID
+	span  trace.SpanID
+}
+
+type idsKey struct{}
+
+// runIDs are those of the span that stands for a run, or with a node for a step of it.
+func runIDs(runID, nodeID string) ids {
+	id, err := trace.TraceIDFromHex(contracts.TraceID(runID))
+	if err != nil {
+		return ids{} // a hash is always one
+	}
+	sum := sha256.Sum256([]byte("span\x00" + runID + "\x00" + nodeID))
+	return ids{trace: id, span: trace.SpanID(sum[:8])}
+}
+
+func withIDs(ctx context.Context, id ids) context.Context {
+	return context.WithValue(ctx, idsKey{}, id)
+}
+
+// idGenerator gives the ids that a context asks for, else random ones.
+type idGenerator struct{}
+
+// NewIDs gives those of a span that begins a trace.
+func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	if id, ok := ctx.Value(idsKey{}).(ids); ok {
+		return id.trace, id.span
+	}
+	return trace.TraceID(random(16)), randomSpan()
+}
+
+// NewSpanID gives that of a span in a trace.
+func (idGenerator) NewSpanID(ctx context.Context, of trace.TraceID) trace.SpanID {
+	if id, ok := ctx.Value(idsKey{}).(ids); ok && id.trace == of {
+		return id.span
+	}
+	return randomSpan()
+}
+
+func randomSpan() trace.SpanID { return trace.SpanID(random(8)) }
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // it never returns an error
+	return b
+}

@@ -1,0 +1,155 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/metrics"
+)
+
+// instruments are what is measured besides requests. All labels are bounded: states
+// and kinds by the code, domains by what is registered, models by the configuration.
+type instruments struct {
+	runs, waits metric.Float64Histogram
+	calls       metric.Float64Histogram
+	gates       metric.Int64Counter
+	rejections  metric.Int64Counter
+	unfollowed  metric.Int64Counter
+	asked       genaiconv.ClientOperationDuration
+	tokens      genaiconv.ClientTokenUsage
+}
+
+// seconds are the bounds of what takes from milliseconds to minutes, slow those of
+// what people may have a part in.
+func seconds() metric.HistogramOption {
+	return metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60)
+}
+
+func slow() metric.HistogramOption {
+	return metric.WithExplicitBucketBoundaries(.1, .5, 1, 5, 15, 60, 300, 900, 3600, 4*3600, 24*3600, 7*24*3600)
+}
+
+func newInstruments(m metric.Meter) (instruments, error) {
+	var s instruments
+	errs := make([]error, 8)
+	s.runs, errs[0] = m.Float64Histogram("manifold.run.machine.duration", metric.WithUnit("s"), metric.WithDescription("What machines took of runs that have ended, without the time in which people alone were waited for."), slow())
+	s.waits, errs[1] = m.Float64Histogram("manifold.run.human.duration", metric.WithUnit("s"), metric.WithDescription("For how long runs that have ended waited for people alone."), slow())
+	s.calls, errs[2] = m.Float64Histogram("manifold.domain.call.duration", metric.WithUnit("s"), metric.WithDescription("Calls of domains, with what came of each."), seconds())
+	s.gates, errs[3] = m.Int64Counter("manifold.gates.opened", metric.WithUnit("{gate}"), metric.WithDescription("Questions that runs have put to people."))
+	s.rejections, errs[4] = m.Int64Counter("manifold.verifier.rejections", metric.WithUnit("{rejection}"), metric.WithDescription("Results that a check did not let pass as verified."))
+	s.unfollowed, errs[5] = m.Int64Counter("manifold.telemetry.runs.dropped", metric.WithUnit("{run}"), metric.WithDescription("Runs that ended and are in no metric or trace, because too many ended at once."))
+	s.asked, errs[6] = genaiconv.NewClientOperationDuration(m, metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
+	s.tokens, errs[7] = genaiconv.NewClientTokenUsage(m, metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576))
+	return s, errors.Join(errs...)
+}
+
+// Sources are what is looked at when metrics are read.
+type Sources struct {
+	// Counts gives how many runs are in which state.
+	Counts func(context.Context) (contracts.RunCounts, error)
+	// Stats gives the figures of the newest runs.
+	Stats func(context.Context) (metrics.Stats, error)
+	// Domains gives those that are registered.
+	Domains func() []contracts.DomainView
+	// Figures gives those of one run.
+	Figures func(ctx context.Context, runID string) (metrics.RunMetrics, error)
+}
+
+// looksEvery is how long what was read for metrics is told again: reading runs whole
+// is not for each scrape.
+const looksEvery = 30 * time.Second
+
+// look keeps what was read last.
+type look struct {
+	from Sources
+	now  func() time.Time
+
+	mu     sync.Mutex // guards the fields below
+	at     time.Time
+	counts contracts.RunCounts
+	stats  metrics.Stats
+	err    error
+}
+
+func (l *look) read(ctx context.Context) (contracts.RunCounts, metrics.Stats, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= looksEvery {
+		l.at = now
+		var err error
+		l.counts, l.err = l.from.Counts(ctx)
+		l.stats, err = l.from.Stats(ctx)
+		l.err = errors.Join(l.err, err)
+	}
+	return l.counts, l.stats, l.err
+}
+
+// Watch has the sources looked at whenever metrics are read, and says what runs that
+// end are told by. It is called once, before anything runs.
+func (t *Telemetry) Watch(from Sources, now func() time.Time) (err error) {
+	if t == nil {
+		return nil
+	}
+	t.watch.Do(func() {
+		t.runs.begin(from.Figures)
+		err = t.observe(&look{from: from, now: now})
+	})
+	return err
+}
+
+func (t *Telemetry) observe(l *look) error {
+	runs, err := t.meter.Int64ObservableGauge("manifold.runs", metric.WithUnit("{run}"), metric.WithDescription("Runs by state, at most the newest 10,000."))
+	if err != nil {
+		return err
+	}
+	safety, err := t.meter.Int64ObservableGauge("manifold.safety.violations", metric.WithUnit("{violation}"), metric.WithDescription("What must never happen, among the newest runs: each counter is 0, or something is broken."))
+	if err != nil {
+		return err
+	}
+	up, err := t.meter.Int64ObservableGauge("manifold.domain.up", metric.WithDescription("Whether a domain answers as healthy."))
+	if err != nil {
+		return err
+	}
+	_, err = t.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		for _, d := range l.from.Domains() {
+			o.ObserveInt64(up, oneIf(d.Health == contracts.HealthOK), metric.WithAttributes(attribute.String("manifold.domain", d.Domain)))
+		}
+		counts, stats, err := l.read(ctx)
+		if err != nil {
+			return err
+		}
+		for _, state := range runStates() {
+			o.ObserveInt64(runs, int64(counts.States[state]), metric.WithAttributes(attribute.String("manifold.run.state", string(state))))
+		}
+		for name, n := range map[string]int{
+			"approvals_bypassed": stats.Safety.ApprovalsBypassed, "write_collisions": stats.Safety.WriteCollisions,
+			"failed_resumes": stats.Safety.FailedResumes, "audit_holes": stats.Safety.AuditHoles,
+		} {
+			o.ObserveInt64(safety, int64(n), metric.WithAttributes(attribute.String("manifold.safety.counter", name)))
+		}
+		return nil
+	}, runs, safety, up)
+	return err
+}
+
+func oneIf(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// runStates are all states, so that one that no run is in reads 0.
+func runStates() []contracts.RunState {
+	return []contracts.RunState{
+		contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling, contracts.RunFailed, contracts.RunRejected,
+		contracts.RunCancelled, contracts.RunDegraded, contracts.RunCompleted,
+	}
+}

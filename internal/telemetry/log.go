@@ -1,0 +1,46 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/manifold-run/manifold/internal/reasoning"
+)
+
+// Logger gives a logger whose lines name the trace that they belong to.
+func (t *Telemetry) Logger(l *slog.Logger) *slog.Logger {
+	if t == nil || !t.tracing {
+		return l
+	}
+	return slog.New(traced{l.Handler()})
+}
+
+type traced struct{ slog.Handler }
+
+// Handle adds the ids of the trace.
+func (h traced) Handle(ctx context.Context, r slog.Record) error {
+	if at := trace.SpanContextFromContext(ctx); at.IsValid() {
+		r.AddAttrs(slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs keeps the ids.
+func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps the ids.
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
+
+// faultOf is the kind of a model's fault, which is bounded.
+func faultOf(ctx context.Context, err error) string {
+	if fault, ok := errors.AsType[*reasoning.Error](err); ok {
+		return string(fault.Kind)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "timeout"
+	}
+	return "_OTHER"
+}

@@ -1,0 +1,1 @@
+export function Figures() { return null; }

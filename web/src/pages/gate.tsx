@@ -1,0 +1,1 @@
+export function Gate() { return null; }

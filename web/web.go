@@ -1,0 +1,166 @@
+// Package web is the page that people see Manifold by. What is built of src stands in
+// dist and is committed, so that a build of the server needs Go and nothing else;
+// "make web" builds it anew, and "make test-web" tells whether it is what src says.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed dist
+var built embed.FS
+
+// index is the document behind every page; its script reads the address.
+const index = "index.html"
+
+// pages are the first parts of the addresses that are pages.
+var pages = []string{"", "sign-in", "runs", "approvals", "try", "domains", "figures", "settings", "flows"}
+
+// file is what is sent for one address.
+type file struct {
+	mime, tag   string
+	plain, zips []byte
+}
+
+// files are those of dist, by their path, read and compressed once.
+var files = sync.OnceValue(func() map[string]file {
+	out := map[string]file{}
+	root, err := fs.Sub(built, "dist")
+	if err != nil {
+		return out
+	}
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(body)
+		out[name] = file{mime: typeOf(name), tag: `"` + hex.EncodeToString(sum[:12]) + `"`, plain: body, zips: compressed(body)}
+		return nil
+	})
+	if err != nil {
+		panic("web: what is embedded cannot be read: " + err.Error())
+	}
+	return out
+})
+
+// typeOf gives the type of a file by its name, whatever the machine says of it.
+func typeOf(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		return mime.TypeByExtension(path.Ext(name))
+	}
+}
+
+// compressed gives a body in gzip, or nothing where that is no shorter.
+func compressed(body []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil
+	}
+	if _, err := w.Write(body); err != nil || w.Close() != nil || out.Len() >= len(body) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// Has tells whether a path is one of the page: a file of it, or the address of one of
+// its views.
+func Has(urlPath string) bool {
+	_, _, ok := find(urlPath)
+	return ok
+}
+
+// find gives the file behind a path; forever tells that its content never changes.
+func find(urlPath string) (f file, forever, ok bool) {
+	name := strings.TrimPrefix(path.Clean("/"+urlPath), "/")
+	if f, ok = files()[name]; ok && name != index {
+		return f, strings.HasPrefix(name, "assets/"), true
+	}
+	first, _, _ := strings.Cut(name, "/")
+	for _, page := range pages {
+		if first == page {
+			f, ok = files()[index]
+			return f, false, ok
+		}
+	}
+	return file{}, false, false
+}
+
+// Handler serves the page. What else stands in the headers, such as the policy for
+// content, is for who serves it to say.
+func Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			return
+		}
+		f, forever, ok := find(r.URL.Path)
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		f.send(w, r, forever)
+	})
+}
+
+func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
+	h := w.Header()
+	h.Set("Content-Type", f.mime)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	if forever {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := f.plain
+	if f.zips != nil && acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		body = f.zips
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // who does not take it is gone
+	}
+}
+
+// acceptsGzip tells whether a client takes gzip.
+func acceptsGzip(header string) bool {
+	for _, one := range strings.Split(header, ",") {
+		coding, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			return strings.ReplaceAll(quality, " ", "") != "q=0"
+		}
+	}
+	return false
+}
