@@ -6,7 +6,7 @@ import { gates, session } from './api/queries';
 import type { Session } from './api/types';
 import { type Language, languages, useT, useWords } from './i18n';
 import { Icon } from './ui/icon';
-import { setKeysOn, keysOn, step, useKeys } from './ui/keys';
+import { keysOn, setKeysOn, step, useKeys } from './ui/keys';
 import { Dialog, Empty, Failure, Heading, Loading } from './ui/parts';
 import { applyTheme, type Theme, theme } from './ui/theme';
 
@@ -86,7 +86,13 @@ function Header({ who }: { who: Session }) {
         <img src="/favicon.svg" alt="" width="20" height="20" />
         Manifold
       </Link>
-      <button type="button" className="quiet menu-button" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="quiet menu-button"
+        aria-expanded={open}
+        aria-controls="menu"
+        onClick={() => setOpen(!open)}
+      >
         <Icon name="menu" />
         {t('menu')}
       </button>

@@ -9,7 +9,8 @@ export const session = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
     try {
-      const s = await api<T.Session>('GET', '/v1/session', { signal, anonymous: true });
+      const s = await api<T.Session | undefined>('GET', '/v1/session', { signal, anonymous: true });
+      if (!s) return null;
       setCSRF(s.csrf);
       return s;
     } catch (err) {
@@ -39,7 +40,10 @@ export const runs = (filter: RunFilter) =>
   });
 
 export const run = (id: string) =>
-  queryOptions({ queryKey: ['run', id], queryFn: ({ signal }) => api<T.RunView>('GET', `/v1/runs/${segment(id)}`, { signal }) });
+  queryOptions({
+    queryKey: ['run', id],
+    queryFn: ({ signal }) => api<T.RunView>('GET', `/v1/runs/${segment(id)}`, { signal }),
+  });
 
 export const figures = (id: string) =>
   queryOptions({
@@ -51,7 +55,9 @@ export const ledger = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['ledger', id],
     queryFn: ({ pageParam, signal }) =>
-      api<T.Page<T.LedgerEntry>>('GET', `/v1/runs/${segment(id)}/ledger${query({ limit: 500, cursor: pageParam })}`, { signal }),
+      api<T.Page<T.LedgerEntry>>('GET', `/v1/runs/${segment(id)}/ledger${query({ limit: 500, cursor: pageParam })}`, {
+        signal,
+      }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
   });
@@ -90,6 +96,12 @@ export const gate = (id: string) =>
     queryKey: ['gate', id],
     queryFn: ({ signal }) => api<T.Interrupt>('GET', `/v1/gates/${segment(id)}`, { signal }),
     refetchInterval: every,
+  });
+
+export const sheet = (id: string) =>
+  queryOptions({
+    queryKey: ['gate', id, 'sheet'],
+    queryFn: ({ signal }) => api<T.GateSheet>('GET', `/v1/gates/${segment(id)}/sheet`, { signal }),
   });
 
 export const capabilities = queryOptions({

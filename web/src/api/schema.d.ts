@@ -89,6 +89,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whom the browser is signed in as, and until when. */
+        get: operations["signedIn"];
+        put?: never;
+        /** Signs a browser in, with a key or with the token of a link, which counts once; sets the cookie of the session. */
+        post: operations["signIn"];
+        /** Signs the browser out. */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a link that signs the caller in to the page, once and soon: /sign-in#token. */
+        post: operations["signInLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -514,6 +550,25 @@ export interface paths {
         };
         /** Gives one question by its id or its code. */
         get: operations["showGate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/gates/{id}/sheet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** How a gate or a question reads in every face, and what the caller may do about it. */
+        get: operations["gateSheet"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1453,11 +1508,36 @@ export interface components {
             /** @description Result is the node that gives the result. */
             result: string;
         };
+        /** @description GateMay is what the caller may decide; Why is the refusal of the first that they may not. */
+        GateMay: {
+            approve: boolean;
+            edit: boolean;
+            reject: boolean;
+            answer: boolean;
+            why?: string;
+        };
         /**
          * @description GateOutcome is what the confidence gate says of an intent.
          * @enum {string}
          */
         GateOutcome: "accept" | "clarify" | "decline";
+        /** @description GateSheet is how a gate or a question reads, the same in every face, and what the caller may do about it. */
+        GateSheet: {
+            asks: string;
+            /** @description Mark says what a model had read before it proposed this. */
+            mark?: string;
+            rows?: components["schemas"]["SheetRow"][];
+            lines?: string[][];
+            terms?: string[][];
+            /** @description People is how many must approve, Approvals how many have. */
+            people: number;
+            approvals: number;
+            may: components["schemas"]["GateMay"];
+            schema?: unknown;
+            verify?: string;
+            undo?: string;
+            after?: components["schemas"]["StepID"][];
+        };
         /** @description GroupStats are the figures of runs that have something in common. Shares are from 0 to 1, times medians in milliseconds with the 95th percentile beside them. */
         GroupStats: {
             name?: string;
@@ -2426,11 +2506,55 @@ export interface components {
          * @enum {string}
          */
         Severity: "error" | "confirm" | "warning";
+        /** @description SheetRow is one parameter of what will be sent. */
+        SheetRow: {
+            parameter: string;
+            name: string;
+            value: unknown;
+            label?: string;
+            from?: components["schemas"]["Provenance"];
+            /** @description Opaque tells that the value says nothing to a person. */
+            opaque?: boolean;
+        };
         /**
          * @description SideEffectClass says what a capability does to the world.
          * @enum {string}
          */
         SideEffectClass: "read" | "suggest" | "write_reversible" | "write_irreversible";
+        /** @description SignIn is the body that signs a browser in: with a key or with the token of a link, not with both. */
+        SignIn: ({
+            key?: string;
+            link?: string;
+        } & {
+            [key: string]: unknown;
+        }) | unknown | unknown;
+        /** @description SignInLink is the token of a link that signs the caller in once: the page is /sign-in#token. */
+        SignInLink: {
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @description SignedIn is whom a browser is signed in as. The session itself is in a cookie. */
+        SignedIn: {
+            user: components["schemas"]["SignedInUser"];
+            /** @description CSRF goes along with each request that changes something, in the header X-CSRF-Token. */
+            csrf: string;
+            /**
+             * Format: date-time
+             * @description ExpiresAt is when the session ends if nothing is done, EndsAt when in any case.
+             */
+            expires_at: string;
+            /** Format: date-time */
+            ends_at: string;
+        };
+        /** @description SignedInUser is a person with what they may do. */
+        SignedInUser: {
+            id: string;
+            name: string;
+            roles: string[];
+            key_id: string;
+            scopes?: components["schemas"]["KeyScopes"];
+        };
         /** @description Spread is how values lie: the one in the middle, and the one that one in twenty exceeds. */
         Spread: {
             p50: number;
@@ -2501,6 +2625,12 @@ export interface components {
             by?: string;
             error?: components["schemas"]["ToolError"];
             checks?: components["schemas"]["Check"][];
+        };
+        /** @description StepID names a step of a run. */
+        StepID: {
+            node_id: string;
+            title?: string;
+            tool?: string;
         };
         /** @description Timing parts time into what machines took and what people were waited for. */
         Timing: {
@@ -2757,6 +2887,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Caller"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signedIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signInLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLink"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3482,6 +3698,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    gateSheet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateSheet"];
                 };
             };
             default: components["responses"]["Problem"];

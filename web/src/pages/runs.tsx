@@ -18,7 +18,9 @@ export function Runs() {
   const all = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const shown = useSteady(all, JSON.stringify(filter));
   const words = search.q?.toLowerCase();
-  const rows = words ? shown.rows.filter((r) => `${r.goal} ${r.owner} ${r.run_id}`.toLowerCase().includes(words)) : shown.rows;
+  const rows = words
+    ? shown.rows.filter((r) => `${r.goal} ${r.owner} ${r.run_id}`.toLowerCase().includes(words))
+    : shown.rows;
   return (
     <>
       <Heading title={t('nav_runs')} />
@@ -69,7 +71,9 @@ function Filters() {
         {t('filter_state')}
         <select
           value={search.state ?? ''}
-          onChange={(e) => void navigate({ search: (s) => ({ ...s, state: (e.target.value || undefined) as RunState | undefined }) })}
+          onChange={(e) =>
+            void navigate({ search: (s) => ({ ...s, state: (e.target.value || undefined) as RunState | undefined }) })
+          }
         >
           <option value="">{t('filter_any')}</option>
           {(Object.keys(runLooks) as RunState[]).map((state) => (

@@ -31,7 +31,8 @@ export function SignIn() {
   const [key, setKey] = useState('');
   const who = useQuery(session);
   const enter = useMutation({
-    mutationFn: (body: { key: string } | { link: string }) => api<Session>('POST', '/v1/session', { body, anonymous: true }),
+    mutationFn: (body: { key: string } | { link: string }) =>
+      api<Session>('POST', '/v1/session', { body, anonymous: true }),
     onSuccess: (s) => {
       client.clear();
       setCSRF(s.csrf);

@@ -12,7 +12,8 @@ export function Heading({ title, page, children }: { title: string; page?: strin
     document.title = `${named} – Manifold`;
   }, [named]);
   useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.closest('nav')) ref.current?.focus({ preventScroll: true });
+    if (document.activeElement === document.body || document.activeElement?.closest('nav'))
+      ref.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div className="heading">
@@ -94,7 +95,17 @@ export function Scroll({ label, children }: { label: string; children: ReactNode
   );
 }
 
-export function Card({ title, id, actions, children }: { title: string; id: string; actions?: ReactNode; children: ReactNode }) {
+export function Card({
+  title,
+  id,
+  actions,
+  children,
+}: {
+  title: string;
+  id: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className="card" aria-labelledby={id}>
       <div className="card-head">
