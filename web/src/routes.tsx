@@ -54,10 +54,14 @@ const signIn = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: (s: Search): { state?: RunState; all?: true; q?: string; before?: string } => ({
+  validateSearch: (
+    s: Search,
+  ): { state?: RunState; all?: true; q?: string; domain?: string; owner?: string; before?: string } => ({
     state: among(s.state, ...runStates),
     all: yes(s.all),
     q: text(s.q),
+    domain: text(s.domain),
+    owner: text(s.owner),
     before: text(s.before),
   }),
   component: lazyRouteComponent(() => import('./pages/runs'), 'Runs'),

@@ -24,6 +24,9 @@ export const session = queryOptions({
 export interface RunFilter {
   state?: T.RunState;
   all?: boolean;
+  q?: string;
+  domain?: string;
+  owner?: string;
   before?: string;
   score_below?: number;
   session_id?: string;
@@ -36,6 +39,14 @@ export const runs = (filter: RunFilter) =>
       api<T.Page<T.RunSummary>>('GET', `/v1/runs${query({ ...filter, timing: true, cursor: pageParam })}`, { signal }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
+    refetchInterval: every,
+  });
+
+/** runCounts counts the runs in each state, by the filters but the state. */
+export const runCounts = ({ state: _, score_below: __, ...filter }: RunFilter) =>
+  queryOptions({
+    queryKey: ['runs', 'counts', filter],
+    queryFn: ({ signal }) => api<T.RunCounts>('GET', `/v1/runs/counts${query(filter)}`, { signal }),
     refetchInterval: every,
   });
 

@@ -293,6 +293,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the runs in each state, at most 10,000, the newest. */
+        get: operations["countRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/stats": {
         parameters: {
             query?: never;
@@ -2342,6 +2359,14 @@ export interface components {
             /** @description Region is what is instantiated anew, in plan order: every step that is a descendant of the target and an ancestor of the step, both included. The planner sets it. */
             region?: string[];
         };
+        /** @description RunCounts is how many runs are in which state; More tells that there are older ones, which were not counted. */
+        RunCounts: {
+            states: {
+                [key: string]: number;
+            };
+            total: number;
+            more?: boolean;
+        };
         /** @description RunFigures is what a run tells of itself: a function of what is stored of it. All times are in milliseconds. */
         RunFigures: {
             run_id: string;
@@ -2417,6 +2442,7 @@ export interface components {
             /** @description HumanMS is how long the run has waited for people alone, in milliseconds. */
             human_ms: number;
             owner: string;
+            domains?: string[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -3263,6 +3289,12 @@ export interface operations {
                 session_id?: string;
                 /** @description Only in this state. */
                 state?: components["schemas"]["RunState"];
+                /** @description Only those whose goal has this text, whatever the case of ASCII letters. */
+                q?: string;
+                /** @description Only those whose plan has a step of this domain. */
+                domain?: string;
+                /** @description Only those of this caller; of others with the right to read all. */
+                owner?: string;
                 /** @description Only those that started before. */
                 before?: string;
                 /** @description Only those that ended with a lower outcome score. */
@@ -3324,6 +3356,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionResponse"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    countRuns: {
+        parameters: {
+            query?: {
+                /** @description Only of this session. */
+                session_id?: string;
+                /** @description Only those whose goal has this text, whatever the case of ASCII letters. */
+                q?: string;
+                /** @description Only those whose plan has a step of this domain. */
+                domain?: string;
+                /** @description Only those of this caller; of others with the right to read all. */
+                owner?: string;
+                /** @description Only those that started before. */
+                before?: string;
+                /** @description Only those that are in quarantine after a restore. */
+                held?: boolean;
+                /** @description Everybody's, not only the caller's. */
+                all?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCounts"];
                 };
             };
             default: components["responses"]["Problem"];

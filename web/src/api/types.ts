@@ -26,6 +26,7 @@ export type Problem = S['Problem'];
 export type Provenance = S['Provenance'];
 export type Resume = S['Resume'];
 export type RiskLevel = S['RiskLevel'];
+export type RunCounts = S['RunCounts'];
 export type RunFigures = S['RunFigures'];
 export type RunState = S['RunState'];
 export type RunSummary = S['RunSummary'];

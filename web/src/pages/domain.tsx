@@ -7,6 +7,7 @@ import { useT } from '../i18n';
 import { useSession } from '../session';
 import { Icon } from '../ui/icon';
 import { Card, Empty, Facts, Failure, Heading, Loading, Scroll, Tabs } from '../ui/parts';
+import { SearchField } from '../ui/search-field';
 import { HealthBadge, OutcomeBadge, RiskBadge } from '../ui/state';
 import { Ago } from '../ui/time';
 import { oneLine, Value, visible } from '../ui/value';
@@ -146,16 +147,11 @@ function Capabilities({ domain }: { domain: string }) {
   return (
     <>
       <search className="filters">
-        <label>
-          {t('search')}
-          <input
-            type="search"
-            defaultValue={q ?? ''}
-            onChange={(e) =>
-              void navigate({ search: (s) => ({ ...s, q: e.target.value || undefined }), replace: true })
-            }
-          />
-        </label>
+        <SearchField
+          label={t('search')}
+          value={q}
+          onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })}
+        />
       </search>
       <Failure error={all.error} retry={() => void all.refetch()} />
       {all.isPending && <Loading />}

@@ -67,6 +67,7 @@ export function LongTable<T>({ label, head, columns, rows, row, keyOf, classOf }
 
 function Space({ columns, height }: { columns: number; height: number }) {
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row that nobody can get to
     <tr aria-hidden="true">
       <td colSpan={columns} style={{ height, padding: 0, border: 0 }} />
     </tr>

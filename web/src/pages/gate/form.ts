@@ -34,7 +34,7 @@ export interface Field {
 const single = (schema: Schema) => (Array.isArray(schema.type) ? schema.type.find((t) => t !== 'null') : schema.type);
 
 export function kindOf(schema: Schema): FieldKind {
-  if (schema.enum && schema.enum.every((v) => ['string', 'number'].includes(typeof v))) return 'choice';
+  if (schema.enum?.every((v) => ['string', 'number'].includes(typeof v))) return 'choice';
   switch (single(schema)) {
     case 'string':
       return schema.format === 'date' ? 'date' : (schema.maxLength ?? 0) > 200 ? 'long' : 'text';

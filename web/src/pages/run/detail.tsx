@@ -84,7 +84,7 @@ export function Detail({ view, node, events, onStep, onClose }: Props) {
         rows={[
           [t('col_domain'), domainOf(node) || '–'],
           [t('col_attempts'), String(node.attempts)],
-          [t('col_started'), node.started_at ? <Ago at={node.started_at} /> : '–'],
+          [t('col_started'), node.started_at ? <Ago key="s" at={node.started_at} /> : '–'],
           [t('col_machine'), node.machine_ms ? duration(node.machine_ms) : '–'],
           [t('col_people'), node.human_ms ? duration(node.human_ms) : '–'],
           [t('required'), t(node.required ? 'yes' : 'no')],

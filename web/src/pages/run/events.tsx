@@ -4,6 +4,7 @@ import type { Event } from '../../api/types';
 import { useT, useWords } from '../../i18n';
 import { LongTable } from '../../ui/long-table';
 import { Empty } from '../../ui/parts';
+import { SearchField } from '../../ui/search-field';
 import { oneLine } from '../../ui/value';
 
 /** Events is the log of a run, the newest first. */
@@ -31,16 +32,11 @@ export function Events({ events, onStep }: { events: Event[]; onStep: (id: strin
   return (
     <>
       <search className="filters">
-        <label>
-          {t('filter_events')}
-          <input
-            type="search"
-            defaultValue={q ?? ''}
-            onChange={(e) =>
-              void navigate({ search: (s) => ({ ...s, q: e.target.value || undefined }), replace: true })
-            }
-          />
-        </label>
+        <SearchField
+          label={t('filter_events')}
+          value={q}
+          onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })}
+        />
         <p className="muted" role="status">
           {t('events_count', { n: rows.length, all: events.length })}
         </p>

@@ -193,7 +193,6 @@ function Picture({ nodes, critical, bright, step, onStep }: Props) {
       <a className="skip" href="#steps">
         {t('graph_skip')}
       </a>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys are those of the cards inside */}
       <div className="graph" ref={frame} onKeyDownCapture={pressed}>
         {placed && (
           <ReactFlow
@@ -243,6 +242,15 @@ function Picture({ nodes, critical, bright, step, onStep }: Props) {
       <Legend looks={counts(nodes).map(([state]) => nodeLooks[state])} />
     </section>
   );
+}
+
+/** route is the way of a line: out of the middle of one box, past the others, into the middle of the next. */
+function route(placed: ReturnType<typeof useLayout>, from: string, to: string): { x: number; y: number }[] {
+  const [a, b] = [placed?.places[from], placed?.places[to]];
+  if (!a || !b) return [];
+  const between = placed?.lines[`${from}>${to}`]?.slice(1, -1) ?? [];
+  const past = between.filter((p) => p.x > a.x + boxWidth + 4 && p.x < b.x - 4);
+  return [{ x: a.x + boxWidth, y: a.y + boxHeight / 2 }, ...past, { x: b.x, y: b.y + boxHeight / 2 }];
 }
 
 interface Marks {

@@ -93,7 +93,7 @@ function Whole({ view, figures, events, children }: WholeProps) {
         const at = all.findIndex((n) => n.node_id === step);
         setStep(all[(at + 1) % Math.max(1, all.length)]?.node_id);
       },
-      Escape: () => {
+      ['Escape' as string]: () => {
         setStep(undefined);
         back();
       },

@@ -74,9 +74,8 @@ export interface Axis {
   gaps: { at: number; ms: number }[];
 }
 
-/** A stretch without activity that is longer than this share of the whole is shortened. */
+/** A stretch without activity that is longer than this share of the whole is shortened to that share. */
 const idleShare = 0.2;
-const gapShare = 0.03;
 
 /** axis makes the axis of some bars. Waiting for people is shortened too where it dwarfs all else. */
 export function axis(all: Bar[], from: number, to: number): Axis {
@@ -96,7 +95,8 @@ export function axis(all: Bar[], from: number, to: number): Axis {
   const cut = idle.reduce((sum, [a, b]) => sum + b - a, 0);
   const kept = total - cut;
   if (kept <= 0 || idle.length === 0) return { at: (t) => clamp((t - from) / total), gaps: [] };
-  const gap = (kept * gapShare) / (1 - gapShare * idle.length);
+  const share = idleShare / (1 + idle.length * idleShare);
+  const gap = (kept * share) / (1 - share * idle.length);
   const length = kept + gap * idle.length;
   const at = (t: number) => {
     let x = t - from;

@@ -38,12 +38,12 @@ export function Timeline({ view, nodes, events, critical, step, onStep }: Props)
         head={
           <tr>
             <th scope="col">{t('col_step')}</th>
-            <th scope="col">{t('col_domain')}</th>
+            <th scope="col" className="minor">{t('col_domain')}</th>
             <th scope="col">{t('col_state')}</th>
-            <th scope="col" className="number">
+            <th scope="col" className="number minor">
               {t('col_attempts')}
             </th>
-            <th scope="col" className="number">
+            <th scope="col" className="number minor">
               {t('col_queued')}
             </th>
             <th scope="col" className="number">
@@ -103,12 +103,12 @@ function Cells({ bar: { node, segments }, scale, critical, onStep }: CellsProps)
         </button>
         {critical && <span className="hidden">{t('critical_path')}</span>}
       </th>
-      <td>{domainOf(node) || '–'}</td>
+      <td className="minor">{domainOf(node) || '–'}</td>
       <td>
         <NodeBadge state={node.state} />
       </td>
-      <td className="number">{node.attempts || '–'}</td>
-      <td className="number">{queued >= 1 ? duration(queued) : '–'}</td>
+      <td className="number minor">{node.attempts || '–'}</td>
+      <td className="number minor">{queued >= 1 ? duration(queued) : '–'}</td>
       <td className="number">{node.human_ms ? duration(node.human_ms) : '–'}</td>
       <td className="number">{node.machine_ms ? duration(node.machine_ms) : '–'}</td>
       <td className="wide">

@@ -1,1 +1,0 @@
-import{l as e}from"./index-BTb3zpy4.js";import{w as t}from"./parts-DDFTM28W.js";var n={user:{id:``,name:``,roles:[],key_id:``},csrf:``,expires_at:``,ends_at:``};function r(){return e(t).data??n}export{r as t};
