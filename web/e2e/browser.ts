@@ -23,6 +23,7 @@ export interface Person {
 
 export async function person(browser: Browser, url: string, key: string, options: BrowserContextOptions = {}): Promise<Person> {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   const one: Person = { context, page, url, wrong: [] };
   watch(one, page);
@@ -47,7 +48,8 @@ export function watch(one: Person, page: Page): void {
 export async function go({ page, url }: Person, path: string): Promise<void> {
   await page.goto(url + path);
   await page.waitForSelector('h1');
-  await page.waitForLoadState('networkidle').catch(() => {}); // a stream never ends
+  await page.waitForFunction(() => document.querySelector('main p[role=status].muted')?.textContent !== 'Loading…');
+  await page.waitForTimeout(400);
 }
 
 /** Rules of axe are looked at by its own script, in a world of its own, so that the policy for content holds. */

@@ -62,12 +62,12 @@ const pages = [
 function Header({ who }: { who: Session }) {
   const t = useT();
   const navigate = useNavigate();
-  const [open, setOpen] = useState(false);
+  const [openAt, setOpenAt] = useState('');
   const [help, setHelp] = useState(false);
   const waiting = useInfiniteQuery(gates({ status: 'open' }));
   const count = waiting.data?.pages.reduce((n, page) => n + page.items.length, 0) ?? 0;
   const { pathname } = useLocation();
-  useEffect(() => setOpen(pathname === ''), [pathname]);
+  const open = openAt === pathname;
   useEffect(() => marked(count), [count]);
   const keys = useMemo(() => {
     const out: Record<string, () => void> = {
@@ -91,7 +91,7 @@ function Header({ who }: { who: Session }) {
         className="quiet menu-button"
         aria-expanded={open}
         aria-controls="menu"
-        onClick={() => setOpen(!open)}
+        onClick={() => setOpenAt(open ? '' : pathname)}
       >
         <Icon name="menu" />
         {t('menu')}

@@ -166,3 +166,8 @@ export const ready = queryOptions({
   queryKey: ['ready'],
   queryFn: ({ signal }) => api<Ready>('GET', '/ready', { signal }),
 });
+
+export const settings = queryOptions({
+  queryKey: ['settings'],
+  queryFn: ({ signal }) => api<T.Settings>('GET', '/v1/settings', { signal }),
+});

@@ -33,6 +33,7 @@ export type RunSummary = S['RunSummary'];
 export type RunView = S['RunView'];
 export type Said = S['Said'];
 export type SessionResponse = S['SessionResponse'];
+export type Settings = S['Settings'];
 export type SheetRow = S['SheetRow'];
 export type Stats = S['Stats'];
 export type Verdict = S['Verdict'];

@@ -439,6 +439,19 @@ const de: Catalog = {
   server: 'Server',
   store: 'Speicher',
   active_runs: 'Laufende Läufe',
+  store_kind: 'Datenbank',
+  hears: 'Sinn von Texten',
+  thinks: 'Modelle',
+  model: 'Modell',
+  flags: 'Schalter',
+  flags_all: 'alle an',
+  approval_links: 'Links zur Freigabe',
+  metrics: 'Metriken',
+  limit_requests: 'Anfragen je Minute',
+  limit_sessions: 'Gespräche je Minute',
+  limit_runs: 'Läufe zugleich',
+  retention: 'Aufbewahrt für',
+  site_policy: 'Richtlinie des Betreibers',
 };
 
 export default de;

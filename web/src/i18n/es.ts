@@ -439,6 +439,19 @@ const es: Catalog = {
   server: 'Servidor',
   store: 'Almacén',
   active_runs: 'Ejecuciones en curso',
+  store_kind: 'Base de datos',
+  hears: 'Sentido de los textos',
+  thinks: 'Modelos',
+  model: 'Modelo',
+  flags: 'Opciones',
+  flags_all: 'todas activas',
+  approval_links: 'Enlaces de aprobación',
+  metrics: 'Métricas',
+  limit_requests: 'Peticiones por minuto',
+  limit_sessions: 'Conversaciones por minuto',
+  limit_runs: 'Ejecuciones a la vez',
+  retention: 'Se guarda',
+  site_policy: 'Política del sitio',
 };
 
 export default es;

@@ -439,6 +439,19 @@ const fr: Catalog = {
   server: 'Serveur',
   store: 'Stockage',
   active_runs: 'Exécutions en cours',
+  store_kind: 'Base de données',
+  hears: 'Sens des textes',
+  thinks: 'Modèles',
+  model: 'Modèle',
+  flags: 'Options',
+  flags_all: 'toutes actives',
+  approval_links: 'Liens d’approbation',
+  metrics: 'Métriques',
+  limit_requests: 'Requêtes par minute',
+  limit_sessions: 'Conversations par minute',
+  limit_runs: 'Exécutions à la fois',
+  retention: 'Gardé pendant',
+  site_policy: 'Règle du site',
 };
 
 export default fr;

@@ -448,6 +448,19 @@ const pt: Catalog = {
   server: 'Servidor',
   store: 'Armazenamento',
   active_runs: 'Execuções em curso',
+  store_kind: 'Base de dados',
+  hears: 'Sentido dos textos',
+  thinks: 'Modelos',
+  model: 'Modelo',
+  flags: 'Opções',
+  flags_all: 'todas ligadas',
+  approval_links: 'Ligações de aprovação',
+  metrics: 'Métricas',
+  limit_requests: 'Pedidos por minuto',
+  limit_sessions: 'Conversas por minuto',
+  limit_runs: 'Execuções ao mesmo tempo',
+  retention: 'Guardado durante',
+  site_policy: 'Política do sítio',
 };
 
 export default pt;

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { ready } from '../api/queries';
+import { ready, settings } from '../api/queries';
+import type { Settings as Shown } from '../api/types';
 import { useT } from '../i18n';
 import { useSession } from '../session';
 import { Card, Facts, Failure, Heading, Loading } from '../ui/parts';
 import { HealthBadge } from '../ui/state';
-import { At } from '../ui/time';
+import { At, duration } from '../ui/time';
+import { Value, visible } from '../ui/value';
 
 /** Settings shows what is set; nothing is changed here. */
 export function Settings() {
@@ -12,6 +14,8 @@ export function Settings() {
   const who = useSession();
   const state = useQuery(ready);
   const scopes = who.user.scopes;
+  const may = who.user.roles.some((r) => r === 'operator' || r === 'admin');
+  const set = useQuery({ ...settings, enabled: may });
   return (
     <>
       <Heading title={t('nav_settings')} />
@@ -27,7 +31,7 @@ export function Settings() {
         />
       </Card>
       <Card title={t('server')} id="server">
-        <Failure error={state.error} />
+        <Failure error={state.error ?? set.error} />
         {state.isPending && <Loading />}
         {state.data && (
           <Facts
@@ -38,7 +42,38 @@ export function Settings() {
             ]}
           />
         )}
+        {set.data && <Started settings={set.data} />}
       </Card>
     </>
   );
 }
+
+function Started({ settings: s }: { settings: Shown }) {
+  const t = useT();
+  const on = (is: boolean) => t(is ? 'yes' : 'no');
+  return (
+    <>
+      <Facts
+        rows={[
+          [t('store_kind'), s.store],
+          [t('hears'), visible(s.hears)],
+          [t('thinks'), visible(s.thinks)],
+          [t('model'), [s.model, s.small_model].filter(Boolean).join(', ') || '–'],
+          [t('flags'), Object.entries(s.flags ?? {}).map(([name, value]) => `${name}: ${value}`).join(', ') || t('flags_all')],
+          [t('approval_links'), on(s.approval_links)],
+          ['Telegram', on(s.telegram)],
+          [t('metrics'), on(s.metrics)],
+          [t('limit_requests'), limit(s.limits.requests_per_minute)],
+          [t('limit_sessions'), limit(s.limits.sessions_per_minute)],
+          [t('limit_runs'), limit(s.limits.max_active_runs)],
+          [t('retention'), s.limits.retention_s ? duration(s.limits.retention_s * 1000) : '–'],
+        ]}
+      />
+      <h3>{t('site_policy')}</h3>
+      <Value value={s.site} />
+    </>
+  );
+}
+
+/** A limit of 0 is the server's own. */
+const limit = (n: number) => (n === 0 ? '–' : String(n));

@@ -19,7 +19,7 @@ const drawnWhole = 120;
 
 /** LongTable is a table that scrolls by itself, however many rows it has. */
 export function LongTable<T>({ label, head, columns, rows, row, keyOf, classOf }: Props<T>) {
-  const frame = useRef<HTMLElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const whole = rows.length <= drawnWhole;
   const virtual = useVirtualizer({
     count: whole ? 0 : rows.length,
@@ -32,8 +32,9 @@ export function LongTable<T>({ label, head, columns, rows, row, keyOf, classOf }
   const before = drawn[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0);
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a group that is no landmark and no part of a form
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={whole ? 'scroll' : 'scroll tall'} aria-label={label} tabIndex={0} ref={frame}>
+    <div className={whole ? 'scroll' : 'scroll tall'} role="group" aria-label={label} tabIndex={0} ref={frame}>
       <table className="list" aria-rowcount={whole ? undefined : rows.length + 1}>
         <thead>{head}</thead>
         <tbody>
@@ -61,7 +62,7 @@ export function LongTable<T>({ label, head, columns, rows, row, keyOf, classOf }
           {!whole && after > 0 && <Space columns={columns} height={after} />}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

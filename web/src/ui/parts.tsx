@@ -88,10 +88,11 @@ export function Loading() {
 /** Scroll holds what may be wider than the window: it can be reached and scrolled by keyboard. */
 export function Scroll({ label, children }: { label: string; children: ReactNode }) {
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a group that is no landmark and no part of a form
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="scroll" aria-label={label} tabIndex={0}>
+    <div className="scroll" role="group" aria-label={label} tabIndex={0}>
       {children}
-    </section>
+    </div>
   );
 }
 

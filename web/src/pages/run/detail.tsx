@@ -45,7 +45,7 @@ export function Detail({ view, node, events, onStep, onClose }: Props) {
       </ul>
     );
   return (
-    <aside className="detail card" aria-label={t('step_of', { name: visible(titleOf(node)) })}>
+    <section className="detail card" aria-label={t('step_of', { name: visible(titleOf(node)) })}>
       <div className="card-head">
         <h2 id="step-title" tabIndex={-1}>
           {visible(titleOf(node))}
@@ -143,7 +143,7 @@ export function Detail({ view, node, events, onStep, onClose }: Props) {
           />
         </Section>
       )}
-    </aside>
+    </section>
   );
 }
 

@@ -5,7 +5,7 @@ import { eventsAfter, figures as figuresQuery, run as runQuery } from '../../api
 import type { Event } from '../../api/types';
 import { useT } from '../../i18n';
 import { AnswerView } from '../../ui/answer';
-import { Facts, Failure, Heading, Loading } from '../../ui/parts';
+import { Facts, Failure, Heading, Loading, Scroll } from '../../ui/parts';
 import { RunBadge, VerdictBadge } from '../../ui/state';
 import { At, duration } from '../../ui/time';
 import { oneLine, plain, visible } from '../../ui/value';
@@ -83,7 +83,8 @@ export function Print() {
         ))}
       </ul>
       <h2>{t('events')}</h2>
-      <table>
+      <Scroll label={t('events')}>
+        <table>
         <tbody>
           {events.map((e) => (
             <tr key={e.seq}>
@@ -96,7 +97,8 @@ export function Print() {
             </tr>
           ))}
         </tbody>
-      </table>
+        </table>
+      </Scroll>
     </article>
   );
 }
