@@ -21,7 +21,12 @@ export interface Person {
   wrong: string[];
 }
 
-export async function person(browser: Browser, url: string, key: string, options: BrowserContextOptions = {}): Promise<Person> {
+export async function person(
+  browser: Browser,
+  url: string,
+  key: string,
+  options: BrowserContextOptions = {},
+): Promise<Person> {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 }, ...options });
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();

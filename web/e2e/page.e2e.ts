@@ -42,7 +42,9 @@ describe('signing in', () => {
     await page.fill('#key', keys.approver);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/approvals$/);
-    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]));
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    );
     expect(kept).not.toContain(keys.approver);
     const [cookie] = (await context.cookies()).filter((c) => c.httpOnly);
     expect(cookie?.sameSite).toBe('Strict');
@@ -52,7 +54,9 @@ describe('signing in', () => {
   });
 
   test('a link signs in once, and leaves nothing in the address', async () => {
-    const minted = await rita.page.request.post(`${line.url}/v1/session/link`, { headers: { Authorization: `Bearer ${keys.requester}` } });
+    const minted = await rita.page.request.post(`${line.url}/v1/session/link`, {
+      headers: { Authorization: `Bearer ${keys.requester}` },
+    });
     const { token } = (await minted.json()) as { token: string };
     for (const works of [true, false]) {
       const context = await browser.newContext({ locale: 'en-US' });
@@ -130,7 +134,9 @@ describe('a write', () => {
     expect(await approve.isDisabled()).toBe(true);
     await readAll(second);
     await readAll(otto);
-    await second.page.route('**/v1/gates/*', (route) => (route.request().method() === 'GET' ? route.abort() : route.continue()));
+    await second.page.route('**/v1/gates/*', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
     await otto.page.getByRole('button', { name: 'Approve' }).click();
     await otto.page.getByText('Approved. It goes on.').waitFor();
     await approve.click();
@@ -176,7 +182,9 @@ test('a connection that is lost is told of, and comes back without a gap', async
   await other.context.close();
   line.mend();
   await badge(rita, 'Completed').waitFor();
-  await rita.page.waitForFunction(() => [...document.querySelectorAll('tbody td:nth-child(3)')].some((td) => td.textContent === 'done'));
+  await rita.page.waitForFunction(() =>
+    [...document.querySelectorAll('tbody td:nth-child(3)')].some((td) => td.textContent === 'done'),
+  );
   const seqs = await rita.page.locator('tbody td:first-child').allTextContents();
   expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
 });
@@ -185,7 +193,11 @@ test('seven tabs of one browser are all live', async () => {
   const run = await ask(rita, 'request 1 days off for Helena Duarte from 2027-04-19');
   const tabs = await Promise.all(Array.from({ length: 7 }, () => rita.context.newPage()));
   for (const tab of tabs) await tab.goto(rita.url + run);
-  for (const tab of tabs) await tab.locator('.heading .badge', { hasText: /^(Live|Paused)/ }).first().waitFor();
+  for (const tab of tabs)
+    await tab
+      .locator('.heading .badge', { hasText: /^(Live|Paused)/ })
+      .first()
+      .waitFor();
   await go(otto, await gateOf(otto, run));
   await readAll(otto);
   await otto.page.getByRole('button', { name: 'Approve' }).click();
@@ -222,14 +234,21 @@ test('a run is read by keyboard alone', async () => {
 test('filters are in the address', async () => {
   await go(rita, '/runs?state=completed&q=ana');
   await rita.page.locator('a[data-row]').first().waitFor();
-  for (const goal of await rita.page.locator('a[data-row]').allTextContents()) expect(goal.toLowerCase()).toContain('ana');
+  for (const goal of await rita.page.locator('a[data-row]').allTextContents())
+    expect(goal.toLowerCase()).toContain('ana');
   await rita.page.getByLabel('State').selectOption('failed');
   await rita.page.waitForURL(/state=failed/);
   await rita.page.getByText('No run fits these filters.').waitFor();
 });
 
 test('every language has its words', async () => {
-  for (const [language, word] of [['pt', 'Execuções'], ['de', 'Läufe'], ['es', 'Ejecuciones'], ['fr', 'Exécutions'], ['en', 'Runs']] as const) {
+  for (const [language, word] of [
+    ['pt', 'Execuções'],
+    ['de', 'Läufe'],
+    ['es', 'Ejecuciones'],
+    ['fr', 'Exécutions'],
+    ['en', 'Runs'],
+  ] as const) {
     await rita.page.locator('header select').first().selectOption(language);
     await rita.page.locator('h1, nav a', { hasText: word }).first().waitFor();
     expect(await rita.page.evaluate(() => document.documentElement.lang)).toBe(language);
@@ -243,38 +262,41 @@ describe('every page', () => {
     ['forced colours', { forcedColors: 'active' }],
     ['a narrow window', { viewport: { width: 320, height: 800 } }],
   ] as const;
-  test.each(looks)('in %s has no fault that axe finds, fits, and keeps to the policy for content', async (_name, options) => {
-    const open = await gateOf(otto, await ask(rita, 'request 1 days off for Ana Souza from 2027-05-03'));
-    const asker = await person(browser, line.url, keys.requester, options);
-    const approver = await person(browser, line.url, keys.approver, options);
-    const runs = await asker.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
-    const run = ((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
-    const visits: [Person, string][] = [
-      [asker, '/runs'],
-      [asker, `/runs/${run}?step=n3`],
-      [asker, `/runs/${run}?view=timeline`],
-      [asker, `/runs/${run}?view=events`],
-      [asker, `/runs/${run}?view=ledger`],
-      [asker, `/runs/${run}/print`],
-      [approver, '/approvals'],
-      [approver, open],
-      [asker, '/try'],
-      [asker, '/domains'],
-      [asker, '/domains/workday'],
-      [asker, '/figures'],
-      [asker, '/settings'],
-    ];
-    const faults: string[] = [];
-    for (const [who, path] of visits) {
-      await go(who, path);
-      for (const fault of await violations(who.page)) faults.push(`${path}: ${fault}`);
-      const wider = await overflow(who.page);
-      if (wider > 0) faults.push(`${path} is ${wider} px wider than its window`);
-    }
-    expect([...faults, ...asker.wrong, ...approver.wrong]).toEqual([]);
-    await asker.context.close();
-    await approver.context.close();
-  });
+  test.each(looks)(
+    'in %s has no fault that axe finds, fits, and keeps to the policy for content',
+    async (_name, options) => {
+      const open = await gateOf(otto, await ask(rita, 'request 1 days off for Ana Souza from 2027-05-03'));
+      const asker = await person(browser, line.url, keys.requester, options);
+      const approver = await person(browser, line.url, keys.approver, options);
+      const runs = await asker.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
+      const run = ((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
+      const visits: [Person, string][] = [
+        [asker, '/runs'],
+        [asker, `/runs/${run}?step=n3`],
+        [asker, `/runs/${run}?view=timeline`],
+        [asker, `/runs/${run}?view=events`],
+        [asker, `/runs/${run}?view=ledger`],
+        [asker, `/runs/${run}/print`],
+        [approver, '/approvals'],
+        [approver, open],
+        [asker, '/try'],
+        [asker, '/domains'],
+        [asker, '/domains/workday'],
+        [asker, '/figures'],
+        [asker, '/settings'],
+      ];
+      const faults: string[] = [];
+      for (const [who, path] of visits) {
+        await go(who, path);
+        for (const fault of await violations(who.page)) faults.push(`${path}: ${fault}`);
+        const wider = await overflow(who.page);
+        if (wider > 0) faults.push(`${path} is ${wider} px wider than its window`);
+      }
+      expect([...faults, ...asker.wrong, ...approver.wrong]).toEqual([]);
+      await asker.context.close();
+      await approver.context.close();
+    },
+  );
 
   test('has had no error until now', () => {
     expect([...rita.wrong, ...otto.wrong]).toEqual([]);

@@ -11,7 +11,10 @@ test.runIf(folder)('pictures', { timeout: 120_000 }, async () => {
   const browser = await launch();
   const rita = await person(browser, url, keys.requester, { viewport: { width: 1280, height: 900 } });
   const otto = await person(browser, url, keys.approver, { viewport: { width: 1280, height: 1060 } });
-  const dark = await person(browser, url, keys.requester, { colorScheme: 'dark', viewport: { width: 1280, height: 900 } });
+  const dark = await person(browser, url, keys.requester, {
+    colorScheme: 'dark',
+    viewport: { width: 1280, height: 900 },
+  });
   const narrow = await person(browser, url, keys.approver, { viewport: { width: 360, height: 800 } });
   const compared = await ask(rita, 'compare the time off balances of Ana Souza, Bruno Lima and Carla Mendes');
   const waiting = await ask(rita, 'request 2 days off for Ana Souza from 2027-06-07');

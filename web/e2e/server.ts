@@ -19,7 +19,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (!existsSync(program)) throw new Error('there is no bin/demo; "make test-web" builds it');
   const data = mkdtempSync(join(tmpdir(), 'manifold-web-'));
   const port = await freePort();
-  const demo = spawn(program, ['-addr', `127.0.0.1:${port}`, '-data', data, '-embeddings', 'off'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const demo = spawn(program, ['-addr', `127.0.0.1:${port}`, '-data', data, '-embeddings', 'off'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await printed(demo, 'Manifold is running at');
   const keys = JSON.parse(readFileSync(join(data, 'demo-keys.json'), 'utf8'));
   project.provide('server', `127.0.0.1:${port}`);

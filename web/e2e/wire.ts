@@ -18,7 +18,10 @@ export function wire(server: string): Promise<Wire> {
       return;
     }
     const outer = connect(Number(port), host);
-    for (const [a, b] of [[inner, outer], [outer, inner]] as const) {
+    for (const [a, b] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
       open.add(a);
       a.on('error', () => b.destroy());
       a.on('close', () => {

@@ -72,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the server was started with, without any secret; for operators and admins. */
+        get: operations["settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/whoami": {
         parameters: {
             query?: never;
@@ -96,7 +113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whom the browser is signed in as, and until when. */
+        /** Whom the browser is signed in as, and until when; 204 if it is not. */
         get: operations["signedIn"];
         put?: never;
         /** Signs a browser in, with a key or with the token of a link, which counts once; sets the cookie of the session. */
@@ -1072,15 +1089,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description AskedFigures counts questions of one type to the people of one role. */
-        AskedFigures: {
-            type: string;
-            roles?: string[];
-            count: number;
-            /** @description Perhaps tells of a forecast that the question is only asked if it turns out to be one: several things fit, or a condition holds. */
-            perhaps?: boolean;
-            human_ms: number;
-        };
         /** @description AuditConsistency shows that the log under a root has grown from the one of From leaves (RFC 6962). */
         AuditConsistency: {
             from: number;
@@ -1502,7 +1510,7 @@ export interface components {
             /** @description Completion is the share of the earlier runs that completed. */
             completion: number;
             /** @description Asked are the questions that the plan opens, with who is asked. */
-            asked?: components["schemas"]["AskedFigures"][];
+            asked?: components["schemas"]["QuestionMetrics"][];
         };
         /** @description Frame is one workflow of a plan: what the expressions of its steps read beside each other's results. */
         Frame: {
@@ -2113,8 +2121,8 @@ export interface components {
             fault?: string;
             calls?: components["schemas"]["ModelCall"][];
         };
-        /** @description PhaseFigures is what the steps of a phase took together; a phase without a name holds the steps that have none. */
-        PhaseFigures: {
+        /** @description PhaseMetrics is what the steps of a phase took together; a phase without a name holds the steps that have none. */
+        PhaseMetrics: {
             phase?: string;
             steps: number;
             machine_ms: number;
@@ -2256,6 +2264,15 @@ export interface components {
          * @enum {string}
          */
         Provenance: "said" | "carried" | "answered" | "looked_up" | "default" | "computed" | "model";
+        /** @description QuestionMetrics counts questions of one type to the people of one role. */
+        QuestionMetrics: {
+            type: string;
+            roles?: string[];
+            count: number;
+            /** @description Perhaps tells of a forecast that the question is only asked if it turns out to be one: several things fit, or a condition holds. */
+            perhaps?: boolean;
+            human_ms: number;
+        };
         /** @description Readiness tells whether the server can take requests, part by part. */
         Readiness: {
             ready: boolean;
@@ -2368,7 +2385,9 @@ export interface components {
             more?: boolean;
         };
         /** @description RunFigures is what a run tells of itself: a function of what is stored of it. All times are in milliseconds. */
-        RunFigures: {
+        RunFigures: unknown;
+        /** @description RunMetrics are the metrics of one run, a pure function of what is stored of it. All times are in milliseconds. */
+        RunMetrics: {
             run_id: string;
             strategy: string;
             state: string;
@@ -2404,9 +2423,9 @@ export interface components {
             calls: {
                 [key: string]: number;
             };
-            phases: components["schemas"]["PhaseFigures"][];
+            phases: components["schemas"]["PhaseMetrics"][];
             /** @description Asked is who was asked what, by type, with how long that took together. */
-            asked?: components["schemas"]["AskedFigures"][];
+            asked?: components["schemas"]["QuestionMetrics"][];
             /** @description Fingerprint is the same for runs of the same capabilities in the same versions: a run that is slower than one with the same had the same to do it with. */
             fingerprint: string;
             flags?: components["schemas"]["Flags"];
@@ -2454,6 +2473,8 @@ export interface components {
         RunView: {
             run_id: string;
             session_id: string;
+            /** @description TraceID is the trace that the calls of the run belong to. */
+            trace_id?: string;
             state: components["schemas"]["RunState"];
             plan: components["schemas"]["Plan"];
             nodes: components["schemas"]["NodeView"][];
@@ -2527,6 +2548,36 @@ export interface components {
          * @enum {string}
          */
         SessionStatus: "running" | "pending_interrupt" | "completed" | "error";
+        /** @description Settings is what a server was started with, for people to read. There is no secret in it. */
+        Settings: {
+            version: string;
+            /** @description Store is "sqlite" or "postgres". */
+            store: string;
+            /** @description Hears and Thinks say in one line each what tells the meaning of texts, and what model there is and what it does. */
+            hears: string;
+            thinks: string;
+            /** @description Model and SmallModel are the names of the models, "" for none. */
+            model?: string;
+            small_model?: string;
+            /** @description Flags are those that the site has set; all others are on. */
+            flags?: {
+                [key: string]: string;
+            };
+            /** @description Site is the site's policy, which no manifest lowers. */
+            site: unknown;
+            approval_links: boolean;
+            telegram: boolean;
+            page: boolean;
+            metrics: boolean;
+            limits: components["schemas"]["SettingsLimits"];
+        };
+        /** @description SettingsLimits are the limits of a server; 0 is its default. */
+        SettingsLimits: {
+            sessions_per_minute: number;
+            requests_per_minute: number;
+            max_active_runs: number;
+            retention_s: number;
+        };
         /**
          * @description Severity says what a finding means for a manifest.
          * @enum {string}
@@ -2631,7 +2682,7 @@ export interface components {
                 [key: string]: number;
             };
             repairs: number;
-            phases: components["schemas"]["PhaseFigures"][];
+            phases: components["schemas"]["PhaseMetrics"][];
             /** @description Fingerprints are those of the runs: more than one of a strategy means that what it calls has changed. */
             fingerprints: string[];
             safety: components["schemas"]["Safety"];
@@ -2897,6 +2948,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     whoami: {
         parameters: {
             query?: never;
@@ -2935,6 +3007,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SignedIn"];
                 };
+            };
+            /** @description Not signed in. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };
@@ -3472,7 +3551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunFigures"];
+                    "application/json": components["schemas"]["RunMetrics"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -22,7 +22,8 @@ const de: Catalog = {
   sign_out: 'Abmelden',
   sign_in_link: 'Öffnen Sie von der Kommandozeile einen Link, der Sie einmal anmeldet:',
   key_label: 'Oder geben Sie Ihren API-Schlüssel ein',
-  key_note: 'Der Schlüssel wird einmal gesendet und von dieser Seite nicht behalten. Angemeldet bleiben Sie durch ein Cookie, das Skripte nicht lesen können.',
+  key_note:
+    'Der Schlüssel wird einmal gesendet und von dieser Seite nicht behalten. Angemeldet bleiben Sie durch ein Cookie, das Skripte nicht lesen können.',
   keys_title: 'Tastatur',
   keys_on: 'Einzelne Tasten sind an',
   keys_no_decision: 'Keine einzelne Taste gibt frei, lehnt ab oder ändert etwas.',
@@ -153,7 +154,10 @@ const de: Catalog = {
   critical_people: 'Auf Menschen gewartet wurde {share} % von {whole}. Ohne das dauert der Lauf {rest}.',
   critical_machine: 'Die längste Kette dauerte {whole}; auf niemanden wurde gewartet.',
   parallelism: 'Im Mittel liefen {n} Schritte nebeneinander.',
-  gaps: { one: 'Eine Strecke ohne Tätigkeit ist verkürzt: {time}', other: '{n} Strecken ohne Tätigkeit sind verkürzt: {time}' },
+  gaps: {
+    one: 'Eine Strecke ohne Tätigkeit ist verkürzt: {time}',
+    other: '{n} Strecken ohne Tätigkeit sind verkürzt: {time}',
+  },
   part_queued: 'wartet, bis er dran ist',
   part_people: 'wartet auf Menschen',
   part_work: 'arbeitet',
@@ -198,7 +202,8 @@ const de: Catalog = {
   step_fallback: 'Ein Ersatz ist eingesprungen: {name}',
   doubt: 'Das Ergebnis ist nicht bestätigt',
   held: 'In Quarantäne',
-  held_text: 'Ein wiederhergestellter Server fand diesen Lauf offen. Geben Sie ihn frei, wenn seit der Sicherung nichts getan wurde, was er noch einmal täte.',
+  held_text:
+    'Ein wiederhergestellter Server fand diesen Lauf offen. Geben Sie ihn frei, wenn seit der Sicherung nichts getan wurde, was er noch einmal täte.',
   release: 'Weiterlaufen lassen',
   error_retryable: 'Ein neuer Versuch kann gelingen.',
   error_final: 'Dasselbe noch einmal zu versuchen hilft nicht.',
@@ -301,8 +306,12 @@ const de: Catalog = {
   never: 'nie',
   decidable_at: 'Freizugeben ab',
   escalates: 'Andere erfahren davon',
-  after_sent: 'Es wird genau so gesendet, wie es hier steht, einmal. Hat sich etwas daran geändert, wird es nicht gesendet, und Sie werden neu gefragt.',
-  after_more: { one: '{n} weiterer Mensch muss freigeben, bevor es gesendet wird.', other: '{n} weitere Menschen müssen freigeben, bevor es gesendet wird.' },
+  after_sent:
+    'Es wird genau so gesendet, wie es hier steht, einmal. Hat sich etwas daran geändert, wird es nicht gesendet, und Sie werden neu gefragt.',
+  after_more: {
+    one: '{n} weiterer Mensch muss freigeben, bevor es gesendet wird.',
+    other: '{n} weitere Menschen müssen freigeben, bevor es gesendet wird.',
+  },
   after_verify: 'Dann wird es durch {what} zurückgelesen.',
   after_no_verify: 'Es wird nicht zurückgelesen: Die Domäne sagt nicht, wie.',
   after_undo: 'Es kann durch {what} zurückgenommen werden, hinter einer Freigabe.',
@@ -325,7 +334,8 @@ const de: Catalog = {
   approve_this: 'Freigeben: {what}',
   reject: 'Ablehnen',
   edit: 'Ändern',
-  edit_note: 'Eine Änderung gibt nichts frei: Was Sie senden, wird neu gefragt, und Sie zählen zu denen, die darum gebeten haben.',
+  edit_note:
+    'Eine Änderung gibt nichts frei: Was Sie senden, wird neu gefragt, und Sie zählen zu denen, die darum gebeten haben.',
   edit_diff: 'Was sich ändert',
   edit_same: 'Noch ist nichts geändert.',
   edit_send: 'Änderung senden',

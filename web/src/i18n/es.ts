@@ -22,7 +22,8 @@ const es: Catalog = {
   sign_out: 'Salir',
   sign_in_link: 'Abra desde la línea de comandos un enlace que le da entrada, una sola vez:',
   key_label: 'O escriba su clave de API',
-  key_note: 'La clave se envía una vez y esta página no la guarda. La sesión se mantiene con una cookie que los scripts no pueden leer.',
+  key_note:
+    'La clave se envía una vez y esta página no la guarda. La sesión se mantiene con una cookie que los scripts no pueden leer.',
   keys_title: 'Teclado',
   keys_on: 'Teclas sueltas activas',
   keys_no_decision: 'Ninguna tecla suelta aprueba, rechaza ni edita nada.',
@@ -153,7 +154,10 @@ const es: Catalog = {
   critical_people: 'Esperar a personas es el {share} % de {whole}. Sin ello la ejecución tarda {rest}.',
   critical_machine: 'La cadena más larga tardó {whole}; no se esperó a nadie.',
   parallelism: 'De media corrieron {n} pasos a la vez.',
-  gaps: { one: 'Un tramo sin actividad está acortado: {time}', other: '{n} tramos sin actividad están acortados: {time}' },
+  gaps: {
+    one: 'Un tramo sin actividad está acortado: {time}',
+    other: '{n} tramos sin actividad están acortados: {time}',
+  },
   part_queued: 'espera su turno',
   part_people: 'espera a personas',
   part_work: 'trabaja',
@@ -198,7 +202,8 @@ const es: Catalog = {
   step_fallback: 'Sirvió una alternativa: {name}',
   doubt: 'El resultado no está verificado',
   held: 'En cuarentena',
-  held_text: 'Un servidor restaurado encontró abierta esta ejecución. Libérela si desde la copia no se hizo nada que ella repetiría.',
+  held_text:
+    'Un servidor restaurado encontró abierta esta ejecución. Libérela si desde la copia no se hizo nada que ella repetiría.',
   release: 'Liberar',
   error_retryable: 'Puede funcionar si se reintenta.',
   error_final: 'Intentar lo mismo otra vez no servirá.',
@@ -302,7 +307,10 @@ const es: Catalog = {
   decidable_at: 'Se puede aprobar desde',
   escalates: 'Se avisa a otros',
   after_sent: 'Se envía exactamente como se ve, una vez. Si algo ha cambiado, no se envía y se le pregunta otra vez.',
-  after_more: { one: 'Falta la aprobación de {n} persona más antes de enviarlo.', other: 'Falta la aprobación de {n} personas más antes de enviarlo.' },
+  after_more: {
+    one: 'Falta la aprobación de {n} persona más antes de enviarlo.',
+    other: 'Falta la aprobación de {n} personas más antes de enviarlo.',
+  },
   after_verify: 'Después se relee con {what}.',
   after_no_verify: 'No se relee: el dominio no declara cómo.',
   after_undo: 'Puede deshacerse con {what}, tras una aprobación.',

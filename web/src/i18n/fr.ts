@@ -22,7 +22,8 @@ const fr: Catalog = {
   sign_out: 'Se déconnecter',
   sign_in_link: 'Ouvrez depuis la ligne de commande un lien qui vous connecte, une seule fois :',
   key_label: 'Ou saisissez votre clé d’API',
-  key_note: 'La clé est envoyée une fois et cette page ne la garde pas. Vous restez connecté par un cookie que les scripts ne peuvent pas lire.',
+  key_note:
+    'La clé est envoyée une fois et cette page ne la garde pas. Vous restez connecté par un cookie que les scripts ne peuvent pas lire.',
   keys_title: 'Clavier',
   keys_on: 'Touches simples actives',
   keys_no_decision: 'Aucune touche simple n’approuve, ne rejette ni ne modifie rien.',
@@ -153,7 +154,10 @@ const fr: Catalog = {
   critical_people: 'L’attente de personnes fait {share} % de {whole}. Sans elle l’exécution prend {rest}.',
   critical_machine: 'La plus longue chaîne a pris {whole} ; personne n’a été attendu.',
   parallelism: 'En moyenne {n} étapes ont couru côte à côte.',
-  gaps: { one: 'Un intervalle sans activité est raccourci : {time}', other: '{n} intervalles sans activité sont raccourcis : {time}' },
+  gaps: {
+    one: 'Un intervalle sans activité est raccourci : {time}',
+    other: '{n} intervalles sans activité sont raccourcis : {time}',
+  },
   part_queued: 'attend son tour',
   part_people: 'attend des personnes',
   part_work: 'travaille',
@@ -198,7 +202,8 @@ const fr: Catalog = {
   step_fallback: 'Un repli a servi : {name}',
   doubt: 'Le résultat n’est pas vérifié',
   held: 'En quarantaine',
-  held_text: 'Un serveur restauré a trouvé cette exécution ouverte. Libérez-la si rien n’a été fait depuis la sauvegarde qu’elle referait.',
+  held_text:
+    'Un serveur restauré a trouvé cette exécution ouverte. Libérez-la si rien n’a été fait depuis la sauvegarde qu’elle referait.',
   release: 'Libérer',
   error_retryable: 'Un nouvel essai peut réussir.',
   error_final: 'Refaire le même essai n’aidera pas.',
@@ -301,8 +306,12 @@ const fr: Catalog = {
   never: 'jamais',
   decidable_at: 'Peut être approuvé dès',
   escalates: 'D’autres sont avertis',
-  after_sent: 'C’est envoyé exactement comme affiché, une fois. Si quoi que ce soit a changé, ce n’est pas envoyé, et l’on vous redemande.',
-  after_more: { one: 'Il faut encore {n} personne avant l’envoi.', other: 'Il faut encore {n} personnes avant l’envoi.' },
+  after_sent:
+    'C’est envoyé exactement comme affiché, une fois. Si quoi que ce soit a changé, ce n’est pas envoyé, et l’on vous redemande.',
+  after_more: {
+    one: 'Il faut encore {n} personne avant l’envoi.',
+    other: 'Il faut encore {n} personnes avant l’envoi.',
+  },
   after_verify: 'Puis c’est relu par {what}.',
   after_no_verify: 'Ce n’est pas relu : le domaine ne déclare pas comment.',
   after_undo: 'Cela peut être défait par {what}, derrière une approbation.',
@@ -325,7 +334,8 @@ const fr: Catalog = {
   approve_this: 'Approuver : {what}',
   reject: 'Rejeter',
   edit: 'Modifier',
-  edit_note: 'Une modification n’approuve rien : ce que vous envoyez est redemandé, et vous comptez parmi ceux qui l’ont demandé.',
+  edit_note:
+    'Une modification n’approuve rien : ce que vous envoyez est redemandé, et vous comptez parmi ceux qui l’ont demandé.',
   edit_diff: 'Ce qui change',
   edit_same: 'Rien n’est encore changé.',
   edit_send: 'Envoyer la modification',

@@ -9,10 +9,18 @@ import pt from './pt';
 const names = (message: string | { one: string; other: string }) =>
   [...(typeof message === 'string' ? message : message.other).matchAll(/\{(\w+)\}/g)].map((m) => m[1]).sort();
 
-test.each([['pt', pt], ['de', de], ['es', es], ['fr', fr]] as [string, Catalog][])('%s says everything, with the same values', (_, catalog) => {
+test.each([
+  ['pt', pt],
+  ['de', de],
+  ['es', es],
+  ['fr', fr],
+] as [string, Catalog][])('%s says everything, with the same values', (_, catalog) => {
   expect(Object.keys(catalog).sort()).toEqual(Object.keys(en).sort());
-  for (const key of Object.keys(en) as (keyof typeof en)[]) expect([key, ...names(catalog[key])]).toEqual([key, ...names(en[key])]);
-  const same = (Object.keys(en) as (keyof typeof en)[]).filter((key) => JSON.stringify(catalog[key]) === JSON.stringify(en[key]));
+  for (const key of Object.keys(en) as (keyof typeof en)[])
+    expect([key, ...names(catalog[key])]).toEqual([key, ...names(en[key])]);
+  const same = (Object.keys(en) as (keyof typeof en)[]).filter(
+    (key) => JSON.stringify(catalog[key]) === JSON.stringify(en[key]),
+  );
   expect(same.length).toBeLessThan(Object.keys(en).length / 10);
 });
 

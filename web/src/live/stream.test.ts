@@ -68,7 +68,7 @@ function world(places = 3) {
       const next = timers.filter((t) => t.at <= end).sort((a, b) => a.at - b.at)[0];
       if (!next) break;
       timers.splice(timers.indexOf(next), 1);
-      now = next.at;
+      now = Math.max(now, next.at);
       next.f();
       await settle();
     }

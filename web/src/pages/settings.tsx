@@ -59,7 +59,12 @@ function Started({ settings: s }: { settings: Shown }) {
           [t('hears'), visible(s.hears)],
           [t('thinks'), visible(s.thinks)],
           [t('model'), [s.model, s.small_model].filter(Boolean).join(', ') || '–'],
-          [t('flags'), Object.entries(s.flags ?? {}).map(([name, value]) => `${name}: ${value}`).join(', ') || t('flags_all')],
+          [
+            t('flags'),
+            Object.entries(s.flags ?? {})
+              .map(([name, value]) => `${name}: ${value}`)
+              .join(', ') || t('flags_all'),
+          ],
           [t('approval_links'), on(s.approval_links)],
           ['Telegram', on(s.telegram)],
           [t('metrics'), on(s.metrics)],

@@ -24,26 +24,59 @@ const field = (name: string) => {
 
 describe('the form', () => {
   test('has what is needed first, and values that no schema names', () => {
-    expect(fields(schema, { extra: true }).map((f) => f.name)).toEqual(['days', 'start', 'kind', 'note', 'count', 'names', 'rest', 'extra']);
-    expect(Object.values(schema.properties ?? {}).map(kindOf)).toEqual(['number', 'date', 'choice', 'text', 'integer', 'lines', 'json']);
+    expect(fields(schema, { extra: true }).map((f) => f.name)).toEqual([
+      'days',
+      'start',
+      'kind',
+      'note',
+      'count',
+      'names',
+      'rest',
+      'extra',
+    ]);
+    expect(Object.values(schema.properties ?? {}).map(kindOf)).toEqual([
+      'number',
+      'date',
+      'choice',
+      'text',
+      'integer',
+      'lines',
+      'json',
+    ]);
   });
 
   test.each([
-    ['days', '0', 'high or low', 'low'], ['days', '61', '', 'high'], ['days', '0.3', '', 'step'], ['days', 'two', '', 'number'], ['days', '', '', 'needed'],
-    ['start', '2026-13-01', '', 'date'], ['note', 'longer', '', 'long'], ['count', '1.5', '', 'whole'], ['rest', '{', '', 'json'],
+    ['days', '0', 'high or low', 'low'],
+    ['days', '61', '', 'high'],
+    ['days', '0.3', '', 'step'],
+    ['days', 'two', '', 'number'],
+    ['days', '', '', 'needed'],
+    ['start', '2026-13-01', '', 'date'],
+    ['note', 'longer', '', 'long'],
+    ['count', '1.5', '', 'whole'],
+    ['rest', '{', '', 'json'],
   ])('refuses %s = %j', (name, text, _, fault) => {
     expect(read(field(name), text).fault).toBe(fault);
   });
 
   test.each([
-    ['days', '1.25', 1.25], ['start', '2026-12-31', '2026-12-31'], ['kind', 'sick', 'sick'], ['count', '-3', -3],
-    ['names', 'a\n\n b ', ['a', 'b']], ['rest', '{"a":1}', { a: 1 }], ['note', '', undefined],
+    ['days', '1.25', 1.25],
+    ['start', '2026-12-31', '2026-12-31'],
+    ['kind', 'sick', 'sick'],
+    ['count', '-3', -3],
+    ['names', 'a\n\n b ', ['a', 'b']],
+    ['rest', '{"a":1}', { a: 1 }],
+    ['note', '', undefined],
   ])('reads %s = %j', (name, text, value) => {
     expect(read(field(name), text)).toEqual(value === undefined ? {} : { value });
   });
 
   test('shows a value as its field does, and reads it back', () => {
-    for (const [name, value] of [['days', 2], ['names', ['a', 'b']], ['rest', { a: [1] }]] as const) {
+    for (const [name, value] of [
+      ['days', 2],
+      ['names', ['a', 'b']],
+      ['rest', { a: [1] }],
+    ] as const) {
       const f = field(name);
       expect(read(f, toText(f.kind, value))).toEqual({ value });
     }
@@ -61,14 +94,30 @@ test('what a domain sends is never taken for an exact number', () => {
 });
 
 test('a sentence is cut at bytes, not at characters', () => {
-  const said = { text: 'férias à Ana', words: [{ span: [0, 7], class: 'command' as const }, { span: [11, 14], class: 'value' as const, parameter: 'who' }] };
+  const said = {
+    text: 'férias à Ana',
+    words: [
+      { span: [0, 7], class: 'command' as const },
+      { span: [11, 14], class: 'value' as const, parameter: 'who' },
+    ],
+  };
   expect(pieces(said).map((p) => p.text)).toEqual(['férias', ' à ', 'Ana']);
   expect(pieces(said)[2]?.use?.parameter).toBe('who');
 });
 
 test('a sentence whose places are nonsense is shown whole', () => {
-  const said = { text: 'abc', words: [{ span: [2, 1], class: 'value' as const }, { span: [1, 99], class: 'value' as const }] };
-  expect(pieces(said).map((p) => p.text).join('')).toBe('abc');
+  const said = {
+    text: 'abc',
+    words: [
+      { span: [2, 1], class: 'value' as const },
+      { span: [1, 99], class: 'value' as const },
+    ],
+  };
+  expect(
+    pieces(said)
+      .map((p) => p.text)
+      .join(''),
+  ).toBe('abc');
 });
 
 test('characters that hide are seen', () => {

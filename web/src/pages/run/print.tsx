@@ -85,18 +85,18 @@ export function Print() {
       <h2>{t('events')}</h2>
       <Scroll label={t('events')}>
         <table>
-        <tbody>
-          {events.map((e) => (
-            <tr key={e.seq}>
-              <td>{e.seq}</td>
-              <td>
-                <At at={e.at} />
-              </td>
-              <td>{e.type}</td>
-              <td>{oneLine(`${e.node_name ?? ''} ${e.status ?? ''} ${e.summary ?? ''}`)}</td>
-            </tr>
-          ))}
-        </tbody>
+          <tbody>
+            {events.map((e) => (
+              <tr key={e.seq}>
+                <td>{e.seq}</td>
+                <td>
+                  <At at={e.at} />
+                </td>
+                <td>{e.type}</td>
+                <td>{oneLine(`${e.node_name ?? ''} ${e.status ?? ''} ${e.summary ?? ''}`)}</td>
+              </tr>
+            ))}
+          </tbody>
         </table>
       </Scroll>
     </article>

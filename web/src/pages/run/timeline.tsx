@@ -38,7 +38,9 @@ export function Timeline({ view, nodes, events, critical, step, onStep }: Props)
         head={
           <tr>
             <th scope="col">{t('col_step')}</th>
-            <th scope="col" className="minor">{t('col_domain')}</th>
+            <th scope="col" className="minor">
+              {t('col_domain')}
+            </th>
             <th scope="col">{t('col_state')}</th>
             <th scope="col" className="number minor">
               {t('col_attempts')}
