@@ -59,7 +59,7 @@ export const run = (id: string) =>
 export const figures = (id: string) =>
   queryOptions({
     queryKey: ['figures', id],
-    queryFn: ({ signal }) => api<T.RunFigures>('GET', `/v1/runs/${segment(id)}/figures`, { signal }),
+    queryFn: ({ signal }) => api<T.RunMetrics>('GET', `/v1/runs/${segment(id)}/figures`, { signal }),
   });
 
 export const ledger = (id: string) =>

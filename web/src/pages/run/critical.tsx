@@ -1,4 +1,4 @@
-import type { NodeView, RunFigures } from '../../api/types';
+import type { NodeView, RunMetrics } from '../../api/types';
 import { useT } from '../../i18n';
 import { Scroll } from '../../ui/parts';
 import { duration } from '../../ui/time';
@@ -42,7 +42,7 @@ export function Critical({
   onStep,
 }: {
   nodes: NodeView[];
-  figures: RunFigures;
+  figures: RunMetrics;
   onStep: (id: string) => void;
 }) {
   const t = useT();

@@ -119,7 +119,7 @@ function Picture({ nodes, critical, bright, step, onStep }: Props) {
             focusable: false,
             selectable: false,
             data: {
-              points: placed?.lines[`${from}>${box.id}`] ?? [],
+              points: route(placed, from, box.id),
               critical: onPath,
               faint: !box.nodes.some(bright),
             },

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { api, segment } from '../../api/client';
 import { figures as figuresQuery, run as runQuery } from '../../api/queries';
-import type { NodeView, RunFigures, RunView } from '../../api/types';
+import type { NodeView, RunMetrics, RunView } from '../../api/types';
 import { useT } from '../../i18n';
 import type { LiveState } from '../../live/stream';
 import { useRun } from '../../live/use-run';
@@ -50,7 +50,7 @@ export function Run() {
 
 interface WholeProps {
   view: RunView;
-  figures: RunFigures | undefined;
+  figures: RunMetrics | undefined;
   events: ReturnType<typeof useRun>['events'];
   children: React.ReactNode;
 }
@@ -192,7 +192,7 @@ function useFocusReturn(step: string | undefined) {
   return useCallback(() => requestAnimationFrame(() => from?.isConnected && from.focus()), [from]);
 }
 
-function Summary({ view, figures }: { view: RunView; figures: RunFigures | undefined }) {
+function Summary({ view, figures }: { view: RunView; figures: RunMetrics | undefined }) {
   const t = useT();
   const domains = [...new Set(view.nodes.map((n) => n.tool?.split('.')[0]).filter((d) => d !== undefined))];
   const tally = counts(view.nodes);
