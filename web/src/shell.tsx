@@ -174,8 +174,8 @@ function SignOut({ who }: { who: Session }) {
   const leave = useMutation({
     mutationFn: () => api('DELETE', '/v1/session'),
     onSettled: () => {
-      client.clear();
       client.setQueryData(session.queryKey, null);
+      client.removeQueries({ predicate: (q) => q.queryKey[0] !== 'session' });
     },
   });
   return (

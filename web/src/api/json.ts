@@ -14,6 +14,7 @@ const json = JSON as unknown as {
 export function inexact(source: string): boolean {
   if (/^-?\d+$/.test(source)) return !Number.isSafeInteger(Number(source));
   return (
+    String(Number(source)) !== source &&
     source
       .replace(/[eE].*$/, '')
       .replace(/[^\d]/g, '')

@@ -34,7 +34,7 @@ export function SignIn() {
     mutationFn: (body: { key: string } | { link: string }) =>
       api<Session>('POST', '/v1/session', { body, anonymous: true }),
     onSuccess: (s) => {
-      client.clear();
+      client.removeQueries({ predicate: (q) => q.queryKey[0] !== 'session' });
       setCSRF(s.csrf);
       client.setQueryData(session.queryKey, s);
       void navigate({ href: inside(next), replace: true });

@@ -31,7 +31,6 @@ interface Shown extends Record<string, unknown> {
   critical: boolean;
   chosen: boolean;
   faint: boolean;
-  name: string;
 }
 type Card = Node<Shown, 'step'>;
 type Line = Edge<{ points: { x: number; y: number }[]; critical: boolean; faint: boolean }, 'line'>;
@@ -57,6 +56,7 @@ const StepCard = memo(function StepCard({ data }: NodeProps<Card>) {
         <Icon name={look.icon} />
         {data.tally || t(look.word)}
         <span className="step-under">{data.under}</span>
+        {data.critical && <span className="hidden">{t('critical_path')}</span>}
       </span>
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </div>
@@ -287,11 +287,7 @@ function useCards(all: Box[], placed: ReturnType<typeof useLayout>, marks: Marks
         critical: box.nodes.some((n) => critical.has(n.node_id)),
         chosen: box.id === current,
         faint: !box.nodes.some(bright),
-        name: '',
       };
-      data.name = [title, tally || t(nodeLooks[state].word), data.critical && t('critical_path')]
-        .filter(Boolean)
-        .join(', ');
       const tab = box.id === focusable ? 0 : -1;
       const key = JSON.stringify([data, position, tab]);
       const before = kept.current.get(box.id);
@@ -305,7 +301,6 @@ function useCards(all: Box[], placed: ReturnType<typeof useLayout>, marks: Marks
         height: boxHeight,
         draggable: false,
         ariaRole: 'button',
-        ariaLabel: data.name,
         domAttributes: { tabIndex: tab, 'aria-roledescription': undefined, 'aria-describedby': undefined },
       };
       kept.current.set(box.id, { key, card });
