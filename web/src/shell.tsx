@@ -6,7 +6,7 @@ import { gates, session } from './api/queries';
 import type { Session } from './api/types';
 import { type Language, languages, useT, useWords } from './i18n';
 import { Icon } from './ui/icon';
-import { setKeysOn, keysOn, step, useKeys } from './ui/keys';
+import { keysOn, setKeysOn, step, useKeys } from './ui/keys';
 import { Dialog, Empty, Failure, Heading, Loading } from './ui/parts';
 import { applyTheme, type Theme, theme } from './ui/theme';
 
@@ -62,12 +62,12 @@ const pages = [
 function Header({ who }: { who: Session }) {
   const t = useT();
   const navigate = useNavigate();
-  const [open, setOpen] = useState(false);
+  const [openAt, setOpenAt] = useState('');
   const [help, setHelp] = useState(false);
   const waiting = useInfiniteQuery(gates({ status: 'open' }));
   const count = waiting.data?.pages.reduce((n, page) => n + page.items.length, 0) ?? 0;
   const { pathname } = useLocation();
-  useEffect(() => setOpen(pathname === ''), [pathname]);
+  const open = openAt === pathname;
   useEffect(() => marked(count), [count]);
   const keys = useMemo(() => {
     const out: Record<string, () => void> = {
@@ -86,7 +86,13 @@ function Header({ who }: { who: Session }) {
         <img src="/favicon.svg" alt="" width="20" height="20" />
         Manifold
       </Link>
-      <button type="button" className="quiet menu-button" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="quiet menu-button"
+        aria-expanded={open}
+        aria-controls="menu"
+        onClick={() => setOpenAt(open ? '' : pathname)}
+      >
         <Icon name="menu" />
         {t('menu')}
       </button>
@@ -168,8 +174,8 @@ function SignOut({ who }: { who: Session }) {
   const leave = useMutation({
     mutationFn: () => api('DELETE', '/v1/session'),
     onSettled: () => {
-      client.clear();
       client.setQueryData(session.queryKey, null);
+      client.removeQueries({ predicate: (q) => q.queryKey[0] !== 'session' });
     },
   });
   return (

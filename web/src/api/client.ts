@@ -53,7 +53,14 @@ export async function api<T>(method: Method, path: string, options: Options = {}
   let response: Response;
   let text: string;
   try {
-    response = await fetch(path, { method, headers, body, signal: options.signal, credentials: 'same-origin', cache: 'no-store' });
+    response = await fetch(path, {
+      method,
+      headers,
+      body,
+      signal: options.signal,
+      credentials: 'same-origin',
+      cache: 'no-store',
+    });
     text = await response.text();
   } catch (err) {
     if (options.signal?.aborted) throw err;

@@ -13,7 +13,13 @@ const json = JSON as unknown as {
 /** inexact tells whether a number cannot be told from its double. */
 export function inexact(source: string): boolean {
   if (/^-?\d+$/.test(source)) return !Number.isSafeInteger(Number(source));
-  return source.replace(/[eE].*$/, '').replace(/[^\d]/g, '').replace(/^0+/, '').length > 15;
+  return (
+    String(Number(source)) !== source &&
+    source
+      .replace(/[eE].*$/, '')
+      .replace(/[^\d]/g, '')
+      .replace(/^0+/, '').length > 15
+  );
 }
 
 export function parseExact(text: string): unknown {

@@ -9,7 +9,8 @@ export const session = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => {
     try {
-      const s = await api<T.Session>('GET', '/v1/session', { signal, anonymous: true });
+      const s = await api<T.Session | undefined>('GET', '/v1/session', { signal, anonymous: true });
+      if (!s) return null;
       setCSRF(s.csrf);
       return s;
     } catch (err) {
@@ -23,6 +24,9 @@ export const session = queryOptions({
 export interface RunFilter {
   state?: T.RunState;
   all?: boolean;
+  q?: string;
+  domain?: string;
+  owner?: string;
   before?: string;
   score_below?: number;
   session_id?: string;
@@ -38,20 +42,33 @@ export const runs = (filter: RunFilter) =>
     refetchInterval: every,
   });
 
+/** runCounts counts the runs in each state, by the filters but the state. */
+export const runCounts = ({ state: _, score_below: __, ...filter }: RunFilter) =>
+  queryOptions({
+    queryKey: ['runs', 'counts', filter],
+    queryFn: ({ signal }) => api<T.RunCounts>('GET', `/v1/runs/counts${query(filter)}`, { signal }),
+    refetchInterval: every,
+  });
+
 export const run = (id: string) =>
-  queryOptions({ queryKey: ['run', id], queryFn: ({ signal }) => api<T.RunView>('GET', `/v1/runs/${segment(id)}`, { signal }) });
+  queryOptions({
+    queryKey: ['run', id],
+    queryFn: ({ signal }) => api<T.RunView>('GET', `/v1/runs/${segment(id)}`, { signal }),
+  });
 
 export const figures = (id: string) =>
   queryOptions({
     queryKey: ['figures', id],
-    queryFn: ({ signal }) => api<T.RunFigures>('GET', `/v1/runs/${segment(id)}/figures`, { signal }),
+    queryFn: ({ signal }) => api<T.RunMetrics>('GET', `/v1/runs/${segment(id)}/figures`, { signal }),
   });
 
 export const ledger = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['ledger', id],
     queryFn: ({ pageParam, signal }) =>
-      api<T.Page<T.LedgerEntry>>('GET', `/v1/runs/${segment(id)}/ledger${query({ limit: 500, cursor: pageParam })}`, { signal }),
+      api<T.Page<T.LedgerEntry>>('GET', `/v1/runs/${segment(id)}/ledger${query({ limit: 500, cursor: pageParam })}`, {
+        signal,
+      }),
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
   });
@@ -90,6 +107,12 @@ export const gate = (id: string) =>
     queryKey: ['gate', id],
     queryFn: ({ signal }) => api<T.Interrupt>('GET', `/v1/gates/${segment(id)}`, { signal }),
     refetchInterval: every,
+  });
+
+export const sheet = (id: string) =>
+  queryOptions({
+    queryKey: ['gate', id, 'sheet'],
+    queryFn: ({ signal }) => api<T.GateSheet>('GET', `/v1/gates/${segment(id)}/sheet`, { signal }),
   });
 
 export const capabilities = queryOptions({
@@ -142,4 +165,9 @@ export interface Ready {
 export const ready = queryOptions({
   queryKey: ['ready'],
   queryFn: ({ signal }) => api<Ready>('GET', '/ready', { signal }),
+});
+
+export const settings = queryOptions({
+  queryKey: ['settings'],
+  queryFn: ({ signal }) => api<T.Settings>('GET', '/v1/settings', { signal }),
 });

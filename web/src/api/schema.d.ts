@@ -72,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the server was started with, without any secret; for operators and admins. */
+        get: operations["settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/whoami": {
         parameters: {
             query?: never;
@@ -83,6 +100,42 @@ export interface paths {
         get: operations["whoami"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whom the browser is signed in as, and until when; 204 if it is not. */
+        get: operations["signedIn"];
+        put?: never;
+        /** Signs a browser in, with a key or with the token of a link, which counts once; sets the cookie of the session. */
+        post: operations["signIn"];
+        /** Signs the browser out. */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a link that signs the caller in to the page, once and soon: /sign-in#token. */
+        post: operations["signInLink"];
         delete?: never;
         options?: never;
         head?: never;
@@ -251,6 +304,23 @@ export interface paths {
         put?: never;
         /** Runs exactly a plan that was previewed, or answers 409 with the difference. */
         post: operations["runPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/runs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the runs in each state, at most 10,000, the newest. */
+        get: operations["countRuns"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -514,6 +584,25 @@ export interface paths {
         };
         /** Gives one question by its id or its code. */
         get: operations["showGate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/gates/{id}/sheet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** How a gate or a question reads in every face, and what the caller may do about it. */
+        get: operations["gateSheet"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1000,15 +1089,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description AskedFigures counts questions of one type to the people of one role. */
-        AskedFigures: {
-            type: string;
-            roles?: string[];
-            count: number;
-            /** @description Perhaps tells of a forecast that the question is only asked if it turns out to be one: several things fit, or a condition holds. */
-            perhaps?: boolean;
-            human_ms: number;
-        };
         /** @description AuditConsistency shows that the log under a root has grown from the one of From leaves (RFC 6962). */
         AuditConsistency: {
             from: number;
@@ -1430,7 +1510,7 @@ export interface components {
             /** @description Completion is the share of the earlier runs that completed. */
             completion: number;
             /** @description Asked are the questions that the plan opens, with who is asked. */
-            asked?: components["schemas"]["AskedFigures"][];
+            asked?: components["schemas"]["QuestionMetrics"][];
         };
         /** @description Frame is one workflow of a plan: what the expressions of its steps read beside each other's results. */
         Frame: {
@@ -1453,11 +1533,36 @@ export interface components {
             /** @description Result is the node that gives the result. */
             result: string;
         };
+        /** @description GateMay is what the caller may decide; Why is the refusal of the first that they may not. */
+        GateMay: {
+            approve: boolean;
+            edit: boolean;
+            reject: boolean;
+            answer: boolean;
+            why?: string;
+        };
         /**
          * @description GateOutcome is what the confidence gate says of an intent.
          * @enum {string}
          */
         GateOutcome: "accept" | "clarify" | "decline";
+        /** @description GateSheet is how a gate or a question reads, the same in every face, and what the caller may do about it. */
+        GateSheet: {
+            asks: string;
+            /** @description Mark says what a model had read before it proposed this. */
+            mark?: string;
+            rows?: components["schemas"]["SheetRow"][];
+            lines?: string[][];
+            terms?: string[][];
+            /** @description People is how many must approve, Approvals how many have. */
+            people: number;
+            approvals: number;
+            may: components["schemas"]["GateMay"];
+            schema?: unknown;
+            verify?: string;
+            undo?: string;
+            after?: components["schemas"]["StepID"][];
+        };
         /** @description GroupStats are the figures of runs that have something in common. Shares are from 0 to 1, times medians in milliseconds with the 95th percentile beside them. */
         GroupStats: {
             name?: string;
@@ -2016,8 +2121,8 @@ export interface components {
             fault?: string;
             calls?: components["schemas"]["ModelCall"][];
         };
-        /** @description PhaseFigures is what the steps of a phase took together; a phase without a name holds the steps that have none. */
-        PhaseFigures: {
+        /** @description PhaseMetrics is what the steps of a phase took together; a phase without a name holds the steps that have none. */
+        PhaseMetrics: {
             phase?: string;
             steps: number;
             machine_ms: number;
@@ -2159,6 +2264,15 @@ export interface components {
          * @enum {string}
          */
         Provenance: "said" | "carried" | "answered" | "looked_up" | "default" | "computed" | "model";
+        /** @description QuestionMetrics counts questions of one type to the people of one role. */
+        QuestionMetrics: {
+            type: string;
+            roles?: string[];
+            count: number;
+            /** @description Perhaps tells of a forecast that the question is only asked if it turns out to be one: several things fit, or a condition holds. */
+            perhaps?: boolean;
+            human_ms: number;
+        };
         /** @description Readiness tells whether the server can take requests, part by part. */
         Readiness: {
             ready: boolean;
@@ -2262,8 +2376,18 @@ export interface components {
             /** @description Region is what is instantiated anew, in plan order: every step that is a descendant of the target and an ancestor of the step, both included. The planner sets it. */
             region?: string[];
         };
+        /** @description RunCounts is how many runs are in which state; More tells that there are older ones, which were not counted. */
+        RunCounts: {
+            states: {
+                [key: string]: number;
+            };
+            total: number;
+            more?: boolean;
+        };
         /** @description RunFigures is what a run tells of itself: a function of what is stored of it. All times are in milliseconds. */
-        RunFigures: {
+        RunFigures: unknown;
+        /** @description RunMetrics are the metrics of one run, a pure function of what is stored of it. All times are in milliseconds. */
+        RunMetrics: {
             run_id: string;
             strategy: string;
             state: string;
@@ -2299,9 +2423,9 @@ export interface components {
             calls: {
                 [key: string]: number;
             };
-            phases: components["schemas"]["PhaseFigures"][];
+            phases: components["schemas"]["PhaseMetrics"][];
             /** @description Asked is who was asked what, by type, with how long that took together. */
-            asked?: components["schemas"]["AskedFigures"][];
+            asked?: components["schemas"]["QuestionMetrics"][];
             /** @description Fingerprint is the same for runs of the same capabilities in the same versions: a run that is slower than one with the same had the same to do it with. */
             fingerprint: string;
             flags?: components["schemas"]["Flags"];
@@ -2337,6 +2461,7 @@ export interface components {
             /** @description HumanMS is how long the run has waited for people alone, in milliseconds. */
             human_ms: number;
             owner: string;
+            domains?: string[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -2348,6 +2473,8 @@ export interface components {
         RunView: {
             run_id: string;
             session_id: string;
+            /** @description TraceID is the trace that the calls of the run belong to. */
+            trace_id?: string;
             state: components["schemas"]["RunState"];
             plan: components["schemas"]["Plan"];
             nodes: components["schemas"]["NodeView"][];
@@ -2421,16 +2548,90 @@ export interface components {
          * @enum {string}
          */
         SessionStatus: "running" | "pending_interrupt" | "completed" | "error";
+        /** @description Settings is what a server was started with, for people to read. There is no secret in it. */
+        Settings: {
+            version: string;
+            /** @description Store is "sqlite" or "postgres". */
+            store: string;
+            /** @description Hears and Thinks say in one line each what tells the meaning of texts, and what model there is and what it does. */
+            hears: string;
+            thinks: string;
+            /** @description Model and SmallModel are the names of the models, "" for none. */
+            model?: string;
+            small_model?: string;
+            /** @description Flags are those that the site has set; all others are on. */
+            flags?: {
+                [key: string]: string;
+            };
+            /** @description Site is the site's policy, which no manifest lowers. */
+            site: unknown;
+            approval_links: boolean;
+            telegram: boolean;
+            page: boolean;
+            metrics: boolean;
+            limits: components["schemas"]["SettingsLimits"];
+        };
+        /** @description SettingsLimits are the limits of a server; 0 is its default. */
+        SettingsLimits: {
+            sessions_per_minute: number;
+            requests_per_minute: number;
+            max_active_runs: number;
+            retention_s: number;
+        };
         /**
          * @description Severity says what a finding means for a manifest.
          * @enum {string}
          */
         Severity: "error" | "confirm" | "warning";
+        /** @description SheetRow is one parameter of what will be sent. */
+        SheetRow: {
+            parameter: string;
+            name: string;
+            value: unknown;
+            label?: string;
+            from?: components["schemas"]["Provenance"];
+            /** @description Opaque tells that the value says nothing to a person. */
+            opaque?: boolean;
+        };
         /**
          * @description SideEffectClass says what a capability does to the world.
          * @enum {string}
          */
         SideEffectClass: "read" | "suggest" | "write_reversible" | "write_irreversible";
+        /** @description SignIn is the body that signs a browser in: with a key or with the token of a link, not with both. */
+        SignIn: ({
+            key?: string;
+            link?: string;
+        } & {
+            [key: string]: unknown;
+        }) | unknown | unknown;
+        /** @description SignInLink is the token of a link that signs the caller in once: the page is /sign-in#token. */
+        SignInLink: {
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        /** @description SignedIn is whom a browser is signed in as. The session itself is in a cookie. */
+        SignedIn: {
+            user: components["schemas"]["SignedInUser"];
+            /** @description CSRF goes along with each request that changes something, in the header X-CSRF-Token. */
+            csrf: string;
+            /**
+             * Format: date-time
+             * @description ExpiresAt is when the session ends if nothing is done, EndsAt when in any case.
+             */
+            expires_at: string;
+            /** Format: date-time */
+            ends_at: string;
+        };
+        /** @description SignedInUser is a person with what they may do. */
+        SignedInUser: {
+            id: string;
+            name: string;
+            roles: string[];
+            key_id: string;
+            scopes?: components["schemas"]["KeyScopes"];
+        };
         /** @description Spread is how values lie: the one in the middle, and the one that one in twenty exceeds. */
         Spread: {
             p50: number;
@@ -2481,7 +2682,7 @@ export interface components {
                 [key: string]: number;
             };
             repairs: number;
-            phases: components["schemas"]["PhaseFigures"][];
+            phases: components["schemas"]["PhaseMetrics"][];
             /** @description Fingerprints are those of the runs: more than one of a strategy means that what it calls has changed. */
             fingerprints: string[];
             safety: components["schemas"]["Safety"];
@@ -2501,6 +2702,12 @@ export interface components {
             by?: string;
             error?: components["schemas"]["ToolError"];
             checks?: components["schemas"]["Check"][];
+        };
+        /** @description StepID names a step of a run. */
+        StepID: {
+            node_id: string;
+            title?: string;
+            tool?: string;
         };
         /** @description Timing parts time into what machines took and what people were waited for. */
         Timing: {
@@ -2741,6 +2948,27 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     whoami: {
         parameters: {
             query?: never;
@@ -2757,6 +2985,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Caller"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signedIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description Not signed in. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signInLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLink"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3047,6 +3368,12 @@ export interface operations {
                 session_id?: string;
                 /** @description Only in this state. */
                 state?: components["schemas"]["RunState"];
+                /** @description Only those whose goal has this text, whatever the case of ASCII letters. */
+                q?: string;
+                /** @description Only those whose plan has a step of this domain. */
+                domain?: string;
+                /** @description Only those of this caller; of others with the right to read all. */
+                owner?: string;
                 /** @description Only those that started before. */
                 before?: string;
                 /** @description Only those that ended with a lower outcome score. */
@@ -3108,6 +3435,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionResponse"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    countRuns: {
+        parameters: {
+            query?: {
+                /** @description Only of this session. */
+                session_id?: string;
+                /** @description Only those whose goal has this text, whatever the case of ASCII letters. */
+                q?: string;
+                /** @description Only those whose plan has a step of this domain. */
+                domain?: string;
+                /** @description Only those of this caller; of others with the right to read all. */
+                owner?: string;
+                /** @description Only those that started before. */
+                before?: string;
+                /** @description Only those that are in quarantine after a restore. */
+                held?: boolean;
+                /** @description Everybody's, not only the caller's. */
+                all?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCounts"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3188,7 +3551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunFigures"];
+                    "application/json": components["schemas"]["RunMetrics"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3482,6 +3845,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Interrupt"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    gateSheet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GateSheet"];
                 };
             };
             default: components["responses"]["Problem"];

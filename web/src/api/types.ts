@@ -12,6 +12,7 @@ export type DomainView = S['DomainView'];
 export type Event = S['Event'];
 export type EvidenceItem = S['EvidenceItem'];
 export type FieldDifference = S['FieldDifference'];
+export type GateSheet = S['GateSheet'];
 export type GroupStats = S['GroupStats'];
 export type Intent = S['Intent'];
 export type Interrupt = S['Interrupt'];
@@ -25,12 +26,15 @@ export type Problem = S['Problem'];
 export type Provenance = S['Provenance'];
 export type Resume = S['Resume'];
 export type RiskLevel = S['RiskLevel'];
-export type RunFigures = S['RunFigures'];
+export type RunCounts = S['RunCounts'];
+export type RunMetrics = S['RunMetrics'];
 export type RunState = S['RunState'];
 export type RunSummary = S['RunSummary'];
 export type RunView = S['RunView'];
 export type Said = S['Said'];
 export type SessionResponse = S['SessionResponse'];
+export type Settings = S['Settings'];
+export type SheetRow = S['SheetRow'];
 export type Stats = S['Stats'];
 export type Verdict = S['Verdict'];
 
@@ -40,10 +44,5 @@ export interface Page<T> {
   next?: string;
 }
 
-/** Who is signed in, as /v1/session tells it. */
-export interface Session {
-  user: { id: string; name?: string; roles: string[] };
-  csrf: string;
-  expires_at?: string;
-  idle_until?: string;
-}
+/** Whom the browser is signed in as. */
+export type Session = S['SignedIn'];

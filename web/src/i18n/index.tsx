@@ -25,7 +25,11 @@ export function fill(language: string, message: string | Forms, params: Params =
   else text = new Intl.PluralRules(language).select(Number(params.n)) === 'one' ? message.one : message.other;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = params[name];
-    return value === undefined ? whole : typeof value === 'number' ? new Intl.NumberFormat(language).format(value) : value;
+    return value === undefined
+      ? whole
+      : typeof value === 'number'
+        ? new Intl.NumberFormat(language).format(value)
+        : value;
   });
 }
 
@@ -45,7 +49,11 @@ interface Words {
 }
 
 const store = 'manifold.language';
-const Context = createContext<Words>({ t: (key, params) => fill('en', en[key], params), language: 'en', setLanguage: () => {} });
+const Context = createContext<Words>({
+  t: (key, params) => fill('en', en[key], params),
+  language: 'en',
+  setLanguage: () => {},
+});
 
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(() => chosen(localStorage.getItem(store), navigator.languages));

@@ -17,8 +17,19 @@ function stateAfter(event: Event): NodeState | undefined {
 
 /** known are the states that events may name; what else they say is left to the next reading. */
 const known: ReadonlySet<string> = new Set<NodeState>([
-  'pending', 'ready', 'queued', 'running', 'awaiting_approval', 'awaiting_input', 'blocked', 'outcome_unknown',
-  'completed', 'failed', 'skipped', 'rejected', 'cancelled',
+  'pending',
+  'ready',
+  'queued',
+  'running',
+  'awaiting_approval',
+  'awaiting_input',
+  'blocked',
+  'outcome_unknown',
+  'completed',
+  'failed',
+  'skipped',
+  'rejected',
+  'cancelled',
 ]);
 
 /**
@@ -43,4 +54,11 @@ export function applyEvents(run: RunView, events: Event[]): RunView {
 
 /** tells whether something came that needs reading: a question, an end, new nodes. */
 export const needsReading = (events: Event[]) =>
-  events.some((e) => e.type === 'interrupt' || e.type === 'interrupt_resolved' || e.type === 'expand' || e.type === 'verdict' || e.type === 'done');
+  events.some(
+    (e) =>
+      e.type === 'interrupt' ||
+      e.type === 'interrupt_resolved' ||
+      e.type === 'expand' ||
+      e.type === 'verdict' ||
+      e.type === 'done',
+  );

@@ -1,11 +1,12 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { type RunFilter, runs } from '../api/queries';
+import { domains, type RunFilter, runCounts, runs } from '../api/queries';
 import type { RunState, RunSummary } from '../api/types';
 import { useT } from '../i18n';
 import { useSession } from '../session';
 import { Empty, Failure, Heading, Loading, Scroll } from '../ui/parts';
+import { SearchField } from '../ui/search-field';
 import { RunBadge, runLooks, VerdictBadge } from '../ui/state';
 import { Ago, duration, Since } from '../ui/time';
 import { visible } from '../ui/value';
@@ -13,12 +14,11 @@ import { visible } from '../ui/value';
 export function Runs() {
   const t = useT();
   const search = useSearch({ from: '/runs' });
-  const filter: RunFilter = { state: search.state, all: search.all, before: search.before };
+  const filter: RunFilter = search;
   const list = useInfiniteQuery(runs(filter));
   const all = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const shown = useSteady(all, JSON.stringify(filter));
-  const words = search.q?.toLowerCase();
-  const rows = words ? shown.rows.filter((r) => `${r.goal} ${r.owner} ${r.run_id}`.toLowerCase().includes(words)) : shown.rows;
+  const { rows } = shown;
   return (
     <>
       <Heading title={t('nav_runs')} />
@@ -31,7 +31,9 @@ export function Runs() {
         </button>
       )}
       {rows.length > 0 && <Table rows={rows} />}
-      {list.isSuccess && rows.length === 0 && <Nothing filtered={Boolean(search.state || search.q || search.before)} />}
+      {list.isSuccess && rows.length === 0 && (
+        <Nothing filtered={Boolean(search.state || search.q || search.domain || search.owner || search.before)} />
+      )}
       <p className="muted" role="status">
         {list.isSuccess && (list.hasNextPage ? t('runs_more', { n: rows.length }) : t('runs_all', { n: rows.length }))}
       </p>
@@ -62,6 +64,8 @@ function Filters() {
   const navigate = useNavigate({ from: '/runs' });
   const search = useSearch({ from: '/runs' });
   const who = useSession();
+  const names = useQuery(domains);
+  const counts = useQuery(runCounts(search)).data;
   const mayAll = who.user.roles.some((role) => role === 'operator' || role === 'admin');
   return (
     <search className="filters">
@@ -69,23 +73,34 @@ function Filters() {
         {t('filter_state')}
         <select
           value={search.state ?? ''}
-          onChange={(e) => void navigate({ search: (s) => ({ ...s, state: (e.target.value || undefined) as RunState | undefined }) })}
+          onChange={(e) =>
+            void navigate({ search: (s) => ({ ...s, state: (e.target.value || undefined) as RunState | undefined }) })
+          }
         >
           <option value="">{t('filter_any')}</option>
           {(Object.keys(runLooks) as RunState[]).map((state) => (
             <option key={state} value={state}>
-              {t(runLooks[state].word)}
+              {t(runLooks[state].word)} {counts && `(${counts.states[state] ?? 0}${counts.more ? '+' : ''})`}
             </option>
           ))}
         </select>
       </label>
+      <SearchField
+        label={t('filter_text')}
+        value={search.q}
+        onChange={(q) => void navigate({ search: (s) => ({ ...s, q }), replace: true })}
+      />
       <label>
-        {t('filter_text')}
-        <input
-          type="search"
-          defaultValue={search.q ?? ''}
-          onChange={(e) => void navigate({ search: (s) => ({ ...s, q: e.target.value || undefined }), replace: true })}
-        />
+        {t('col_domain')}
+        <select
+          value={search.domain ?? ''}
+          onChange={(e) => void navigate({ search: (s) => ({ ...s, domain: e.target.value || undefined }) })}
+        >
+          <option value="">{t('filter_any')}</option>
+          {names.data?.items.map((d) => (
+            <option key={d.domain}>{d.domain}</option>
+          ))}
+        </select>
       </label>
       {mayAll && (
         <label className="check">

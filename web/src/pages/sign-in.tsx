@@ -31,9 +31,10 @@ export function SignIn() {
   const [key, setKey] = useState('');
   const who = useQuery(session);
   const enter = useMutation({
-    mutationFn: (body: { key: string } | { link: string }) => api<Session>('POST', '/v1/session', { body, anonymous: true }),
+    mutationFn: (body: { key: string } | { link: string }) =>
+      api<Session>('POST', '/v1/session', { body, anonymous: true }),
     onSuccess: (s) => {
-      client.clear();
+      client.removeQueries({ predicate: (q) => q.queryKey[0] !== 'session' });
       setCSRF(s.csrf);
       client.setQueryData(session.queryKey, s);
       void navigate({ href: inside(next), replace: true });

@@ -23,7 +23,11 @@ const filled: ReadonlySet<IconName> = new Set(['running', 'diamond']);
 
 export function Icon({ name, className = '' }: { name: IconName; className?: string }) {
   return (
-    <svg className={`icon ${filled.has(name) ? 'icon-filled' : ''} ${className}`} viewBox="0 0 16 16" aria-hidden="true">
+    <svg
+      className={`icon ${filled.has(name) ? 'icon-filled' : ''} ${className}`}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+    >
       <path d={paths[name]} />
     </svg>
   );

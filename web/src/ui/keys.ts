@@ -8,7 +8,10 @@ export const setKeysOn = (on: boolean) => localStorage.setItem(store, on ? 'on' 
 
 /** typing tells whether a key belongs to what has the focus. */
 function typing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null);
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null)
+  );
 }
 
 /** useKeys listens to single keys, and to pairs such as "g r". */
@@ -17,7 +20,8 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
     let first = '';
     let since = 0;
     const pressed = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || !keysOn()) return;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || !keysOn())
+        return;
       const pair = event.timeStamp - since < 1500 ? `${first} ${event.key}` : '';
       const run = keys[pair] ?? keys[event.key];
       first = event.key;

@@ -12,7 +12,8 @@ export function Heading({ title, page, children }: { title: string; page?: strin
     document.title = `${named} – Manifold`;
   }, [named]);
   useEffect(() => {
-    if (document.activeElement === document.body || document.activeElement?.closest('nav')) ref.current?.focus({ preventScroll: true });
+    if (document.activeElement === document.body || document.activeElement?.closest('nav'))
+      ref.current?.focus({ preventScroll: true });
   }, []);
   return (
     <div className="heading">
@@ -87,14 +88,25 @@ export function Loading() {
 /** Scroll holds what may be wider than the window: it can be reached and scrolled by keyboard. */
 export function Scroll({ label, children }: { label: string; children: ReactNode }) {
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a group that is no landmark and no part of a form
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="scroll" aria-label={label} tabIndex={0}>
+    <div className="scroll" role="group" aria-label={label} tabIndex={0}>
       {children}
-    </section>
+    </div>
   );
 }
 
-export function Card({ title, id, actions, children }: { title: string; id: string; actions?: ReactNode; children: ReactNode }) {
+export function Card({
+  title,
+  id,
+  actions,
+  children,
+}: {
+  title: string;
+  id: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className="card" aria-labelledby={id}>
       <div className="card-head">

@@ -43,7 +43,9 @@ export function Ago({ at }: { at: string }) {
   const exact = absolute(language, at);
   return (
     <time dateTime={at} title={exact}>
-      <span className="screen-only">{ago(language, Math.min((then - current) / 1000, then > Date.now() ? Number.MAX_VALUE : 0))}</span>
+      <span className="screen-only">
+        {ago(language, Math.min((then - current) / 1000, then > Date.now() ? Number.MAX_VALUE : 0))}
+      </span>
       <span className="print-only">{exact}</span>
     </time>
   );

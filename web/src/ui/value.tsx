@@ -3,7 +3,8 @@ import { exactText } from '../api/json';
 import { useT } from '../i18n';
 
 /** What the eye cannot see, or what turns text around, is shown as a mark. */
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const hidden =
+  /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d/gu;
 
 /** visible makes the characters of a text that hide appear. */
 export const visible = (text: string) => text.replace(hidden, '�');

@@ -1,1 +1,0 @@
-import{u as e}from"./index-BNzMLx4n.js";var t=e;export{t as default};

@@ -1,0 +1,304 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { ask, go, launch, overflow, type Person, person, violations } from './browser';
+import { type Wire, wire } from './wire';
+
+const keys = inject('keys');
+let browser: Browser;
+let line: Wire;
+let rita: Person;
+let otto: Person;
+
+beforeAll(async () => {
+  browser = await launch();
+  line = await wire(inject('server'));
+  rita = await person(browser, line.url, keys.requester);
+  otto = await person(browser, line.url, keys.approver);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await line?.close();
+});
+
+const gateOf = async (one: Person, run: string) => {
+  const id = run.split('/').at(-1);
+  const response = await one.page.request.get(`${one.url}/v1/gates?status=open&run_id=${id}`);
+  const { items } = (await response.json()) as { items: { interrupt_id: string }[] };
+  return `/approvals/${items[0]?.interrupt_id}`;
+};
+const readAll = (one: Person) => one.page.locator('.end').scrollIntoViewIfNeeded();
+const badge = (one: Person, text: string) => one.page.locator('.heading .badge', { hasText: text }).first();
+
+describe('signing in', () => {
+  test('a key that does not count is refused, and one that does is kept nowhere', async () => {
+    const context = await browser.newContext({ locale: 'en-US' });
+    const page = await context.newPage();
+    await page.goto(`${line.url}/approvals`);
+    await page.waitForURL(/\/sign-in\?next=/);
+    await page.fill('#key', 'mfk_wrong');
+    await page.keyboard.press('Enter');
+    await page.locator('[role=alert]').waitFor();
+    await page.fill('#key', keys.approver);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/approvals$/);
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    );
+    expect(kept).not.toContain(keys.approver);
+    const [cookie] = (await context.cookies()).filter((c) => c.httpOnly);
+    expect(cookie?.sameSite).toBe('Strict');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(/\/sign-in/);
+    await context.close();
+  });
+
+  test('a link signs in once, and leaves nothing in the address', async () => {
+    const minted = await rita.page.request.post(`${line.url}/v1/session/link`, {
+      headers: { Authorization: `Bearer ${keys.requester}` },
+    });
+    const { token } = (await minted.json()) as { token: string };
+    for (const works of [true, false]) {
+      const context = await browser.newContext({ locale: 'en-US' });
+      const page = await context.newPage();
+      await page.goto(`${line.url}/sign-in#${token}`);
+      if (works) await page.waitForURL(/\/runs$/);
+      else await page.locator('[role=alert]').waitFor();
+      expect(page.url()).not.toContain(token);
+      await context.close();
+    }
+  });
+});
+
+describe('a write', () => {
+  test('is previewed, asked for, approved by somebody else while the asker looks on, and undone', async () => {
+    await go(rita, '/try');
+    await rita.page.fill('#say', 'request 2 days off for Ana Souza from 2027-03-01');
+    await rita.page.getByRole('button', { name: 'Only show what would be done' }).click();
+    await rita.page.locator('#plan').waitFor();
+    await rita.page.getByText('workday.request_time_off').first().waitFor();
+    await rita.page.getByRole('button', { name: 'Run exactly this' }).click();
+    const link = rita.page.locator('a[href^="/runs/run_"]').first();
+    await link.waitFor();
+    const run = (await link.getAttribute('href')) ?? '';
+    await go(rita, run);
+    await badge(rita, 'Waits for people').waitFor();
+    await badge(rita, 'Live').waitFor();
+
+    await go(otto, '/approvals');
+    await otto.page.locator('a[data-row]', { hasText: 'Ana Souza' }).first().click();
+    await otto.page.getByText('Ana Souza, Senior Software Engineer').first().waitFor();
+    await otto.page.locator('q', { hasText: '2 days' }).waitFor();
+    await readAll(otto);
+    await otto.page.getByRole('button', { name: 'Approve' }).click();
+    await otto.page.getByText('Approved. It goes on.').waitFor();
+
+    await badge(rita, 'Completed').waitFor();
+    await rita.page.getByText('read back').first().waitFor();
+    await rita.page.keyboard.press('2');
+    await rita.page.getByRole('button', { name: 'Requests time off for a worker' }).first().click();
+    await rita.page.getByRole('button', { name: 'Undo' }).click();
+    await rita.page.getByRole('button', { name: 'Ask to undo' }).click();
+    await rita.page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));
+    const undo = new URL(rita.page.url()).pathname;
+    await rita.page.getByText('Needs an approval').waitFor();
+    await go(otto, await gateOf(otto, undo));
+    await readAll(otto);
+    await otto.page.getByRole('button', { name: 'Approve' }).click();
+    await otto.page.getByText('Approved. It goes on.').waitFor();
+    await badge(rita, 'Completed').waitFor();
+  });
+
+  test('is edited by a form that knows its limits, and asked about anew with the difference', async () => {
+    const run = await ask(rita, 'request 1 days off for Bruno Lima from 2027-03-08');
+    await go(otto, await gateOf(otto, run));
+    await otto.page.getByRole('button', { name: 'Edit' }).click();
+    const days = otto.page.getByLabel('days');
+    await days.fill('0.3');
+    await otto.page.getByText('is not a multiple of the step').waitFor();
+    await days.fill('1.5');
+    await otto.page.locator('ins', { hasText: '1.5' }).waitFor();
+    await otto.page.getByRole('button', { name: 'Send the edit' }).click();
+    await otto.page.getByText('The changed action waits for an approval.').waitFor();
+    await go(otto, await gateOf(otto, run));
+    await otto.page.locator('.notice ins', { hasText: '1.5' }).waitFor();
+  });
+
+  test('is approved only by who has had all of it on the screen, and only once', async () => {
+    const run = await ask(rita, 'request 1 days off for Carla Mendes from 2027-03-15');
+    const gate = await gateOf(otto, run);
+    const second = await person(browser, line.url, keys.approver, { viewport: { width: 1000, height: 400 } });
+    await go(second, gate);
+    await go(otto, gate);
+    const approve = second.page.getByRole('button', { name: 'Approve' });
+    expect(await approve.isDisabled()).toBe(true);
+    await readAll(second);
+    await readAll(otto);
+    await second.page.route('**/v1/gates/*', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await otto.page.getByRole('button', { name: 'Approve' }).click();
+    await otto.page.getByText('Approved. It goes on.').waitFor();
+    await approve.click();
+    await second.page.locator('[role=alert]').waitFor();
+    expect(await second.page.getByText('Approved. It goes on.').count()).toBe(0);
+    await second.context.close();
+  });
+
+  test('is rejected with a reason, which the asker reads', async () => {
+    const run = await ask(rita, 'request 1 days off for Marcus Feld from 2027-03-22');
+    await go(otto, await gateOf(otto, run));
+    await otto.page.getByRole('button', { name: 'Reject' }).click();
+    await otto.page.getByText('Say why in the comment').waitFor();
+    await otto.page.getByLabel('Comment').fill('<b>the wrong week</b>');
+    await otto.page.getByRole('button', { name: 'Reject' }).click();
+    await otto.page.getByText('Rejected. Nothing is sent.').waitFor();
+    await go(rita, run);
+    await rita.page.getByText('<b>the wrong week</b>').first().waitFor();
+    expect(await rita.page.locator('b', { hasText: 'the wrong week' }).count()).toBe(0);
+  });
+});
+
+test('somebody who may not approve is told why, and sees no run of others', async () => {
+  const run = await ask(rita, 'request 1 days off for Ana Souza from 2027-04-05');
+  await go(rita, await gateOf(rita, run));
+  expect(await rita.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  await go(otto, run);
+  await otto.page.getByText('This does not exist, or is not yours to see.').waitFor();
+});
+
+test('a connection that is lost is told of, and comes back without a gap', async () => {
+  const run = await ask(rita, 'request 1 days off for Jonas Keller from 2027-04-12');
+  await go(rita, `${run}?view=events`);
+  await badge(rita, 'Live').waitFor();
+  line.cut();
+  await badge(rita, 'Reconnecting').waitFor();
+  const direct = `http://${inject('server')}`;
+  const other = await person(browser, direct, keys.approver);
+  await go(other, await gateOf(other, run));
+  await readAll(other);
+  await other.page.getByRole('button', { name: 'Approve' }).click();
+  await other.page.getByText('Approved. It goes on.').waitFor();
+  await other.context.close();
+  line.mend();
+  await badge(rita, 'Completed').waitFor();
+  await rita.page.waitForFunction(() =>
+    [...document.querySelectorAll('tbody td:nth-child(3)')].some((td) => td.textContent === 'done'),
+  );
+  const seqs = await rita.page.locator('tbody td:first-child').allTextContents();
+  expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
+});
+
+test('seven tabs of one browser are all live', async () => {
+  const run = await ask(rita, 'request 1 days off for Helena Duarte from 2027-04-19');
+  const tabs = await Promise.all(Array.from({ length: 7 }, () => rita.context.newPage()));
+  for (const tab of tabs) await tab.goto(rita.url + run);
+  for (const tab of tabs)
+    await tab
+      .locator('.heading .badge', { hasText: /^(Live|Paused)/ })
+      .first()
+      .waitFor();
+  await go(otto, await gateOf(otto, run));
+  await readAll(otto);
+  await otto.page.getByRole('button', { name: 'Approve' }).click();
+  for (const tab of tabs) {
+    await tab.bringToFront();
+    await tab.locator('.heading .badge', { hasText: 'Completed' }).first().waitFor();
+  }
+  await Promise.all(tabs.map((tab) => tab.close()));
+  await rita.page.bringToFront();
+});
+
+test('a run is read by keyboard alone', async () => {
+  await go(rita, '/runs');
+  await rita.page.locator('a[data-row]').first().waitFor();
+  await rita.page.keyboard.press('j');
+  await rita.page.keyboard.press('Enter');
+  await rita.page.waitForURL(/\/runs\/run_/);
+  const card = rita.page.locator('.react-flow__node[tabindex="0"]');
+  await card.waitFor();
+  expect(await rita.page.locator('.react-flow__node[tabindex="0"]').count()).toBe(1);
+  await card.focus();
+  await rita.page.keyboard.press('ArrowLeft');
+  await rita.page.waitForTimeout(300);
+  await rita.page.keyboard.press('Enter');
+  await rita.page.waitForURL(/step=/);
+  await rita.page.waitForFunction(() => document.activeElement?.id === 'step-title');
+  await rita.page.keyboard.press('Escape');
+  await rita.page.waitForFunction(() => document.activeElement?.classList.contains('react-flow__node'));
+  await rita.page.keyboard.press('g');
+  await rita.page.keyboard.press('a');
+  await rita.page.waitForURL(/\/approvals/);
+});
+
+test('filters are in the address', async () => {
+  await go(rita, '/runs?state=completed&q=ana');
+  await rita.page.locator('a[data-row]').first().waitFor();
+  for (const goal of await rita.page.locator('a[data-row]').allTextContents())
+    expect(goal.toLowerCase()).toContain('ana');
+  await rita.page.getByLabel('State').selectOption('failed');
+  await rita.page.waitForURL(/state=failed/);
+  await rita.page.getByText('No run fits these filters.').waitFor();
+});
+
+test('every language has its words', async () => {
+  for (const [language, word] of [
+    ['pt', 'Execuções'],
+    ['de', 'Läufe'],
+    ['es', 'Ejecuciones'],
+    ['fr', 'Exécutions'],
+    ['en', 'Runs'],
+  ] as const) {
+    await rita.page.locator('header select').first().selectOption(language);
+    await rita.page.locator('h1, nav a', { hasText: word }).first().waitFor();
+    expect(await rita.page.evaluate(() => document.documentElement.lang)).toBe(language);
+  }
+});
+
+describe('every page', () => {
+  const looks = [
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['forced colours', { forcedColors: 'active' }],
+    ['a narrow window', { viewport: { width: 320, height: 800 } }],
+  ] as const;
+  test.each(looks)(
+    'in %s has no fault that axe finds, fits, and keeps to the policy for content',
+    async (_name, options) => {
+      const open = await gateOf(otto, await ask(rita, 'request 1 days off for Ana Souza from 2027-05-03'));
+      const asker = await person(browser, line.url, keys.requester, options);
+      const approver = await person(browser, line.url, keys.approver, options);
+      const runs = await asker.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
+      const run = ((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
+      const visits: [Person, string][] = [
+        [asker, '/runs'],
+        [asker, `/runs/${run}?step=n3`],
+        [asker, `/runs/${run}?view=timeline`],
+        [asker, `/runs/${run}?view=events`],
+        [asker, `/runs/${run}?view=ledger`],
+        [asker, `/runs/${run}/print`],
+        [approver, '/approvals'],
+        [approver, open],
+        [asker, '/try'],
+        [asker, '/domains'],
+        [asker, '/domains/workday'],
+        [asker, '/figures'],
+        [asker, '/settings'],
+      ];
+      const faults: string[] = [];
+      for (const [who, path] of visits) {
+        await go(who, path);
+        for (const fault of await violations(who.page)) faults.push(`${path}: ${fault}`);
+        const wider = await overflow(who.page);
+        if (wider > 0) faults.push(`${path} is ${wider} px wider than its window`);
+      }
+      expect([...faults, ...asker.wrong, ...approver.wrong]).toEqual([]);
+      await asker.context.close();
+      await approver.context.close();
+    },
+  );
+
+  test('has had no error until now', () => {
+    expect([...rita.wrong, ...otto.wrong]).toEqual([]);
+  });
+});
