@@ -18,9 +18,6 @@ type Said struct {
 	Words []WordUse `json:"words,omitempty"`
 	// Values tells for each parameter where its value comes from.
 	Values map[string]Provenance `json:"values,omitempty"`
-	// Doubt is why the words may not ask for the action, for whoever approves it; it
-	// is not sure enough to ask about.
-	Doubt string `json:"doubt,omitempty"`
 }
 
 // WordUse says what some words of a message are to one intent.

@@ -37,9 +37,6 @@ func openGate(t *turn, action contracts.Action, hash, revoked string) {
 	i.Reason = cmp.Or(revoked, i.Reason)
 	schedule(&i, p.Approval, t.now())
 	i.Warning = t.outside().poolWarning(i)
-	if said := t.n.Spec.Said; said != nil && said.Doubt != "" {
-		i.Warning = strings.TrimSpace(i.Warning + " Read the request: " + said.Doubt + ".")
-	}
 	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""
 	t.ask(i, contracts.NodeAwaitingApproval)
 	watchExpiry(t.timers, t.n)

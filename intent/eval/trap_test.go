@@ -55,7 +55,7 @@ func TestWhatIsPlainlyAskedForIsNotHeldBack(t *testing.T) {
 			for _, said := range hints.Examples {
 				values, _ := reader.Fill(e, said, nil, trapDay())
 				all++
-				if why, is := reader.Restrains(intent.Request{Message: said, Catalog: catalog, AnyRole: true, Now: trapDay()}, e, reader.Locate(e, said, trapDay(), values), false); is {
+				if why := reader.Restrains(intent.Request{Message: said, Catalog: catalog, AnyRole: true, Now: trapDay()}, e, reader.Locate(e, said, trapDay(), values), false); why != "" {
 					held++
 					t.Logf("%s: %q is held back: %s", e.Ref(), said, why)
 				}
@@ -103,7 +103,7 @@ func trapped(t *testing.T, reader *local.Reader, catalog *contracts.Catalog, sai
 		if !e.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		why, _ := reader.Restrains(req, e, reader.Locate(e, said, trapDay(), made(t, e, said)), false)
+		why := reader.Restrains(req, e, reader.Locate(e, said, trapDay(), made(t, e, said)), false)
 		return e.Ref(), why
 	}
 	return "", ""

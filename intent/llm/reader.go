@@ -40,7 +40,7 @@ type Local interface {
 	// Locate finds where values stand in a message.
 	Locate(entry *contracts.CapabilityEntry, message string, now time.Time, values map[string]any) map[string]contracts.Evidence
 	// Restrains says why the words of a message do not plainly ask for a call.
-	Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string, restrained bool)
+	Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string)
 	// Fill reads the value of a parameter from a text.
 	Fill(entry *contracts.CapabilityEntry, text string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence)
 }

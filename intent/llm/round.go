@@ -39,23 +39,14 @@ func within(most int, results []intent.Result) []intent.Result {
 // hold has whoever asked confirm, before its gate, each write of a further round that a
 // rule holds back; all else of the round goes on. id names a call in the plan.
 func (m *message) hold(u *intent.Understanding, id func(i int) string) {
-	said := func(i int) *contracts.Said {
-		if u.Draft != nil {
-			return u.Draft.Steps[i].Said
-		}
-		return u.Intents[i].Said
-	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
-		if !restrained {
-			said(i).Doubt = why
-		}
+		why := m.local.Restrains(m.req, c.entry, c.evidence, true)
 		question, deed := "", describe(call{entry: c.entry})
 		switch unsaid := unstated(c); {
-		case restrained:
+		case why != "":
 			question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, deed)
 		case len(unsaid) > 0:
 			question = fmt.Sprintf("%s stands nowhere. Shall I do this: %s?", strings.ReplaceAll(strings.Join(unsaid, ", "), "_", " "), deed)

@@ -39,12 +39,10 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, false)
-		if restrained {
+		if why := m.local.Restrains(m.req, c.entry, c.evidence, false); why != "" {
 			m.confirm(u, i, fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c)))
 			return nil
 		}
-		u.Intents[i].Said.Doubt = why
 	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() || c.entry.Policy.ApprovalRequired {
@@ -72,10 +70,8 @@ func (m *message) restrainDraft(u *intent.Understanding) {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		why, restrained := m.local.Restrains(m.req, c.entry, c.evidence, true)
-		u.Draft.Steps[i].Said.Doubt = why
-		switch {
-		case restrained:
+		switch why := m.local.Restrains(m.req, c.entry, c.evidence, true); {
+		case why != "":
 			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
 		case !c.entry.Policy.ApprovalRequired:
 			u.Question = fmt.Sprintf("Shall I do this: %s?", describe(c))

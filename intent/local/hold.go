@@ -28,39 +28,39 @@ const (
 // plainly ask for it: they forbid it, take it back, suppose it, ask about it, report it,
 // quote it, make it depend on something, or say everything but what would be done. conditions
 // says that the plan of the call keeps the conditions of the message.
-func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string, restrained bool) {
+func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string) {
 	x := r.local.Index(req.Catalog)
 	q := query(req)
 	q.Only, q.AnyRole = []string{entry.Ref()}, true
 	s := newReader(x, r.local.tools, q)
 	idx, known := x.refs[entry.Ref()]
 	if len(s.m.Tokens) == 0 || !known {
-		return "", false
+		return ""
 	}
 	evidence, all := partial(s, idx, evidence)
 	parts := s.propose()
 	covered := coveredBy(s, evidence)
 	switch {
 	case s.excludes(evidence, covered, conditions):
-		return noteExcepted, true
+		return noteExcepted
 	case (judgement{s: s}).retracts(), mood.Withdraws(s.m.Tokens, covered):
-		return mood.Retracted.Note(), true
+		return mood.Retracted.Note()
 	case mood.Refuses(s.m.Tokens, covered):
-		return mood.Negated.Note(), true
+		return mood.Negated.Note()
 	case quotesDeed(s, idx):
-		return noteQuoted, true
+		return noteQuoted
 	}
 	stop := restraining
 	if conditions {
 		stop &^= mood.Conditional
 	}
 	if !conditions && depends(s, covered) {
-		return mood.Conditional.Note(), true
+		return mood.Conditional.Note()
 	}
-	if why, restrained = oddly(s, parts, idx, evidence, stop); !restrained && all && len(req.Earlier) == 0 {
-		return noteNothing, true
+	if why = oddly(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
+		return noteNothing
 	}
-	return why, restrained
+	return why
 }
 
 // partial leaves out of the evidence what is the whole message: then no word is left that
@@ -112,7 +112,7 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 
 // oddly tells the mood of the parts of a message that a call may be read from. One part that
 // asks for it plainly is enough.
-func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop mood.Mood) (why string, odd bool) {
+func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop mood.Mood) (why string) {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
 		c := Candidate{Entry: of.entry}
@@ -126,7 +126,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 	}
 	held := restraint{s}
 	if narrated(s, evidence) {
-		return mood.Narrative.Note(), true
+		return mood.Narrative.Note()
 	}
 	held.spreadMoods(parts)
 	var m mood.Mood
@@ -135,10 +135,13 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 			continue
 		}
 		if m = held.unlike(p, of, &p.candidates[0]) & stop; m == 0 {
-			return "", false // one part asks for it plainly
+			return "" // one part asks for it plainly
 		}
 	}
-	return m.Note(), m != 0
+	if m == 0 {
+		return ""
+	}
+	return m.Note()
 }
 
 // narrated tells whether the values of a call stand only in words that tell something beside a

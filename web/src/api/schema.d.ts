@@ -2384,8 +2384,6 @@ export interface components {
             total: number;
             more?: boolean;
         };
-        /** @description RunFigures is what a run tells of itself: a function of what is stored of it. All times are in milliseconds. */
-        RunFigures: unknown;
         /** @description RunMetrics are the metrics of one run, a pure function of what is stored of it. All times are in milliseconds. */
         RunMetrics: {
             run_id: string;
