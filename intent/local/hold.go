@@ -125,9 +125,6 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 		p.candidates = []Candidate{c}
 	}
 	held := restraint{s}
-	if narrated(s, evidence) {
-		return mood.Narrative.Note()
-	}
 	held.spreadMoods(parts)
 	var m mood.Mood
 	for _, p := range parts {
@@ -142,17 +139,6 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 		return ""
 	}
 	return m.Note()
-}
-
-// narrated tells whether the values of a call stand only in words that tell something beside a
-// request.
-func narrated(s *sentenceReader, evidence map[string]contracts.Evidence) bool {
-	for i, silent := range s.said.Silent() {
-		if !silent && within(s.m.Tokens[i:i+1], evidence) {
-			return false
-		}
-	}
-	return len(evidence) > 0
 }
 
 // within tells whether a value stands among words.
