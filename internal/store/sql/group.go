@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 	"github.com/manifold-run/manifold/internal/store/seal"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -32,6 +33,8 @@ type change struct {
 	// it adds, with an error of contracts; any other error ends the transaction. It
 	// may be called again on another group.
 	apply func(context.Context, *group) error
+	// act is recorded with what apply does; nil for none.
+	act *execution.Act
 	// alone is called in the place of apply, with nothing read; what it refuses is
 	// undone with all of its transaction.
 	alone func(context.Context, Tx) error
@@ -142,6 +145,9 @@ func (g *group) part(batch []*write, answers []error) Part {
 		g.tx = x
 		for i, w := range batch {
 			err := w.What.apply(ctx, g)
+			if err == nil && w.What.act != nil {
+				err = recordAct(ctx, x, *w.What.act)
+			}
 			if _, refusal := errors.AsType[*contracts.Error](err); err != nil && !refusal {
 				return nil, err
 			}

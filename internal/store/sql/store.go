@@ -130,9 +130,17 @@ func (s *core) do(ctx context.Context, doing string, run func(context.Context, Q
 }
 
 // write hands a change to the writer, and returns when it is committed or
-// refused.
+// refused. An act that the caller has named is recorded with it.
 func (s *core) write(ctx context.Context, doing string, c change) error {
-	return s.db.Fault(doing, s.writer.Do(ctx, doing, c))
+	act, named := execution.ActOf(ctx)
+	if named && act.Kind != contracts.LedgerLockBroken { // that has a chain of its own
+		c.act = &act
+	}
+	err := s.writer.Do(ctx, doing, c)
+	if named && err == nil {
+		execution.Recorded(ctx)
+	}
+	return s.db.Fault(doing, err)
 }
 
 // exec does one statement about rows of a scope with the next group, which
