@@ -17,6 +17,9 @@ type Grounded struct {
 	Text string
 	// Sources are the ids of what it rests on, in the order of the sources.
 	Sources []string
+	// LinkFrom is the kind of the source in whose text a link of the sentence stands,
+	// if it is no value of its own: whoever wrote the text wrote the link.
+	LinkFrom string
 }
 
 // Kind says what of a sentence stands nowhere.
@@ -68,14 +71,16 @@ func (g *Ground) Check(sentence string) (Grounded, error) {
 	if kind := c.all(); kind != "" {
 		return Grounded{}, &Error{kind}
 	}
-	return Grounded{Text: said, Sources: c.cited()}, nil
+	return Grounded{Text: said, Sources: c.cited(), LinkFrom: c.linkFrom}, nil
 }
 
 // check is one sentence while it is looked at.
 type check struct {
-	g      *Ground
-	said   string
-	tokens []token
+	// linkFrom is that of Grounded.
+	linkFrom string
+	g        *Ground
+	said     string
+	tokens   []token
 	// quoted are the stretches that stand whole in a source.
 	quoted [][2]int
 	// rests are, for each value and name, the rows where it stands.
@@ -150,11 +155,14 @@ func (c *check) ids() Kind {
 	for i, t := range c.tokens {
 		switch t.kind {
 		case kindLink:
-			at, ok := c.g.links[t.text]
+			found, ok := c.g.links[t.text]
 			if !ok {
 				return KindLink
 			}
-			c.rest(at)
+			c.rest(found.row)
+			if found.inText {
+				c.linkFrom = c.g.sources[c.g.rows[found.row].source].Kind
+			}
 		case kindIdent, kindMail:
 			places := c.find(t)
 			if len(places) == 0 {

@@ -37,7 +37,7 @@ type Ground struct {
 	words map[string][]place
 	known map[string]bool
 	units map[string]bool
-	links map[string]int
+	links map[string]link
 	lists []list
 }
 
@@ -97,7 +97,7 @@ type list struct {
 
 // New reads the sources.
 func New(sources []Source) *Ground {
-	g := &Ground{sources: sources, words: map[string][]place{}, known: map[string]bool{}, units: map[string]bool{}, links: map[string]int{}}
+	g := &Ground{sources: sources, words: map[string][]place{}, known: map[string]bool{}, units: map[string]bool{}, links: map[string]link{}}
 	kinds := map[string][]int{}
 	for i, s := range sources {
 		root := g.newRow(i, -1, "kind "+s.Kind)
@@ -136,9 +136,10 @@ func (g *Ground) value(v any, at int, path, name string, beside []string) {
 		}
 		g.lists = append(g.lists, l)
 	case string:
-		for _, t := range g.text(v, at, path) {
+		tokens := g.text(v, at, path)
+		for _, t := range tokens {
 			if t.kind == kindLink {
-				g.link(t, at)
+				g.link(t, at, len(tokens) > 1)
 			}
 		}
 	case bool, nil:
@@ -231,10 +232,18 @@ func (g *Ground) word(w string, at place) {
 	}
 }
 
-// link takes the links of a fact, each as a whole.
-func (g *Ground) link(t token, at int) {
-	if g.sources[g.rows[at].source].ID != "" {
-		g.links[t.text] = at
+// link is where a link stands: as the whole value of a fact, or inside a text, into
+// which anybody may have put it.
+type link struct {
+	row    int
+	inText bool
+}
+
+// link takes a link of a fact.
+func (g *Ground) link(t token, at int, inText bool) {
+	before, known := g.links[t.text]
+	if g.sources[g.rows[at].source].ID != "" && (!known || before.inText) {
+		g.links[t.text] = link{at, inText}
 	}
 }
 

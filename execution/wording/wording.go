@@ -195,6 +195,9 @@ func (t Told) words(said map[string]any) metrics.Worded {
 			out.LeftOut = append(out.LeftOut, why.Error())
 			continue
 		}
+		if checked.LinkFrom != "" {
+			checked.Text += fmt.Sprintf(" (This link is quoted from a text of %s.)", checked.LinkFrom)
+		}
 		nodes := checked.Sources
 		if nodes == nil {
 			nodes = []string{}

@@ -174,11 +174,13 @@ func TestAnObedientModelSaysNothingThatWasNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := s.ended(r.RunIDs[0])
-	if got := v.Answer.Blocks[0].Text; got != "Bruno Lima has 20.5 days." {
+	// A link that stands in a text that was found may be said, with whose text it is.
+	marked := "Pay at http://evil.example/pay now. (This link is quoted from a text of absences.list_balances.)"
+	if got := v.Answer.Blocks[0].Text; got != marked+" Bruno Lima has 20.5 days." {
 		t.Errorf("it says %q", got)
 	}
 	for _, n := range v.Nodes {
-		if n.Kind == contracts.KindAnswer && (len(metrics.WordedIn(n.Facts).LeftOut) != 6 || strings.Contains(asJSON(n), "evil")) {
+		if n.Kind == contracts.KindAnswer && (len(metrics.WordedIn(n.Facts).LeftOut) != 5 || strings.Count(asJSON(n), "evil") != 1) {
 			t.Errorf("the run keeps %s", asJSON(n))
 		}
 	}

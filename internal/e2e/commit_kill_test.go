@@ -24,7 +24,7 @@ func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	m := newMortal(t)
 	m.tell("unharmed", "count 0")
 	commits := m.count()
-	if commits < 40 {
+	if commits < 30 {
 		t.Fatalf("only %d commits", commits)
 	}
 	moments := make([]string, 0, 2*commits)

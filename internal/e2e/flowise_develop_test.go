@@ -346,7 +346,7 @@ func TestAnAssistantIsAskedFor(t *testing.T) {
 	s := startSite(t)
 	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, front.URL, server.Key())})
 	for _, sentence := range []string{
-		"I need an assistant that always answers in Spanish",
+		"create an assistant that always answers in Spanish",
 		"build an assistant that always answers in French",
 	} {
 		r := s.ask(sentence)

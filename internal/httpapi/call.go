@@ -40,8 +40,10 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 			}
 			who.From = c.ClientIP()
 			k.who = who
-			// Public routes are spared: who probes a server, or passes a link on, adds
-			// parameters of its own.
+		}
+		// Probes and links are spared: who probes a server, or passes a link on, adds
+		// parameters of its own.
+		if !r.public || strings.HasPrefix(r.path, "/v1/") {
 			if err := query.Check(r.method, r.path, c.Request.URL.RawQuery); err != nil {
 				s.problems.fail(c, err)
 				return
