@@ -359,7 +359,7 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 	go func() {
 		defer r.work.Done()
 		if r.cfg.Context != nil {
-			base = r.cfg.Context(base, runID)
+			base = r.cfg.Context(base, runID) //nolint:fatcontext // once
 		}
 		o.live(base, snapshot)
 		r.mu.Lock()

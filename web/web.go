@@ -13,6 +13,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +54,7 @@ var files = sync.OnceValue(func() map[string]file {
 		return nil
 	})
 	if err != nil {
-		panic("web: what is embedded cannot be read: " + err.Error())
+		panic("web: what is embedded cannot be read: " + err.Error()) //nolint:forbidigo // the program was built wrong
 	}
 	return out
 })
@@ -101,11 +102,9 @@ func find(urlPath string) (f file, forever, ok bool) {
 		return f, strings.HasPrefix(name, "assets/"), true
 	}
 	first, _, _ := strings.Cut(name, "/")
-	for _, page := range pages {
-		if first == page {
-			f, ok = files()[index]
-			return f, false, ok
-		}
+	if slices.Contains(pages, first) {
+		f, ok = files()[index]
+		return f, false, ok
 	}
 	return file{}, false, false
 }
@@ -156,7 +155,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
 
 // acceptsGzip tells whether a client takes gzip.
 func acceptsGzip(header string) bool {
-	for _, one := range strings.Split(header, ",") {
+	for one := range strings.SplitSeq(header, ",") {
 		coding, quality, _ := strings.Cut(strings.TrimSpace(one), ";")
 		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
 			return strings.ReplaceAll(quality, " ", "") != "q=0"

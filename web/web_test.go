@@ -12,7 +12,14 @@ import (
 	"github.com/manifold-run/manifold/web"
 )
 
-func get(t *testing.T, method, path string, header ...string) *http.Response {
+// reply is what was answered.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	Body       io.Reader
+}
+
+func get(t *testing.T, method, path string, header ...string) reply {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 	for i := 0; i+1 < len(header); i += 2 {
@@ -20,7 +27,7 @@ func get(t *testing.T, method, path string, header ...string) *http.Response {
 	}
 	w := httptest.NewRecorder()
 	web.Handler().ServeHTTP(w, r)
-	return w.Result()
+	return reply{w.Code, w.Header(), w.Body}
 }
 
 func body(t *testing.T, r io.Reader) string {

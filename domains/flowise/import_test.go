@@ -2,6 +2,7 @@ package flowise_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +21,7 @@ func (b *bench) imported(parameters object) object {
 	b.Helper()
 	shown := b.proposed("import_chatflow", parameters)
 	with := object{"base_sha256": text(shown["base_sha256"]), "graph_sha256": shown["graph_sha256"]}
-	for key, value := range parameters {
-		with[key] = value
-	}
+	maps.Copy(with, parameters)
 	return b.facts("import_chatflow", with, in{key: "import " + text(shown["graph_sha256"]) + text(with["base_sha256"])})
 }
 

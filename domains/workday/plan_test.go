@@ -34,7 +34,8 @@ func TestARequestIsThoughtThroughBeforeItsGate(t *testing.T) {
 		says  []string
 	}{
 		"days from a first day on": {
-			object{"days": 3, "start": "2026-12-10"}, "days:2026-12-10,2026-12-11,2026-12-14",
+			object{"days": 3, "start": "2026-12-10"},
+			"days:2026-12-10,2026-12-11,2026-12-14",
 			[]string{"3 days of Vacation: Thu 10 Dec 2026, Fri 11 Dec 2026, Mon 14 Dec 2026", "16 days left, 13 days after it"},
 		},
 		"single days": {

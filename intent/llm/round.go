@@ -44,7 +44,8 @@ func (m *message) hold(u *intent.Understanding, id func(i int) string) {
 			continue
 		}
 		why := m.local.Restrains(m.req, c.entry, c.evidence, true)
-		question, deed := "", describe(call{entry: c.entry})
+		var question string
+		deed := describe(call{entry: c.entry})
 		switch unsaid := unstated(c); {
 		case why != "":
 			question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, deed)

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 func TestAModelDirGivesWhatWasStored(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	quiet := slog.New(slog.DiscardHandler)
 	one, other := app.ModelDir(dir, quiet), app.ModelDir(dir, quiet)
 	if got := one.Learned(t.Context(), "a"); got != nil {
 		t.Errorf("of an empty folder: %q", got)
@@ -41,7 +40,7 @@ func TestAModelDirThatCannotBeWrittenIsNoFault(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cache := app.ModelDir(filepath.Join(file, "below"), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	cache := app.ModelDir(filepath.Join(file, "below"), slog.New(slog.DiscardHandler))
 	cache.KeepLearned(t.Context(), "a", []byte("x"))
 	if got := cache.Learned(t.Context(), "a"); got != nil {
 		t.Errorf("got %q", got)

@@ -54,7 +54,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.wireCore(guard); err != nil {
 		return err
 	}
-	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil {
+	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil { //nolint:contextcheck // it watches longer than the start
 		return err
 	}
 	if err := a.wireFaces(ctx, guard); err != nil {

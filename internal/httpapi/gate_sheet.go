@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -71,7 +70,7 @@ func (s *gateRoutes) capability(gate contracts.Interrupt, out *contracts.GateShe
 	if !ok {
 		return
 	}
-	out.Schema = json.RawMessage(entry.Capability.Schema)
+	out.Schema = entry.Capability.Schema
 	if rule := entry.Capability.Metadata.Verify; rule != nil {
 		out.Verify = rule.Capability
 	}

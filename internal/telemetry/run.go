@@ -68,7 +68,7 @@ func (s tracedRuns) CreateRun(ctx context.Context, run execution.Run, ttl time.D
 		span.SetStatus(codes.Error, string(contracts.CodeOf(err)))
 		return err
 	}
-	_, begun := s.t.tracer.Start(s.t.Context(context.Background(), run.ID), "submitted", trace.WithLinks(trace.LinkFromContext(ctx))) //nolint:contextcheck // as above
+	_, begun := s.t.tracer.Start(s.t.Context(context.Background(), run.ID), "submitted", trace.WithLinks(trace.LinkFromContext(ctx)))
 	begun.End()
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -213,8 +214,8 @@ func (t *Telemetry) Stop(ctx context.Context) error {
 		return nil
 	}
 	var errs []error
-	for i := len(t.stops) - 1; i >= 0; i-- {
-		errs = append(errs, t.stops[i](ctx))
+	for _, stop := range slices.Backward(t.stops) {
+		errs = append(errs, stop(ctx))
 	}
 	t.stops = nil
 	return errors.Join(errs...)

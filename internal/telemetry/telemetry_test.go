@@ -311,7 +311,7 @@ func TestPromtoolTakesTheRules(t *testing.T) {
 		t.Skip("promtool is not installed")
 	}
 	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml"}} {
-		cmd := exec.CommandContext(t.Context(), tool, args...) //nolint:gosec // found by its name
+		cmd := exec.CommandContext(t.Context(), tool, args...)
 		cmd.Dir = "../../examples/monitoring"
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out

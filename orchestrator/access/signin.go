@@ -16,8 +16,10 @@ import (
 
 // How long a browser stays signed in.
 const (
-	// SignInIdle is how long without a request, SignInLongest how long at all.
-	SignInIdle, SignInLongest = 2 * time.Hour, 12 * time.Hour
+	// SignInIdle is how long without a request.
+	SignInIdle = 2 * time.Hour
+	// SignInLongest is how long at all.
+	SignInLongest = 12 * time.Hour
 	// SignInLink is how long a link that signs somebody in counts.
 	SignInLink = 10 * time.Minute
 	// seenEvery is how often a request is noted: not each is worth a write.

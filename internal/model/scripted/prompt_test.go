@@ -70,7 +70,7 @@ func names(tools []scripted.Tool) string {
 func TestManyFactsAreCut(t *testing.T) {
 	t.Parallel()
 	properties := map[string]any{}
-	for _, letter := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
+	for letter := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyz", "") {
 		properties[strings.Repeat(letter, 30)] = map[string]any{"type": "string"}
 	}
 	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties})

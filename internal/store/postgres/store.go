@@ -52,9 +52,13 @@ type Store struct {
 
 // The parts of a store.
 type (
-	Runs      = store.Runs
-	Talk      = store.Talk
-	Mail      = store.Mail
+	// Runs are the rows of runs.
+	Runs = store.Runs
+	// Talk are the rows of sessions and turns.
+	Talk = store.Talk
+	// Mail are what is to be sent.
+	Mail = store.Mail
+	// Directory are keys and domains.
 	Directory = store.Directory
 )
 

@@ -53,7 +53,7 @@ func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *store.Part) error 
 				return nil
 			}
 			if !reached(err) {
-				return d.settle(err)
+				return d.settle(err) //nolint:contextcheck // it must be told whether it is committed, whoever waits
 			}
 		}
 	}

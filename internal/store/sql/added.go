@@ -79,7 +79,12 @@ func (a *added) rows() []Rows {
 		names.add(n.hash, n.runID)
 	}
 	return []Rows{
-		{&tables.nodes, a.nodes.cells}, {&tables.gates, a.gates}, {&tables.intents, a.intentRows}, {&tables.ledger, a.ledger},
-		blobs, names, {&tables.data, a.data.cells}, {&tables.mail, a.mail},
+		{&tables.nodes, a.nodes.cells},
+		{&tables.gates, a.gates},
+		{&tables.intents, a.intentRows},
+		{&tables.ledger, a.ledger},
+		blobs, names,
+		{&tables.data, a.data.cells},
+		{&tables.mail, a.mail},
 	}
 }

@@ -100,8 +100,10 @@ var tables = struct {
 	ledger: Table{Name: "ledger", Columns: columns(texts("run_id"), ints("seq"), texts("body"))},
 	blobs:  Table{Name: "blob", Columns: columns(texts("sha256", "kind"), []Column{{"body", Bytes}}), Conflict: keepOld},
 	names:  Table{Name: "blob_name", Columns: texts("sha256", "run_id"), Conflict: keepOld},
-	data: Table{Name: "node_data", Columns: columns(texts("run_id", "node_id"), ints("expires_at"), []Column{{"body", Bytes}}),
-		Conflict: `ON CONFLICT (run_id, node_id) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`},
+	data: Table{
+		Name: "node_data", Columns: columns(texts("run_id", "node_id"), ints("expires_at"), []Column{{"body", Bytes}}),
+		Conflict: `ON CONFLICT (run_id, node_id) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`,
+	},
 	locks: Table{Name: "held_lock", Columns: columns(texts("key", "run_id", "node_id"), ints("since")), Conflict: keepOld},
 	mail:  Table{Name: "outbox", Columns: columns(texts("id", "session_id", "url", "body"), ints("attempts", "due_at", "created_at")), Conflict: keepOld},
 }

@@ -126,7 +126,7 @@ func (h *handle) bind(s statement, args []any) ([]any, error) {
 
 // Exec implements store.Querier.
 func (h *handle) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	s, err := h.prepared(ctx, text) //nolint:sqlclosecheck // kept for the next time; close closes it
+	s, err := h.prepared(ctx, text)
 	if err != nil || s.Stmt == nil {
 		return 0, err
 	}
@@ -142,7 +142,7 @@ func (h *handle) Exec(ctx context.Context, text string, args ...any) (int64, err
 
 // Query implements store.Querier.
 func (h *handle) Query(ctx context.Context, each func(stored.Row) error, text string, args ...any) error {
-	s, err := h.prepared(ctx, text) //nolint:sqlclosecheck // kept for the next time; close closes it
+	s, err := h.prepared(ctx, text)
 	if err != nil || s.Stmt == nil {
 		return err
 	}

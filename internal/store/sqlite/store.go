@@ -61,11 +61,16 @@ type Store struct {
 
 // The parts of a store.
 type (
-	Runs      = store.Runs
-	Talk      = store.Talk
-	Mail      = store.Mail
+	// Runs are the rows of runs.
+	Runs = store.Runs
+	// Talk are the rows of sessions and turns.
+	Talk = store.Talk
+	// Mail are what is to be sent.
+	Mail = store.Mail
+	// Directory are keys and domains.
 	Directory = store.Directory
-	Proofs    = store.Proofs
+	// Proofs are seals and roots.
+	Proofs = store.Proofs
 )
 
 // file is the open database that all parts share. Whoever writes does it
@@ -169,7 +174,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 func (s *file) closeFiles() error {
 	var errs []error
 	if s.writer != nil {
-		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.seals.forget(s.writer.handle), s.writer.handle.close())
+		errs = append(errs, s.closeReaders(cap(s.readers)), s.writer.seals.forget(s.writer.handle), s.writer.close())
 	} else {
 		errs = append(errs, s.closeReaders(len(s.readers)))
 	}
