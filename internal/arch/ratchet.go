@@ -50,7 +50,7 @@ func RoomRatchets() []Ratchet {
 		{Of: "execution/executiontest", Most: 3120, Why: "the suite that every store passes"},
 		{Of: "intent/local", Most: 4850, Why: grown},
 		{Of: "intent/internal/slot", Most: 5440, Why: grown},
-		{Of: "internal/store/sql", Most: 2560, Why: "every row, scan and statement once, for both databases"},
+		{Of: "internal/store/sql", Most: 2600, Why: "every row, scan and statement once, for both databases"},
 		{Of: "internal/httpapi", Most: 3330, Why: grown},
 		{Of: "orchestrator/conversation", Most: 2800, Why: grown},
 		{Of: "planner", Most: 3580, Why: grown},
