@@ -22,7 +22,7 @@ func (b *bench) imported(parameters object) object {
 	shown := b.proposed("import_chatflow", parameters)
 	with := object{"base_sha256": text(shown["base_sha256"]), "graph_sha256": shown["graph_sha256"]}
 	maps.Copy(with, parameters)
-	return b.facts("import_chatflow", with, in{key: "import " + text(shown["graph_sha256"]) + text(with["base_sha256"])})
+	return b.facts("import_chatflow", with, in{key: "import " + b.Name() + text(shown["graph_sha256"]) + text(with["base_sha256"])})
 }
 
 // TestFilesOfEveryShapeAreImported: what the canvas, the dashboard, the API and people
