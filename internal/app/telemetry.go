@@ -116,7 +116,7 @@ func (s *scrapes) start(ctx context.Context) error {
 	s.mu.Unlock()
 	s.served.Go(func() {
 		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.logger.Error("metrics are served no more", slog.Any("error", err))
+			s.logger.ErrorContext(ctx, "metrics are served no more", slog.Any("error", err))
 		}
 	})
 	return nil
