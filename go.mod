@@ -48,6 +48,7 @@ require (
 	google.golang.org/grpc v1.84.0
 	google.golang.org/protobuf v1.36.12
 	modernc.org/sqlite v1.54.0
+	mvdan.cc/sh/v3 v3.12.0
 )
 
 require (
