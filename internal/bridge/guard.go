@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -59,10 +60,12 @@ type Status struct {
 
 type statusKey struct{}
 
-// Noting gives a context under which the answer's status is noted.
-func Noting(ctx context.Context) (context.Context, *Status) {
-	s := &Status{}
-	return context.WithValue(ctx, statusKey{}, s), s
+// Noting gives a context under which the status of each answer is noted, and a function
+// that gives the newest. A protocol may answer several requests of one call at once.
+func Noting(ctx context.Context) (context.Context, func() Status) {
+	newest := &atomic.Pointer[Status]{}
+	newest.Store(&Status{})
+	return context.WithValue(ctx, statusKey{}, newest), func() Status { return *newest.Load() }
 }
 
 // RoundTrip sends a request.
@@ -77,8 +80,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := r.Context().Value(statusKey{}).(*Status); ok {
-		*s = Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")}
+	if newest, ok := r.Context().Value(statusKey{}).(*atomic.Pointer[Status]); ok {
+		newest.Store(&Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")})
 	}
 	res.Body = &limited{ReadCloser: res.Body, left: MaxAnswer}
 	return res, nil

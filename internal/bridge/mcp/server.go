@@ -106,7 +106,7 @@ func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
 	ctx, status := bridge.Noting(ctx)
 	session, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
 	if err != nil {
-		if status.Code >= 300 {
+		if status := status(); status.Code >= 300 {
 			return nil, status.Failure("the MCP server")
 		}
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "the MCP server cannot be reached: %w", err)
@@ -180,7 +180,7 @@ func (s *Server) list(ctx context.Context) ([]bridge.Definition, error) {
 		page, err := session.ListTools(ctx, params)
 		if err != nil {
 			s.drop(session)
-			if status.Code >= 300 {
+			if status := status(); status.Code >= 300 {
 				return nil, status.Failure("the MCP server")
 			}
 			return nil, contracts.Errorf(contracts.CodeUnavailable, "the tools could not be listed: %w", err)
@@ -238,7 +238,7 @@ func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 	if err == nil {
 		return resultOf(c, answer)
 	}
-	return contracts.ToolResult{}, s.failure(ctx, session, c, *status, err)
+	return contracts.ToolResult{}, s.failure(ctx, session, c, status(), err)
 }
 
 // failure words what went wrong, and what it did to the world as far as that is

@@ -160,8 +160,8 @@ func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, er
 		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s has more than %d bytes", c.Name, bridge.MaxAnswer)
 	case err != nil:
 		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s was cut off", c.Name)
-	case status.Code >= 300:
-		failure := status.Failure(c.Name)
+	case status().Code >= 300:
+		failure := status().Failure(c.Name)
 		if why := reason(res.Header, body); why != "" {
 			failure.Message = contracts.CleanSummary(failure.Message + ": " + why)
 		}

@@ -191,7 +191,7 @@ func TestPageOfAPlan(t *testing.T) {
 	b.shoot("1-gate")
 	b.press(card, "Decide later")
 	b.sees("It stays open.")
-	b.press("#messages-container *", "Plan: 3 steps")
+	b.press("#messages-container *", "Plan: 5 steps")
 	b.until("the plan is drawn", "document.querySelector('#messages-container svg[id^=mermaid], #messages-container svg[aria-roledescription]')")
 	b.shoot("2-plan")
 }
