@@ -95,37 +95,37 @@ func (t *Tree) text(name string) (string, bool) {
 	return "", false
 }
 
-// mapRow is a place that a document names: a file, and a function or method
-// that it declares.
-var mapRow = regexp.MustCompile("(?m)^\\| \\d+ \\| `([^`]+\\.go)` \\| `([^`]+)` \\|")
+// mapRow is a place that a document names, maybe after the question that it answers:
+// a file, and a function, method or type that it declares.
+var mapRow = regexp.MustCompile("(?m)^\\| \\d+ \\|(?: [^|`]+ \\|)? `([^`]+\\.go)` \\| `([^`]+)` \\|")
 
-// mapPlaces is how many places the map of ARCHITECTURE.md has.
+// mapPlaces is how many places the map of a document has.
 const mapPlaces = 10
 
-// CheckMap finds places of the map in ARCHITECTURE.md that are no longer where
-// it says.
-func CheckMap(tree *Tree) []Finding {
-	text, ok := tree.text(architecture)
+// CheckMap finds places of the map in a document that are no longer where it says.
+func CheckMap(tree *Tree, document string) []Finding {
+	text, ok := tree.text(document)
 	if !ok {
-		return []Finding{{Path: architecture, Text: "there is no such file"}}
+		return []Finding{{Path: document, Text: "there is no such file"}}
 	}
 	var findings []Finding
 	rows := mapRow.FindAllStringSubmatch(text, -1)
 	if len(rows) != mapPlaces {
-		findings = append(findings, Finding{Path: architecture, Text: fmt.Sprintf("its map has %d places, not %d", len(rows), mapPlaces)})
+		findings = append(findings, Finding{Path: document, Text: fmt.Sprintf("its map has %d places, not %d", len(rows), mapPlaces)})
 	}
 	for _, row := range rows {
-		file, name := row[1], row[2]
-		_, method, isMethod := strings.Cut(name, ".")
-		declares := `(?m)^func ` + regexp.QuoteMeta(name) + `\(`
-		if isMethod {
-			of, _, _ := strings.Cut(name, ".")
-			declares = `(?m)^func \((?:\w+ )?\*?` + regexp.QuoteMeta(of) + `\) ` + regexp.QuoteMeta(method) + `\(`
-		}
-		src, there := tree.text(file)
-		if !there || !regexp.MustCompile(declares).MatchString(src) {
-			findings = append(findings, Finding{Path: architecture, Text: fmt.Sprintf("its map says that %s declares %s, which it does not", file, name)})
+		src, there := tree.text(row[1])
+		if !there || !declaration(row[2]).MatchString(src) {
+			findings = append(findings, Finding{Path: document, Text: fmt.Sprintf("its map says that %s declares %s, which it does not", row[1], row[2])})
 		}
 	}
 	return findings
+}
+
+// declaration matches where a function, a type or, as Type.Method, a method is declared.
+func declaration(name string) *regexp.Regexp {
+	if of, method, isMethod := strings.Cut(name, "."); isMethod {
+		return regexp.MustCompile(`(?m)^func \((?:\w+ )?\*?` + regexp.QuoteMeta(of) + `\) ` + regexp.QuoteMeta(method) + `\(`)
+	}
+	return regexp.MustCompile(`(?m)^(?:func ` + regexp.QuoteMeta(name) + `[\[(]|type ` + regexp.QuoteMeta(name) + `\b)`)
 }

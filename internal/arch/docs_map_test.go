@@ -22,8 +22,9 @@ func TestTheMapNamesPlacesThatExist(t *testing.T) {
 		text string
 		want []string
 	}{
-		"a method":                  {nine.String() + row(10, "a/a.go", "T.Do"), nil},
-		"one without a name for it": {nine.String() + row(10, "a/a.go", "U.Go"), nil},
+		"a method":                    {nine.String() + row(10, "a/a.go", "T.Do"), nil},
+		"one without a name for it":   {nine.String() + row(10, "a/a.go", "U.Go"), nil},
+		"one that answers a question": {nine.String() + "| 10 | Where is it? | `a/a.go` | `T.Do` | x |\n", nil},
 		"a function that is gone": {
 			nine.String() + row(10, "a/a.go", "Walk"),
 			[]string{"ARCHITECTURE.md: its map says that a/a.go declares Walk, which it does not"},
@@ -42,7 +43,7 @@ func TestTheMapNamesPlacesThatExist(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := load(t, map[string]string{"ARCHITECTURE.md": "# Map\n\n" + tt.text, "a/a.go": source})
-			if diff := cmp.Diff(tt.want, lines(arch.CheckMap(tree))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(arch.CheckMap(tree, "ARCHITECTURE.md"))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})

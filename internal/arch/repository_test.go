@@ -47,10 +47,12 @@ func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 		"no top-level folder is too long": plain(func(tree *arch.Tree) []arch.Finding {
 			return arch.CheckSums(tree, arch.SumRatchets(), arch.MaxPackages)
 		}),
-		"no type has too many methods":          func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckMethods(tree, arch.MethodRatchets()) },
-		"nothing refers to one machine":         plain(arch.CheckLeaks),
-		"ARCHITECTURE.md speaks of every room":  plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
-		"the map leads where it says":           plain(arch.CheckMap),
+		"no type has too many methods":         func(tree *arch.Tree) ([]arch.Finding, error) { return arch.CheckMethods(tree, arch.MethodRatchets()) },
+		"nothing refers to one machine":        plain(arch.CheckLeaks),
+		"ARCHITECTURE.md speaks of every room": plain(func(tree *arch.Tree) []arch.Finding { return arch.CheckDiagram(tree, arch.Rooms()) }),
+		"the map leads where it says": plain(func(tree *arch.Tree) []arch.Finding {
+			return append(arch.CheckMap(tree, "ARCHITECTURE.md"), arch.CheckMap(tree, "CONTRIBUTING.md")...)
+		}),
 		"every decision is listed in the index": plain(arch.CheckDecisions),
 		"every dependency was decided":          plain(arch.CheckDependencies),
 	}
