@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run serve test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,10 @@ run: ## start everything in one process, with sandboxes; nothing to set up (MODE
 	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
 	@bin/manifold embeddings install || echo "make run: goes on without; requests are understood by words alone"
 	exec bin/demo $(if $(MODEL),--model $(MODEL))
+
+serve: ## start the server and each domain of domains.bootstrap.json as a process of its own, with sandboxes unless WORKDAY_URL and FLOWISE_URL name real systems; ARGS="-addr …"
+	$(GO) build -o bin/ ./cmd/manifold ./domains/... ./examples/... ./internal/dev/serve
+	exec bin/serve $(ARGS)
 
 test: ## run what tells most in a few minutes (go test -short); needs Go and nothing else
 	$(GO) test -short ./...

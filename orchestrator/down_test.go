@@ -26,3 +26,12 @@ func TestACallThatReachesNobodyIsToldInTheDomainsName(t *testing.T) {
 		t.Errorf("answer %q", got)
 	}
 }
+
+func TestADomainThatIsNotInServiceYetIsNamedWhereNothingIsUnderstood(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.absent = []string{"shop"}
+	if got := text(o.ask("buy 3 lamps").Answer); !strings.Contains(got, "not in service now: shop.") || strings.Contains(got, "people") {
+		t.Errorf("answer %q", got)
+	}
+}

@@ -22,6 +22,7 @@ import (
 // around it.
 type office struct {
 	health contracts.HealthStatus // what its checks say [ok]
+	absent []string               // registered, and not in the catalog
 	gone   bool                   // nobody answers calls
 	*conversation.Conversation
 	orchestratortest.Rooms
@@ -104,7 +105,11 @@ func loadCatalog(t *testing.T, path string) *contracts.Catalog {
 func (o *office) Catalog() *contracts.Catalog           { return o.catalog }
 func (o *office) Refresh(context.Context, string) error { return nil }
 func (o *office) Health() map[string]contracts.HealthStatus {
-	return map[string]contracts.HealthStatus{"people": cmp.Or(o.health, contracts.HealthOK)}
+	health := map[string]contracts.HealthStatus{"people": cmp.Or(o.health, contracts.HealthOK)}
+	for _, name := range o.absent {
+		health[name] = contracts.HealthStarting
+	}
+	return health
 }
 
 var staff = map[string]string{"w1": "Ana Souza", "w2": "Bruno Keller", "w3": "Chen Wei", "w4": "Ana Lopes"}

@@ -209,6 +209,7 @@ func edgeRooms() []Room {
 		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*", "intent/eval", "internal/model/scripted"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
+		{Dir: "internal/dev/serve", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "web"},
 		{Dir: "internal/sample", Allows: []string{testHarness}},
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},

@@ -66,8 +66,9 @@ func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Un
 // LacksRole is said before the roles that are missing.
 const LacksRole = "This needs a role that you do not have. Whoever runs Manifold here can give it to you:"
 
-// Declined says honestly that a message was not understood, and what could be.
-func Declined(u intent.Understanding) *contracts.Answer {
+// Declined says honestly that a message was not understood, and what could be; absent
+// are the domains that are registered and cannot be asked now.
+func Declined(u intent.Understanding, absent ...string) *contracts.Answer {
 	a := &contracts.Answer{Blocks: []contracts.Block{{
 		Kind: contracts.BlockText, Text: cmp.Or(u.Question, "I did not understand that as something that I can do."),
 	}}}
@@ -77,6 +78,10 @@ func Declined(u intent.Understanding) *contracts.Answer {
 			list.Items = append(list.Items, o.Label)
 		}
 		a.Blocks = append(a.Blocks, list)
+	}
+	if len(absent) > 0 {
+		text := "Registered, but not in service now: " + strings.Join(absent, ", ") + ". A domain that has just been added takes a moment."
+		a.Blocks = append(a.Blocks, contracts.Block{Kind: contracts.BlockNote, Text: text})
 	}
 	a.Blocks = append(a.Blocks, WithoutModel(u.Calls)...)
 	return a

@@ -120,7 +120,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	case u.Outcome == contracts.GateClarify && len(u.Choices) > 0:
 		return m.askCapability(t, u), nil
 	default:
-		return answered(t, answer.Declined(u)), nil
+		return answered(t, answer.Declined(u, m.absent()...)), nil
 	}
 }
 
@@ -169,6 +169,19 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	}
 	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", append(t.Notes, result.Notes...)
 	return t, nil
+}
+
+// absent are the domains that are registered and have no manifest in service, of which
+// nothing can be understood: the server has just started, or theirs was refused.
+func (m *machine) absent() []string {
+	catalog := m.catalogs.Catalog()
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(m.catalogs.Health())) {
+		if !slices.ContainsFunc(catalog.Domains, func(d *contracts.DomainEntry) bool { return d.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // down says which domains of a plan cannot be reached, as their last checks
