@@ -34,7 +34,11 @@ func TestModelsComeWithStarters(t *testing.T) {
 				t.Errorf("%s: %+v has nothing to begin with", who, m)
 			}
 		}
-		if want := []string{"manifold", "manifold-communication", "manifold-finance", "manifold-workday"}; !slices.Equal(slices.Sorted(slices.Values(ids)), want) {
+		want := []string{
+			"manifold", "manifold-communication", "manifold-finance", "manifold-workday",
+			"modelled.manifold", "modelled.manifold-communication", "modelled.manifold-finance", "modelled.manifold-workday",
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(ids)), want) {
 			t.Errorf("%s: models %q", who, ids)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/examples/communication"
 	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
 // patience is how long anything is waited for; nothing takes that long.
@@ -55,11 +56,11 @@ func (s *stage) start(dir string) error {
 	if err != nil {
 		return err
 	}
-	key, err := s.startServer(dir, bootstrap)
+	urls, keys, err := s.startServers(dir, bootstrap)
 	if err != nil {
 		return err
 	}
-	return s.startWebUI(filepath.Join(folder, "python", "bin", "open-webui"), filepath.Join(dir, "webui"), key)
+	return s.startWebUI(filepath.Join(folder, "python", "bin", "open-webui"), filepath.Join(dir, "webui"), urls, keys)
 }
 
 // startDomains serves those of the demo, the market behind somebody who can
@@ -118,48 +119,72 @@ func (s *stage) serve(handler http.Handler) (url string) {
 // signing is the secret that Open WebUI signs its users with.
 const signing = "a-secret-of-these-tests-with-more-than-32-bytes"
 
-// startServer builds and starts the program, and makes the key of a frontend.
-func (s *stage) startServer(dir string, bootstrap []byte) (key string, err error) {
-	file, program, data := filepath.Join(dir, "domains.json"), filepath.Join(dir, "manifold"), filepath.Join(dir, "data")
+// startServers builds the program, and starts it twice: without a model, behind the
+// relay, and with one that follows a script. It gives the addresses that Open WebUI
+// connects to, and the keys.
+func (s *stage) startServers(dir string, bootstrap []byte) (urls, keys []string, err error) {
+	file, program := filepath.Join(dir, "domains.json"), filepath.Join(dir, "manifold")
 	if err := os.WriteFile(file, bootstrap, 0o600); err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	if _, err := output("go", "build", "-o", program, "../../../cmd/manifold"); err != nil {
-		return "", err
+		return nil, nil, err
 	}
+	plain, err := s.startServer(program, file, filepath.Join(dir, "data"))
+	if err != nil {
+		return nil, nil, err
+	}
+	s.admin = plain.admin
+	if s.relay, err = newRelay(plain.url); err != nil {
+		return nil, nil, err
+	}
+	model := s.serve(scripted.New(&scripted.Script{Rules: modelRules()}))
+	modelled, err := s.startServer(program, file, filepath.Join(dir, "data-model"), "REASONING_ENGINE=openai", "REASONING_MODEL=scripted", "REASONING_BASE_URL="+model+"/v1")
+	return []string{s.serve(s.relay) + "/v1", modelled.url + "/v1"}, []string{plain.key, modelled.key}, err
+}
+
+// server is one that was started, with the key of a frontend.
+type server struct {
+	url, key string
+	admin    *client.Client
+}
+
+func (s *stage) startServer(program, bootstrap, data string, env ...string) (server, error) {
 	addr, err := freeAddr()
 	if err != nil {
-		return "", err
+		return server{}, err
 	}
-	server, err := s.run([]string{"SIGNING=" + signing}, program, "serve", "--embeddings", "off", "--addr", addr, "--data", data, "--bootstrap", file,
+	p, err := s.run(append(env, "SIGNING="+signing), program, "serve", "--embeddings", "off", "--addr", addr, "--data", data, "--bootstrap", bootstrap,
 		"--frontend-jwt", "env:SIGNING", "--sessions-per-minute", "1000")
 	if err != nil {
-		return "", err
+		return server{}, err
 	}
-	if err := server.answering("http://"+addr+"/ready", patience); err != nil {
-		return "", err
-	}
-	s.relay, err = newRelay("http://" + addr)
-	if err != nil {
-		return "", err
+	started := server{url: "http://" + addr}
+	if err := p.answering(started.url+"/ready", patience); err != nil {
+		return server{}, err
 	}
 	admin, err := os.ReadFile(filepath.Join(data, "admin.key"))
 	if err != nil {
-		return "", err
+		return server{}, err
 	}
-	if s.admin, err = client.New(client.Config{URL: "http://" + addr, Key: strings.TrimSpace(string(admin))}); err != nil {
-		return "", err
+	if started.admin, err = client.New(client.Config{URL: started.url, Key: strings.TrimSpace(string(admin))}); err != nil {
+		return server{}, err
 	}
-	made, err := s.admin.CreateKey(context.Background(), contracts.KeySpec{Kind: "frontend", Principal: "openwebui", Roles: []string{"viewer", "operator", "approver"}})
-	return made.Text, err
+	made, err := started.admin.CreateKey(context.Background(), contracts.KeySpec{Kind: "frontend", Principal: "openwebui", Roles: []string{"viewer", "operator", "approver"}})
+	started.key = made.Text
+	return started, err
 }
 
-// headers are those that docs/open-webui.md tells an admin to set.
-const headers = `{"0":{"enable":true,"headers":{"X-OpenWebUI-Chat-Id":"{{CHAT_ID}}","X-OpenWebUI-Message-Id":"{{MESSAGE_ID}}",` +
-	`"X-OpenWebUI-User-Message-Id":"{{USER_MESSAGE_ID}}","X-OpenWebUI-User-Message-Parent-Id":"{{USER_MESSAGE_PARENT_ID}}","X-OpenWebUI-Task":"{{TASK}}"}}}`
+// headers are those that docs/open-webui.md tells an admin to set; the models of the
+// second connection have a prefix.
+const (
+	forwarded = `"headers":{"X-OpenWebUI-Chat-Id":"{{CHAT_ID}}","X-OpenWebUI-Message-Id":"{{MESSAGE_ID}}",` +
+		`"X-OpenWebUI-User-Message-Id":"{{USER_MESSAGE_ID}}","X-OpenWebUI-User-Message-Parent-Id":"{{USER_MESSAGE_PARENT_ID}}","X-OpenWebUI-Task":"{{TASK}}"}`
+	headers = `{"0":{"enable":true,` + forwarded + `},"1":{"enable":true,"prefix_id":"modelled",` + forwarded + `}}`
+)
 
 // startWebUI starts an Open WebUI on an empty database, with an admin.
-func (s *stage) startWebUI(program, data, key string) error {
+func (s *stage) startWebUI(program, data string, urls, keys []string) error {
 	addr, err := freeAddr()
 	if err != nil {
 		return err
@@ -171,7 +196,7 @@ func (s *stage) startWebUI(program, data, key string) error {
 	env := []string{
 		"DATA_DIR=" + data, "USE_SLIM_DOCKER=true", "WEBUI_SECRET_KEY=of-these-tests", "ENABLE_PERSISTENT_CONFIG=False",
 		"WEBUI_ADMIN_NAME=Ana", "WEBUI_ADMIN_EMAIL=" + ana, "WEBUI_ADMIN_PASSWORD=" + password, "BYPASS_MODEL_ACCESS_CONTROL=True",
-		"OPENAI_API_BASE_URLS=" + s.serve(s.relay) + "/v1", "OPENAI_API_KEYS=" + key, "OPENAI_API_CONFIGS=" + headers, "ENABLE_OLLAMA_API=False",
+		"OPENAI_API_BASE_URLS=" + strings.Join(urls, ";"), "OPENAI_API_KEYS=" + strings.Join(keys, ";"), "OPENAI_API_CONFIGS=" + headers, "ENABLE_OLLAMA_API=False",
 		"ENABLE_FORWARD_USER_INFO_HEADERS=True", "FORWARD_USER_INFO_HEADER_JWT_SECRET=" + signing,
 		"OFFLINE_MODE=True", "HF_HUB_OFFLINE=1", "RAG_EMBEDDING_ENGINE=openai", "BYPASS_EMBEDDING_AND_RETRIEVAL=True",
 		"ENABLE_EVALUATION_ARENA_MODELS=False", "ENABLE_COMMUNITY_SHARING=False", "ENABLE_VERSION_UPDATE_CHECK=False",
