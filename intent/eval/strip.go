@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Strip gives a manifest as somebody would write it who has n English examples
@@ -78,12 +78,12 @@ func (s stripping) capability(c *contracts.Capability, n int) {
 // English tells whether a sentence is surely English: it has words of English
 // grammar, no other language has more of them, and no letter has an accent.
 func English(sentence string) bool {
-	lexica := lang.Shipped()
+	lexica := lexicon.Shipped()
 	votes := make([]int, len(lexica.Languages))
 	for _, w := range text.Phrase(sentence) {
 		word := lexica.Folded(w)
 		for i := range votes {
-			if word.In(i, lang.Function) || word.In(i, lang.Pronoun) || word.In(i, lang.Filler) || word.In(i, lang.Subject) {
+			if word.In(i, lexicon.Function) || word.In(i, lexicon.Pronoun) || word.In(i, lexicon.Filler) || word.In(i, lexicon.Subject) {
 				votes[i]++
 			}
 		}

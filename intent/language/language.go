@@ -3,8 +3,8 @@
 package language
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // surely is the share that the language of a message has at least, if it tells it.
@@ -15,8 +15,8 @@ const surely = 0.6
 // restraint are read in every language that is not ruled out.
 func Of(message string) string {
 	tokens := text.Tokens(message)
-	lexica := lang.Shipped()
-	voice := lang.Listen(lexica, tokens, nil)
+	lexica := lexicon.Shipped()
+	voice := lexicon.Listen(lexica, tokens, nil)
 	sum := make(map[string]float64, len(lexica.Languages))
 	words := 0
 	for i := range tokens {

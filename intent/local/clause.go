@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // readDeeply is how many candidates of a clause get their parameters filled.
@@ -134,7 +134,7 @@ func (s *sentenceReader) propose() []*part {
 // onlyTime tells a part that says nothing but when: "starting on Monday".
 func onlyTime(s *sentenceReader, p *part) bool {
 	for i, timed := range s.timed(p) {
-		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lang.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
+		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lexicon.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
 			return false
 		}
 	}
@@ -328,7 +328,7 @@ func (s *sentenceReader) names(p *part) bool {
 }
 
 // commanded gives the kinds of the verb that a piece begins with.
-func (s *sentenceReader) commanded(k int) lang.Kinds {
+func (s *sentenceReader) commanded(k int) lexicon.Kinds {
 	return command.Kin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
 }
 

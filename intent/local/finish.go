@@ -6,11 +6,11 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // judgement finishes the proposals for one message.
@@ -131,7 +131,7 @@ func (j judgement) commandsAt(p *part) bool {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		switch {
-		case j.s.x.cutter.Bids(t), t.Has(lang.Light):
+		case j.s.x.cutter.Bids(t), t.Has(lexicon.Light):
 			return true
 		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
 			return false
@@ -282,7 +282,7 @@ func (j judgement) named(p *part) bool {
 	}
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
-		if !best.valued(t) && !t.Has(lang.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
+		if !best.valued(t) && !t.Has(lexicon.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
 			return false
 		}
 	}
@@ -312,7 +312,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 	}
 	for i, class := range a.Classes {
 		as := account.Names(j.s.said, i)
-		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lang.As) {
+		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lexicon.As) {
 			as = i
 		}
 		name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters)
@@ -488,8 +488,8 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 // back.
 func (j judgement) retracts() bool {
 	for i := range j.s.m.Tokens {
-		hit, ok := lang.Find(&lang.Shipped().Operators, j.s.m.Tokens, i)
-		if ok && hit.Value == lang.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
+		hit, ok := lexicon.Find(&lexicon.Shipped().Operators, j.s.m.Tokens, i)
+		if ok && hit.Value == lexicon.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
 			return true
 		}
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // shareHead is what it counts that a text begins with the verb that sentences
@@ -25,16 +25,16 @@ func (b *builder) begun(c *indexed, tokens []text.Token) {
 
 // wanted are the kinds of verbs that a part stands for which says what somebody wants
 // or needs: 0 where it commands something, or says no such thing.
-func (s *sentenceReader) wanted(p *part) lang.Kinds {
+func (s *sentenceReader) wanted(p *part) lexicon.Kinds {
 	if s.said == nil || !s.said.Wants(p.from, p.to) {
 		return 0
 	}
-	return lang.KindOf("request") | lang.KindOf("reserve") | lang.KindOf("create") | lang.KindOf("buy")
+	return lexicon.KindOf("request") | lexicon.KindOf("reserve") | lexicon.KindOf("create") | lexicon.KindOf("buy")
 }
 
 // gives tells a capability that gives what is wanted, with a value of it that is hardly
 // anything else and is not looked up.
-func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
+func (s *sentenceReader) gives(c *indexed, wanted lexicon.Kinds, f slot.Filled) bool {
 	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
 		return false
 	}
@@ -55,7 +55,7 @@ func lookedUp(c *indexed, param string) bool {
 // handsOn tells a capability that hands on what is said, in words that begin with a verb
 // of telling and hold what is to be said.
 func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
-	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
 }
 
 // lacking raises what is asked for by a verb and by what it is done to, where no other
@@ -69,7 +69,7 @@ func (s *sentenceReader) lacking(p *part) {
 	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
 	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }
 	c := s.only(p, said)
-	if alone := s.only(p, akin); c == nil && (kin&lang.KindOf("change") == 0 || alone == s.only(p, about)) {
+	if alone := s.only(p, akin); c == nil && (kin&lexicon.KindOf("change") == 0 || alone == s.only(p, about)) {
 		c = alone // "change the booking" may be anything that a booking has
 	}
 	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {

@@ -7,10 +7,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // restraining are the modalities of a request that hold back a write that a model
@@ -104,7 +104,7 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 		for end < len(s.m.Tokens) && s.m.Tokens[end].Is(text.FormQuoted) {
 			end++
 		}
-		quotes = quotes || command.Kin(s.x.tools.Lexicon, s.m.Tokens[i:end])&lang.Deeds() != 0
+		quotes = quotes || command.Kin(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.Deeds() != 0
 		i = end - 1
 	}
 	return quotes
@@ -165,10 +165,10 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 // no value of it is what is left out.
 func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covered []bool, planned bool) bool {
 	tokens := s.m.Tokens
-	voice := lang.Listen(lang.Shipped(), tokens, nil)
+	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
-		hit, ok := lang.FindIn(&lang.Shipped().Operators, tokens, i, voice.At(i).Possible)
-		if !ok || hit.Value != lang.Except || covered[i] || tokens[i].Is(text.FormQuoted) {
+		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
+		if !ok || hit.Value != lexicon.Except || covered[i] || tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		if !planned {
@@ -207,10 +207,10 @@ func (r restraint) unlike(p *part, of *indexed, c *Candidate) mood.Mood {
 // stands: "as soon as the audit is over".
 func depends(s *sentenceReader, covered []bool) bool {
 	tokens := s.m.Tokens
-	voice := lang.Listen(lang.Shipped(), tokens, nil)
+	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
-		hit, ok := lang.FindIn(&lang.Shipped().Operators, tokens, i, voice.At(i).Possible)
-		if !ok || hit.Value != lang.Unless && hit.Value != lang.Provided || covered[i] || tokens[i].Is(text.FormQuoted) {
+		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
+		if !ok || hit.Value != lexicon.Unless && hit.Value != lexicon.Provided || covered[i] || tokens[i].Is(text.FormQuoted) {
 			continue
 		}
 		end := i + hit.Tokens

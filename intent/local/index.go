@@ -5,12 +5,12 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Index is a searchable snapshot of a catalog. It is never changed after it
@@ -86,7 +86,7 @@ type indexed struct {
 	// deeds are these verbs with what each is done to.
 	deeds command.Deeds
 	// kinds are those of these verbs.
-	kinds lang.Kinds
+	kinds lexicon.Kinds
 	// figures is how many examples hold a number or a date.
 	figures int
 }

@@ -9,11 +9,11 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // What names and descriptions count beside the examples of a capability in its
@@ -95,7 +95,7 @@ func farther(v []float32) []float32 {
 // is known of: values stay.
 func estranged(x *Index, m *slot.Message) []text.Token {
 	out := slices.Clone(m.Tokens)
-	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lang.Function)
+	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
 	for i, t := range out {
 		inEntity := slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last })
 		switch {

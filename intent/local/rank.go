@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mend"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // The parts of the score: the centroid of a capability's sentences counts one,
@@ -292,7 +292,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 func claimed(x *Index, hits []hit, tokens []text.Token) {
 	kin := command.Kin(x.tools.Lexicon, tokens)
 	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
-	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
+	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
 	for i := range hits {
 		h := &hits[i]
 		h.claim = h.centroid
@@ -308,7 +308,7 @@ func claimed(x *Index, hits []hit, tokens []text.Token) {
 // misdone leaves no claim to what takes something else away than the words behind the verb
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
-func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
+func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []text.Token) {
 	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // deedConfidence is the most that a reading gets that only looks, where something
@@ -159,7 +159,7 @@ func (r restraint) elsewhere(of *indexed, stem string) bool {
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
-	if kin&lang.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
+	if kin&lexicon.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem
@@ -219,7 +219,7 @@ func (r restraint) unwanted(p *part) {
 func (r restraint) idle(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	if slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(text.FormQuoted) || t.Has(lang.Separates)
+		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(text.FormQuoted) || t.Has(lexicon.Separates)
 	}) {
 		return
 	}
@@ -240,7 +240,7 @@ func (r restraint) idle(p *part) {
 // what somebody says they need.
 func (r restraint) mayGive(c *Candidate) bool {
 	of, ok := r.s.x.refs[c.Entry.Ref()]
-	return ok && (of.kinds&lang.KindOf("create") != 0 || slot.Verbatim(r.s.x.set(of)) != "")
+	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slot.Verbatim(r.s.x.set(of)) != "")
 }
 
 // unexcused are the moods of a part that the capability's examples do not

@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // told takes values that the only request of a message lacks from what is told
@@ -100,5 +100,5 @@ func (j judgement) mentioned(p *part, best *Candidate, set *slot.Set) {
 // as "should".
 func (j judgement) describes(from, to int) bool {
 	tokens := j.s.m.Tokens
-	return from > 0 && from+1 < to && tokens[from].Has(lang.Third) && tokens[from].Has(lang.Subject) && tokens[from+1].Has(lang.Finite)
+	return from > 0 && from+1 < to && tokens[from].Has(lexicon.Third) && tokens[from].Has(lexicon.Subject) && tokens[from+1].Has(lexicon.Finite)
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Vocabulary is what a capability is asked for with.
@@ -94,7 +94,7 @@ type accounting struct {
 	Request
 	Account
 
-	kinds   lang.Kinds
+	kinds   lexicon.Kinds
 	command int  // the first token that commands
 	ordered bool // a verb of the capability was found
 }
@@ -107,7 +107,7 @@ func (m *Message) Of(r Request) Account {
 		a.kinds |= m.lex.Kin(stem).Asked()
 	}
 	if r.Reads {
-		a.kinds |= lang.KindOf("show") | lang.KindOf("find") | lang.KindOf("fetch") | lang.KindOf("compute")
+		a.kinds |= lexicon.KindOf("show") | lexicon.KindOf("find") | lexicon.KindOf("fetch") | lexicon.KindOf("compute")
 	}
 	a.command = len(m.Tokens)
 	for _, s := range m.Segments {
@@ -165,7 +165,7 @@ func Told(m *Message, from, to int, classes []contracts.WordClass) (first, last 
 func denies(m *Message, command int) bool {
 	return slices.ContainsFunc(m.Segments, func(s Segment) bool {
 		for i := s.From; i < s.To; i++ {
-			if !m.has(i, lang.Denial) && !m.is(i, lang.Faint) {
+			if !m.has(i, lexicon.Denial) && !m.is(i, lexicon.Faint) {
 				return false
 			}
 		}
@@ -175,7 +175,7 @@ func denies(m *Message, command int) bool {
 
 // behindReason is where what is told begins, behind a word such as "because".
 func behindReason(m *Message, s Segment) int {
-	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, s.From)
+	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, s.From)
 	if ok && s.Kind == Reason {
 		return s.From + hit.Tokens
 	}
@@ -185,7 +185,7 @@ func behindReason(m *Message, s Segment) int {
 // hands tells a segment that hands on what somebody said.
 func hands(m *Message, s Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if m.is(i, lang.Reports, lang.Others) {
+		if m.is(i, lexicon.Reports, lexicon.Others) {
 			return true
 		}
 	}
@@ -242,7 +242,7 @@ func measured(a *accounting, v Value, i int) {
 func (a *accounting) excludes(v Value) bool {
 	for i := range min(v.Last+1, len(a.Classes)) {
 		hit, ok := a.operator(i, len(a.Classes))
-		if end := i + hit.Tokens - 1; ok && v.First <= end && end <= v.Last && slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead}, hit.Value) {
+		if end := i + hit.Tokens - 1; ok && v.First <= end && end <= v.Last && slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead}, hit.Value) {
 			return true
 		}
 	}
@@ -253,11 +253,11 @@ func (a *accounting) excludes(v Value) bool {
 // between, that begins no clause of its own: it is what is left out.
 func (a *accounting) excepted(v Value) bool {
 	i := v.First - 1
-	for i > a.From && a.m.is(i, lang.Article) {
+	for i > a.From && a.m.is(i, lexicon.Article) {
 		i--
 	}
 	joint, ok := a.m.joint(max(i, 0))
-	out := ok && i > a.From && joint == lang.JointContrast && !a.m.Tokens[i].Break
+	out := ok && i > a.From && joint == lexicon.JointContrast && !a.m.Tokens[i].Break
 	a.Operated, a.Excepted = a.Operated || out, a.Excepted || out
 	return out
 }
@@ -294,7 +294,7 @@ func (a *accounting) segment(s Segment) {
 // of values or conditions may still bind.
 func (a *accounting) statement(s Segment) {
 	for i := s.From; i < s.To; i++ {
-		if hit, ok := a.operator(i, s.To); ok && hit.Value == lang.NotMeant {
+		if hit, ok := a.operator(i, s.To); ok && hit.Value == lexicon.NotMeant {
 			a.Retracted = true
 			a.set(i, i+hit.Tokens, contracts.WordBinding)
 		}
@@ -342,7 +342,7 @@ func (a *accounting) binds(s Segment) {
 			continue
 		}
 		class := contracts.WordBinding
-		if v, ok := a.next(i+hit.Tokens, s.To); ok && hit.Value == lang.Until && (v.End || a.ends(v)) {
+		if v, ok := a.next(i+hit.Tokens, s.To); ok && hit.Value == lexicon.Until && (v.End || a.ends(v)) {
 			class = contracts.WordCommand // "she is ill until Friday", and it is used
 		}
 		a.set(i, i+hit.Tokens, class)
@@ -360,8 +360,8 @@ func (a *accounting) binds(s Segment) {
 }
 
 // decides tells operators that change the action from wherever they are said.
-func decides(o lang.Operator) bool {
-	return slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead, lang.Only, lang.Until, lang.Provided}, o)
+func decides(o lexicon.Operator) bool {
+	return slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.Only, lexicon.Until, lexicon.Provided}, o)
 }
 
 // takes tells whether the request has a value of an entity's kind.
@@ -378,16 +378,16 @@ func (a *accounting) valueLike(is func(Value) bool) bool { return slices.Contain
 
 // operator finds the longest operator at a token that is no value, no courtesy and
 // no quotation. "First, …" and "then" only put requests in order.
-func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
+func (a *accounting) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
 	if a.Classes[i] != "" || a.m.Tokens[i].Is(text.FormQuoted) {
-		return lang.Hit[lang.Operator]{}, false
+		return lexicon.Hit[lexicon.Operator]{}, false
 	}
 	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.
-	hit, ok := lang.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.voice.At(i).Possible)
-	if ok && hit.Value == lang.Or && (a.article(i, to) || hit.Language != a.m.language && a.m.is(i, lang.Article)) {
+	hit, ok := lexicon.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.voice.At(i).Possible)
+	if ok && hit.Value == lexicon.Or && (a.article(i, to) || hit.Language != a.m.language && a.m.is(i, lexicon.Article)) {
 		return hit, false
 	}
-	if ok && hit.Tokens == 1 && a.then(i) && (hit.Value == lang.Order || hit.Value == lang.Afterwards || hit.Value == lang.Instead) {
+	if ok && hit.Tokens == 1 && a.then(i) && (hit.Value == lexicon.Order || hit.Value == lexicon.Afterwards || hit.Value == lexicon.Instead) {
 		return hit, false
 	}
 	return hit, ok
@@ -396,12 +396,12 @@ func (a *accounting) operator(i, to int) (lang.Hit[lang.Operator], bool) {
 // article tells a word for "or" that is an article of another language: right behind a
 // verb and before no other deed, where there is nothing to choose between.
 func (a *accounting) article(i, to int) bool {
-	return a.m.has(i, lang.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lang.Deeds() == 0
+	return a.m.has(i, lexicon.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lexicon.Deeds() == 0
 }
 
 // excused tells an operator that the capability itself is asked for with.
-func (a *accounting) excused(hit lang.Hit[lang.Operator], i int) bool {
-	if slices.Contains([]lang.Operator{lang.Except, lang.Unless, lang.Instead, lang.NotMeant}, hit.Value) {
+func (a *accounting) excused(hit lexicon.Hit[lexicon.Operator], i int) bool {
+	if slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.NotMeant}, hit.Value) {
 		return false
 	}
 	folds := make([]string, hit.Tokens)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Courtesy in the middle of what is asked for is no part of it; nothing else is left
@@ -19,7 +19,7 @@ func TestCourtesyInTheMiddleAsksForNothing(t *testing.T) {
 		"open the door":        "open the door",
 	} {
 		tokens := text.Tokens(say)
-		m := account.Read(lang.Shipped(), say, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := account.Read(lexicon.Shipped(), say, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		if got := said(m.Asking(tokens, 0)); got != want {
 			t.Errorf("%q asks for %q, want %q", say, got, want)
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // longestNaming is how many words a phrase such as "under the name of" has at most.
@@ -14,7 +14,7 @@ const longestNaming = 4
 // introduced marks the words before a value that say what it is: "that says".
 func (a *accounting) introduced(from, to int) {
 	for _, v := range a.Values {
-		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lang.Says, lang.Saying, lang.Utters, lang.Conveys, lang.Relative, lang.Links); i-- {
+		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lexicon.Says, lexicon.Saying, lexicon.Utters, lexicon.Conveys, lexicon.Relative, lexicon.Links); i-- {
 			a.Classes[i] = contracts.WordCommand
 		}
 		for i := max(from, v.First-longestNaming); i < min(v.First, to); i++ {
@@ -22,7 +22,7 @@ func (a *accounting) introduced(from, to int) {
 				a.set(i, v.First, contracts.WordCommand)
 			}
 		}
-		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(text.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lang.Says) {
+		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(text.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lexicon.Says) {
 			a.Classes[i] = contracts.WordCommand // "der „Hallo“ sagt"
 		}
 		if !v.End && a.m.inEntity[max(v.First, 0)] {
@@ -35,7 +35,7 @@ func (a *accounting) introduced(from, to int) {
 // that answers hello".
 func utters(a *accounting, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
-		if a.m.is(i, lang.Utters) && a.m.is(i-1, lang.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lang.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
+		if a.m.is(i, lexicon.Utters) && a.m.is(i-1, lexicon.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lexicon.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
 			a.set(i+1, to, contracts.WordBinding)
 		}
 	}
@@ -45,7 +45,7 @@ func utters(a *accounting, from, to int) {
 // capability: "take the bot and call it Desk".
 func coupled(a *accounting, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
-		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lang.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
+		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lexicon.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
 			a.bind(i, i+1, from)
 		}
 	}
@@ -55,7 +55,7 @@ func coupled(a *accounting, from, to int) {
 // leave on Monday, please enter that".
 func tellsOrdered(a *accounting, from, to int) {
 	for i := from; i < to && a.m.Ordered(from, to); i++ {
-		if a.Classes[i] != "" || !a.m.is(i, lang.Finite, lang.Helps, lang.Takes) {
+		if a.Classes[i] != "" || !a.m.is(i, lexicon.Finite, lexicon.Helps, lexicon.Takes) {
 			continue
 		}
 		a.set(i, i+1, contracts.WordCommand)
@@ -68,8 +68,8 @@ func tellsOrdered(a *accounting, from, to int) {
 
 // starts marks words before a day that say that something begins there: "à partir du".
 func (a *accounting) starts(i, from int) {
-	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lang.Starts)); i-- {
-		if a.m.has(i, lang.Starts) {
+	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lexicon.Starts)); i-- {
+		if a.m.has(i, lexicon.Starts) {
 			a.Classes[i] = contracts.WordCommand
 		}
 	}
@@ -87,7 +87,7 @@ func (a *accounting) open(from, to int) {
 	particle(a, verb, to)
 	run := -1
 	for i := from; i <= to; i++ {
-		content := i < to && a.Classes[i] == "" && i != verb && !a.m.small(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lang.Asks))
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.small(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lexicon.Asks))
 		if content && (run < 0 || a.m.Tokens[i].Break) {
 			a.noun(run, i, from)
 			run = i
@@ -139,23 +139,23 @@ func (a *accounting) verb(from, to int) int {
 			continue
 		case a.m.couples(i), a.then(i):
 			continue
-		case a.m.is(i, lang.Light) || !a.m.light(i):
+		case a.m.is(i, lexicon.Light) || !a.m.light(i):
 		default:
 			continue
 		}
 		kin := a.m.kin(i)
-		own := kin&a.kinds != 0 || a.Reads && (a.m.has(i, lang.Asks) || a.m.is(i, lang.Explains)) || a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		own := kin&a.kinds != 0 || a.Reads && (a.m.has(i, lexicon.Asks) || a.m.is(i, lexicon.Explains)) || a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
 		switch {
 		case own:
 			a.ordered = true
 			a.set(i, i+1, contracts.WordCommand)
 			return i
-		case a.m.is(i, lang.Light) && (a.Reads || kin == 0 && i == from):
+		case a.m.is(i, lexicon.Light) && (a.Reads || kin == 0 && i == from):
 			return -1 // "let me know"
 		case a.phrasal(i, to):
 			a.set(i, i+1, contracts.WordCommand)
 			return i
-		case kin != 0 && !a.m.named(i) || a.m.bids(i) || a.m.is(i, lang.Light) && i > from:
+		case kin != 0 && !a.m.named(i) || a.m.bids(i) || a.m.is(i, lexicon.Light) && i > from:
 			a.bind(i, i+1, from)
 			return i
 		}
@@ -168,11 +168,11 @@ func (a *accounting) verb(from, to int) int {
 // what "absagen" does, and "buche … um" is not "buchen".
 func (a *accounting) separated(from, to int) {
 	last := to - 1
-	if last <= from || a.Classes[last] != "" || !a.m.is(last, lang.Separates) {
+	if last <= from || a.Classes[last] != "" || !a.m.is(last, lexicon.Separates) {
 		return
 	}
 	verb := from
-	for verb < last && (a.Classes[verb] != "" || a.m.light(verb) && !a.m.is(verb, lang.Light)) {
+	for verb < last && (a.Classes[verb] != "" || a.m.light(verb) && !a.m.is(verb, lexicon.Light)) {
 		verb++
 	}
 	switch {
@@ -230,7 +230,7 @@ func (a *accounting) noun(from, to, segment int) {
 		a.beside(from, to)
 		return
 	}
-	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lang.Pronoun, lang.Subject)
+	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lexicon.Pronoun, lexicon.Subject)
 	if a.adverb(head) && !governed || a.adverb(head) && to-from > 1 {
 		a.beside(from, to)
 		return
@@ -254,17 +254,17 @@ func (a *accounting) noun(from, to, segment int) {
 
 // speech tells a noun for what somebody says or writes.
 func speech(m *Message, i int) bool {
-	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lang.NameSpeech), func(w string) bool { return lang.Fold(w) == m.Tokens[i].Fold })
+	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lexicon.NameSpeech), func(w string) bool { return lexicon.Fold(w) == m.Tokens[i].Fold })
 }
 
 // again tells words such as "another one", where one more of a thing is made.
 func again(a *accounting, from, to int) bool {
 	for i := from; i < to; i++ {
-		if !a.m.is(i, lang.Anaphor) {
+		if !a.m.is(i, lexicon.Anaphor) {
 			return false
 		}
 	}
-	return a.kinds&(lang.KindOf("create")|lang.KindOf("request")|lang.KindOf("reserve")) != 0
+	return a.kinds&(lexicon.KindOf("create")|lexicon.KindOf("request")|lexicon.KindOf("reserve")) != 0
 }
 
 // switches tells words with a noun of a switch that was not read: "visible to the customer".
@@ -281,7 +281,7 @@ func (a *accounting) slip(i int) bool {
 	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
 	near := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool {
-			w = lang.Fold(w)
+			w = lexicon.Fold(w)
 			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && text.OneSlip(fold, w)
 		})
 	}
@@ -289,7 +289,7 @@ func (a *accounting) slip(i int) bool {
 	if valued(i-1) && a.m.Tokens[i-1].Is(text.FormDigits) && near(l.Numbers.UnitWords()) {
 		return true
 	}
-	return valued(i+1) && near(l.Words(lang.Function))
+	return valued(i+1) && near(l.Words(lexicon.Function))
 }
 
 // shortestSlip is how many letters a small word has at least of which a slip is told.
@@ -310,7 +310,7 @@ func (a *accounting) beside(from, to int) {
 
 // knows tells a word that the capability is asked for with, in any of its forms.
 func (a *accounting) knows(i int) bool {
-	return a.Gives && a.m.is(i, lang.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
+	return a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
 }
 
 // adverb tells words such as "quickly", "rapidamente".

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // heard reads a message in which every everyday verb begins a request.
 func heard(say string) *account.Message {
 	tokens := text.Tokens(say)
-	bids := func(i int) bool { return lang.Shipped().Kin(tokens[i].Fold) != 0 }
-	return account.Read(lang.Shipped(), say, tokens, nil, bids, func(int, int) bool { return false })
+	bids := func(i int) bool { return lexicon.Shipped().Kin(tokens[i].Fold) != 0 }
+	return account.Read(lexicon.Shipped(), say, tokens, nil, bids, func(int, int) bool { return false })
 }
 
 // What begins or ends a request politely, and what asks once more for what was just

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // explains tells a clause of its own behind a command that says what is so, whatever nouns it
@@ -16,16 +16,16 @@ func explains(m *Message, from int, s *Segment) bool {
 		return false
 	}
 	verb := from
-	for verb < s.To && !m.is(verb, lang.Finite, lang.Helps, lang.Past, lang.Did, lang.Lasting) && (verb == from || !came(m, verb, s.To)) {
+	for verb < s.To && !m.is(verb, lexicon.Finite, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Lasting) && (verb == from || !came(m, verb, s.To)) {
 		verb++
 	}
 	switch {
-	case verb == s.To || m.is(verb, lang.BeforeVerb, lang.Ought):
+	case verb == s.To || m.is(verb, lexicon.BeforeVerb, lexicon.Ought):
 		return false
 	case verb == from:
 		return elided(m, from, s)
 	}
-	return subject(m, from, verb) && !orders(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lang.Lasting))
+	return subject(m, from, verb) && !orders(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lexicon.Lasting))
 }
 
 // follows tells a segment with a clause of its own behind one that asks for something.
@@ -55,10 +55,10 @@ func bare(m *Message, from, to int) bool {
 		if !m.word(i) || m.inEntity[i] || t.Is(text.FormCaps|text.FormMixed|text.FormDigits) || t.Is(text.FormTitle) && i > from && !m.lex.Languages[m.language].Capitalises {
 			return false
 		}
-		if m.has(i, lang.Negation, lang.Denial, lang.Lacking, lang.Condition) || m.is(i, lang.Faint, lang.Switches, lang.Want, lang.Needing, lang.Anaphor, lang.Asks, lang.Reports) {
+		if m.has(i, lexicon.Negation, lexicon.Denial, lexicon.Lacking, lexicon.Condition) || m.is(i, lexicon.Faint, lexicon.Switches, lexicon.Want, lexicon.Needing, lexicon.Anaphor, lexicon.Asks, lexicon.Reports) {
 			return false
 		}
-		if _, ok := lang.FindIn(&m.lex.Operators, m.Tokens[:to], i, m.voice.At(i).Possible); ok {
+		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens[:to], i, m.voice.At(i).Possible); ok {
 			return false
 		}
 	}
@@ -69,7 +69,7 @@ func bare(m *Message, from, to int) bool {
 // asks in it: "Ist abgestimmt". Others do so in any clause, and are told by their verb.
 func elided(m *Message, from int, s *Segment) bool {
 	return s.starts && m.lex.Languages[m.language].Capitalises && s.To-from > 1 &&
-		!m.is(from+1, lang.Article, lang.Subject, lang.Pronoun) && !m.Tokens[from+1].Is(text.FormTitle) && !orders(m, from, from+1, s.To)
+		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(text.FormTitle) && !orders(m, from, from+1, s.To)
 }
 
 // subject tells a run of who or what something is told of: it has a noun, and only the last
@@ -90,12 +90,12 @@ func subject(m *Message, from, to int) bool {
 // and where nothing is changed it binds, since it may be a request of its own.
 func replaced(a *accounting, s Segment) {
 	for i := s.From; i < s.To; i++ {
-		hit, ok := lang.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
-		if !ok || hit.Value != lang.FrameReplaced || !a.m.frame[i] {
+		hit, ok := lexicon.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
+		if !ok || hit.Value != lexicon.FrameReplaced || !a.m.frame[i] {
 			continue
 		}
 		class := contracts.WordBinding
-		if a.kinds&lang.KindOf("change") != 0 {
+		if a.kinds&lexicon.KindOf("change") != 0 {
 			class = contracts.WordBeside
 		}
 		a.set(i, i+hit.Tokens, class)
@@ -124,7 +124,7 @@ func dictated(m *Message, s *Segment) bool {
 // dictates tells a segment that asks to tell or to write something.
 func dictates(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if m.word(i) && !m.named(i) && (m.is(i, lang.Tells) || m.kin(i)&(lang.KindOf("send")|lang.KindOf("notify")) != 0) {
+		if m.word(i) && !m.named(i) && (m.is(i, lexicon.Tells) || m.kin(i)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0) {
 			return true
 		}
 	}
@@ -144,7 +144,7 @@ func NameEnd(m *Message, first, next int) int {
 	}
 	end := next
 	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(text.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
-		if _, ok := lang.FindIn(&m.lex.Operators, m.Tokens, end, m.voice.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
+		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens, end, m.voice.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
 			return -1
 		}
 		end++

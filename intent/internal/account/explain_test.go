@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // asksWith is a vocabulary of verbs alone.
@@ -25,7 +25,7 @@ func (asksWith) Says([]string) bool             { return false }
 // made, it may be a wish of its own and binds, and what is excepted from a change binds too.
 func TestWhatIsReplaced(t *testing.T) {
 	t.Parallel()
-	lex := lang.Shipped()
+	lex := lexicon.Shipped()
 	for say, want := range map[string]struct {
 		verb string
 		last contracts.WordClass
@@ -41,7 +41,7 @@ func TestWhatIsReplaced(t *testing.T) {
 		tokens := text.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
 		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
-		a := m.Of(account.Request{From: 0, To: len(tokens), Knows: asksWith{lang.Fold(want.verb)}})
+		a := m.Of(account.Request{From: 0, To: len(tokens), Knows: asksWith{lexicon.Fold(want.verb)}})
 		if !slices.Contains(a.Classes, want.last) || want.last != contracts.WordBinding && slices.Contains(a.Classes[len(tokens)-2:], contracts.WordBinding) {
 			t.Errorf("%q: %v", say, a.Classes)
 		}
@@ -52,7 +52,7 @@ func TestWhatIsReplaced(t *testing.T) {
 // request is part of it.
 func TestNamesRunToTheEndOfTheirClause(t *testing.T) {
 	t.Parallel()
-	lex := lang.Shipped()
+	lex := lexicon.Shipped()
 	for say, want := range map[string]string{
 		"keep it under the name Garden help, we need it":  "Garden help",
 		"guárdalo con el nombre Ayuda técnica":            "Ayuda técnica",

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // near is how many tokens may stand between an operator and what it is said of.
@@ -26,47 +26,47 @@ func (a *accounting) operators(from, to int) {
 	}
 }
 
-func (a *accounting) operate(hit lang.Hit[lang.Operator], i, from, to int) {
+func (a *accounting) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // "goes over" where "over" is a value
 		a.set(i, behind, contracts.WordCommand)
 		return
 	}
 	switch hit.Value {
-	case lang.NotMeant:
+	case lexicon.NotMeant:
 		a.Retracted = true
 		a.set(i, behind, contracts.WordBinding)
-	case lang.Above, lang.Below, lang.AtLeast, lang.AtMost:
+	case lexicon.Above, lexicon.Below, lexicon.AtLeast, lexicon.AtMost:
 		a.compare(hit, i, to)
-	case lang.Around:
+	case lexicon.Around:
 		if a.figure(behind, to) {
 			a.bind(i, behind, from)
 		}
-	case lang.Until, lang.Before, lang.After:
+	case lexicon.Until, lexicon.Before, lexicon.After:
 		a.bound(hit, i, from, to)
-	case lang.Except, lang.Instead, lang.Without:
-		a.Excepted = a.Excepted || hit.Value == lang.Except
+	case lexicon.Except, lexicon.Instead, lexicon.Without:
+		a.Excepted = a.Excepted || hit.Value == lexicon.Except
 		a.misuse(behind, to)
 		a.bind(i, behind, from)
-	case lang.Unless, lang.Provided:
-		if a.excused(hit, i) || hit.Value == lang.Provided && a.own(behind, to) {
+	case lexicon.Unless, lexicon.Provided:
+		if a.excused(hit, i) || hit.Value == lexicon.Provided && a.own(behind, to) {
 			return
 		}
 		a.misuse(behind, to)
 		a.bind(i, to, from)
-	case lang.Again: // what was set up is taken away again
-		if a.kinds&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
+	case lexicon.Again: // what was set up is taken away again
+		if a.kinds&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
 			a.bind(i, behind, from)
 			return
 		}
 		a.set(i, behind, contracts.WordCommand)
-	case lang.Likewise:
+	case lexicon.Likewise:
 		if between(a, i, behind) {
 			a.set(i, behind, contracts.WordCommand)
 		} else if !a.excused(hit, i) && !a.known(i, behind) {
 			a.bind(i, behind, from)
 		}
-	case lang.Order:
+	case lexicon.Order:
 		if !a.excused(hit, i) && !a.known(i, behind) && !a.Knows.Describes(a.m.Tokens[i]) {
 			a.bind(i, behind, from)
 		}
@@ -113,7 +113,7 @@ func (a *accounting) known(from, to int) bool {
 
 // compare holds a comparator against the parameter of its number. "Below" never
 // fills what is the lower end.
-func (a *accounting) compare(hit lang.Hit[lang.Operator], i, to int) {
+func (a *accounting) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
 	if at := slices.IndexFunc(a.Values, func(v Value) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
@@ -135,10 +135,10 @@ func (a *accounting) compare(hit lang.Hit[lang.Operator], i, to int) {
 }
 
 // bound holds "until", "before" and "after" against the date behind them.
-func (a *accounting) bound(hit lang.Hit[lang.Operator], i, from, to int) {
+func (a *accounting) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
-	if ok && (hit.Value == lang.After && v.Start || hit.Value != lang.After && (v.End || a.ends(v))) {
+	if ok && (hit.Value == lexicon.After && v.Start || hit.Value != lexicon.After && (v.End || a.ends(v))) {
 		a.set(i, behind, contracts.WordCommand)
 		return
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // order finds what is told and then asked for: "Ana will be on leave from Monday on, please
@@ -37,7 +37,7 @@ func orderly(m *Message, s *Segment) bool {
 		return false
 	}
 	for i := s.From; i < s.To; i++ {
-		if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], i); ok && hit.Value == lang.FrameOrders {
+		if hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:s.To], i); ok && hit.Value == lexicon.FrameOrders {
 			return true
 		}
 	}
@@ -47,7 +47,7 @@ func orderly(m *Message, s *Segment) bool {
 // wantable tells a segment that commands nothing, hangs on nothing and denies nothing.
 func wantable(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if m.has(i, lang.Negation, lang.Denial, lang.Lacking) || m.is(i, lang.Faint, lang.Switches) {
+		if m.has(i, lexicon.Negation, lexicon.Denial, lexicon.Lacking) || m.is(i, lexicon.Faint, lexicon.Switches) {
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func (m *Message) Ordered(from, to int) bool {
 // Names gives the last token of a phrase at a place behind which stands how something is to be
 // called, such as "under the name"; -1 if none begins there.
 func Names(m *Message, i int) int {
-	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens, i); ok && hit.Value == lang.FrameNames && m.word(i) {
+	if hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens, i); ok && hit.Value == lexicon.FrameNames && m.word(i) {
 		return i + hit.Tokens - 1
 	}
 	return -1
@@ -91,8 +91,8 @@ func Calls(m *Message, from int, read []bool) {
 func conclude(m *Message) {
 	for k := 1; k < len(m.Segments); k++ {
 		s := &m.Segments[k]
-		hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, s.From)
-		if !ok || hit.Value != lang.ReasonSo || s.Kind != Open || !m.commands(s.From+hit.Tokens, s.To) {
+		hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, s.From)
+		if !ok || hit.Value != lexicon.ReasonSo || s.Kind != Open || !m.commands(s.From+hit.Tokens, s.To) {
 			continue
 		}
 		for before := k - 1; before >= 0 && !m.Segments[before+1].starts; before-- {
@@ -106,18 +106,18 @@ func conclude(m *Message) {
 // asksFor tells a segment that begins as requests and conditions do.
 func asksFor(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if m.frame[i] || m.couples(i) || m.has(i, lang.Opening) {
+		if m.frame[i] || m.couples(i) || m.has(i, lexicon.Opening) {
 			continue
 		}
-		return m.supposes(i) || m.bids(i) || m.kin(i) != 0 || m.is(i, lang.Light) || m.has(i, lang.Asks) || m.wants(i, s.To)
+		return m.supposes(i) || m.bids(i) || m.kin(i) != 0 || m.is(i, lexicon.Light) || m.has(i, lexicon.Asks) || m.wants(i, s.To)
 	}
 	return true
 }
 
 // Either tells what stands behind a word such as "or": it is the other of two.
 func Either(m *Message, i int) bool {
-	hit, ok := lang.Find(&m.lex.Operators, m.Tokens, max(i-1, 0))
-	return ok && i > 0 && hit.Value == lang.Or && m.word(i-1)
+	hit, ok := lexicon.Find(&m.lex.Operators, m.Tokens, max(i-1, 0))
+	return ok && i > 0 && hit.Value == lexicon.Or && m.word(i-1)
 }
 
 // naming tells a place at which it goes on with how what was asked for shall be called, with a
@@ -127,7 +127,7 @@ func naming(m *Message, i int) bool {
 		i++
 	}
 	for k := 1; k < i; k++ {
-		if m.is(k-1, lang.Relative) && m.has(k, lang.Utters) {
+		if m.is(k-1, lexicon.Relative) && m.has(k, lexicon.Utters) {
 			return false // "…that replies hello, name it Desk": where what it says ends is not plain
 		}
 	}

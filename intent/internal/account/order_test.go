@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // What is told and asked for behind it is what somebody wants; what is denied, supposed or
 // asked is not, and no request is asked for twice.
 func TestWhatIsToldMayBeAskedFor(t *testing.T) {
 	t.Parallel()
-	lex := lang.Shipped()
+	lex := lexicon.Shipped()
 	for say, want := range map[string]bool{
 		"Lena Abel will be away next week, enter that please":         true,
 		"Lena Abel was ill. Please put it in for her":                 true,

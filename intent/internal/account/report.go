@@ -3,9 +3,9 @@ package account
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // reach is how many tokens stand at most between who did something and the verb.
@@ -36,11 +36,11 @@ func (m *Message) Reports(from, to int, covered []bool) bool {
 // quoted tells a clause that hands on what the clause before it says somebody said: "Ana said,
 // we should cancel it".
 func quoted(m *Message, before, s Segment) bool {
-	if s.starts || !m.is(s.From, lang.Subject) || m.is(s.From, lang.Article) || !m.is(s.From+1, lang.Finite) {
+	if s.starts || !m.is(s.From, lexicon.Subject) || m.is(s.From, lexicon.Article) || !m.is(s.From+1, lexicon.Finite) {
 		return false
 	}
 	for i := before.From; i < before.To; i++ {
-		if m.is(i, lang.Reports) {
+		if m.is(i, lexicon.Reports) {
 			return true
 		}
 	}
@@ -52,7 +52,7 @@ type report struct {
 	m        *Message
 	from, to int
 	covered  []bool // by token from `from`
-	possible lang.Weights
+	possible lexicon.Weights
 }
 
 func (r *report) told() bool {
@@ -60,9 +60,9 @@ func (r *report) told() bool {
 	if r.from >= r.to {
 		return false
 	}
-	r.possible = lang.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
+	r.possible = lexicon.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
 	past := func(l int) bool {
-		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lang.Did)
+		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lexicon.Did)
 	}
 	commands := r.m.lex.TellsOf(r.m.language, r.m.Tokens[r.from].Word) && !past(r.m.language) // "crea" commands in Spanish
 	if !r.m.named(r.from) && !commands && r.in(past) {
@@ -72,12 +72,12 @@ func (r *report) told() bool {
 		return r.verb(end, true)
 	}
 	switch {
-	case r.is(r.from, lang.Others):
+	case r.is(r.from, lexicon.Others):
 		// "they set an alert": whatever form it has, others do it
-		return r.verb(r.from+1, true) || r.from+1 < r.to && r.m.kin(r.from+1) != 0 && !r.m.named(r.from+1) && !r.is(r.from+1, lang.Want)
-	case r.is(r.from, lang.Subject) && !r.is(r.from, lang.Article):
+		return r.verb(r.from+1, true) || r.from+1 < r.to && r.m.kin(r.from+1) != 0 && !r.m.named(r.from+1) && !r.is(r.from+1, lexicon.Want)
+	case r.is(r.from, lexicon.Subject) && !r.is(r.from, lexicon.Article):
 		return r.verb(r.from+1, false)
-	case r.is(r.from, lang.Article), r.is(r.from, lang.Pronoun):
+	case r.is(r.from, lexicon.Article), r.is(r.from, lexicon.Pronoun):
 		return r.further()
 	}
 	return false
@@ -92,7 +92,7 @@ func (r *report) skip() {
 	for r.from < r.to {
 		i := r.from
 		switch {
-		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lang.Opening), adverbial(r.m.Tokens[i].Fold):
+		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
 			cut(1)
 		case r.day(i) > 0:
 			cut(r.day(i))
@@ -107,10 +107,10 @@ func (r *report) skip() {
 // already tells a small word right before a verb of the past: "ya encargué".
 func already(m *Message, i int) bool {
 	t := m.Tokens[i]
-	if !m.is(i, lang.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lang.Article, lang.Pronoun, lang.Subject, lang.Finite, lang.Listing) {
+	if !m.is(i, lexicon.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lexicon.Article, lexicon.Pronoun, lexicon.Subject, lexicon.Finite, lexicon.Listing) {
 		return false
 	}
-	for c := lang.PrepPlaceTime; c <= lang.PrepOther; c++ {
+	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
 		if t.Has(c) {
 			return false
 		}
@@ -153,7 +153,7 @@ func (r *report) verb(at int, present bool) bool {
 	for i := at; i < min(r.to, at+reach); i++ {
 		t := r.m.Tokens[i]
 		switch {
-		case i > at && t.Break || at == i && t.Break, !r.m.word(i), r.is(i, lang.Want), r.is(i, lang.Needing):
+		case i > at && t.Break || at == i && t.Break, !r.m.word(i), r.is(i, lexicon.Want), r.is(i, lexicon.Needing):
 			return false
 		case r.in(func(l int) bool { return r.past(l, i) }):
 			return true
@@ -172,7 +172,7 @@ func (r *report) verb(at int, present bool) bool {
 // message alone.
 func (r *report) past(language, i int) bool {
 	t := r.m.Tokens[i]
-	if t.In(language, lang.Did) || t.In(language, lang.Reports) || r.m.lex.ToldOf(language, t.Word) {
+	if t.In(language, lexicon.Did) || t.In(language, lexicon.Reports) || r.m.lex.ToldOf(language, t.Word) {
 		return true
 	}
 	strange := language == r.m.language && r.m.kin(i) == 0 && !t.Exact() && !r.m.inEntity[i]
@@ -182,11 +182,11 @@ func (r *report) past(language, i int) bool {
 // helped tells an auxiliary with a verb behind it: "has … cancelled", "hat … storniert".
 func (r *report) helped(i int) bool {
 	for l := range r.m.lex.Languages {
-		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lang.Helps) {
+		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lexicon.Helps) {
 			continue
 		}
-		for k := i + 1; k < r.to && !r.m.Tokens[k].In(l, lang.Want); k++ {
-			if r.m.word(k) && (k > i+1 || !r.m.Tokens[k].In(l, lang.BeforeVerb)) && r.m.lex.Rooted(l, r.m.Tokens[k].Fold) && !r.m.named(k) {
+		for k := i + 1; k < r.to && !r.m.Tokens[k].In(l, lexicon.Want); k++ {
+			if r.m.word(k) && (k > i+1 || !r.m.Tokens[k].In(l, lexicon.BeforeVerb)) && r.m.lex.Rooted(l, r.m.Tokens[k].Fold) && !r.m.named(k) {
 				return true
 			}
 		}
@@ -197,7 +197,7 @@ func (r *report) helped(i int) bool {
 // object tells what a verb is said of: "deletes her alerts". Behind a noun stands a
 // preposition: "alerts for Apple".
 func (r *report) object(i int) bool {
-	return i < r.to && (!r.m.light(i) || r.m.has(i, lang.Article, lang.Pronoun))
+	return i < r.to && (!r.m.light(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
 }
 
 // further looks for a verb of the past behind "the assistant of Ana".
@@ -205,9 +205,9 @@ func (r *report) further() bool {
 	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
 		t := r.m.Tokens[i]
 		switch {
-		case t.Break || r.is(i, lang.Want):
+		case t.Break || r.is(i, lexicon.Want):
 			return false
-		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lang.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
+		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
 			return true
 		}
 	}
@@ -215,7 +215,7 @@ func (r *report) further() bool {
 }
 
 // is tells a class in a language that is not ruled out.
-func (r *report) is(i int, c lang.Class) bool {
+func (r *report) is(i int, c lexicon.Class) bool {
 	return r.m.word(i) && r.in(func(l int) bool { return r.m.Tokens[i].In(l, c) })
 }
 
@@ -231,7 +231,7 @@ func (r *report) in(is func(language int) bool) bool {
 // then tells a word that only puts what is told in order.
 func (m *Message) then(i int) bool {
 	joint, ok := m.joint(i)
-	return ok && (joint == lang.JointThen || joint == lang.JointContrast)
+	return ok && (joint == lexicon.JointThen || joint == lexicon.JointContrast)
 }
 
 // adverbial tells words such as "quickly", "rapidamente".
@@ -247,9 +247,9 @@ func adverbial(fold string) bool {
 // reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
 // none, nor is a noun that is a word of another language: "the car" of French.
 func (m *Message) reason(i int) bool {
-	hit, ok := lang.Find(&m.lex.Reasons, m.Tokens, i)
+	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	if !ok || hit.Value == lang.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
+	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
@@ -259,11 +259,11 @@ func (m *Message) reason(i int) bool {
 // stressed tells a word that says why elsewhere, and lays stress on a question here: "was gab
 // es denn zuletzt".
 func stressed(m *Message, i int) bool {
-	if !m.is(i, lang.Stress) || m.Tokens[i].Break {
+	if !m.is(i, lexicon.Stress) || m.Tokens[i].Break {
 		return false
 	}
 	for k := i - 1; k >= 0; k-- {
-		if m.has(k, lang.Asks) {
+		if m.has(k, lexicon.Asks) {
 			return true
 		}
 		if m.Tokens[k].Break {
@@ -275,12 +275,12 @@ func stressed(m *Message, i int) bool {
 
 // foreign tells a word of another language that is a noun here, as behind an article, or where
 // nothing else is said in that language.
-func (m *Message) foreign(i int, hit lang.Hit[lang.Reason]) bool {
-	if m.is(i-1, lang.Article) || m.is(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject) {
+func (m *Message) foreign(i int, hit lexicon.Hit[lexicon.Reason]) bool {
+	if m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject) {
 		return true
 	}
 	for k, t := range m.Tokens {
-		if (k < i || k >= i+hit.Tokens) && m.word(k) && t.In(hit.Language, lang.Function) && !m.inEntity[k] {
+		if (k < i || k >= i+hit.Tokens) && m.word(k) && t.In(hit.Language, lexicon.Function) && !m.inEntity[k] {
 			return false
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Kind is what a segment of a message is for.
@@ -39,8 +39,8 @@ type Message struct {
 	Tokens   []text.Token
 	Segments []Segment
 
-	lex      *lang.Lexica
-	voice    lang.Voice
+	lex      *lexicon.Lexica
+	voice    lexicon.Voice
 	entities []value.Entity
 	inEntity []bool       // by token
 	code     []bool       // tokens of identifiers: "J-5"
@@ -54,9 +54,9 @@ type Message struct {
 
 // Read cuts a message. Bids tells a token that requests of the catalog begin
 // with; mooded a run of tokens whose first words say that it is no plain request.
-func Read(lex *lang.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
+func Read(lex *lexicon.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
-		Src: src, Tokens: tokens, lex: lex, voice: lang.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
+		Src: src, Tokens: tokens, lex: lex, voice: lexicon.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
 	}
 	for _, e := range entities {
@@ -88,7 +88,7 @@ func (m *Message) guess() int {
 		n := 0
 		for i := range m.Tokens {
 			w := m.Tokens[i].Word
-			if !m.Tokens[i].Is(text.FormQuoted) && !m.code[i] && (w.In(l, lang.Function) || w.In(l, lang.Filler) || w.In(l, lang.Pronoun)) {
+			if !m.Tokens[i].Is(text.FormQuoted) && !m.code[i] && (w.In(l, lexicon.Function) || w.In(l, lexicon.Filler) || w.In(l, lexicon.Pronoun)) {
 				n++
 			}
 		}
@@ -104,22 +104,22 @@ func (m *Message) headFirst() bool {
 	return slices.Contains([]string{"pt", "es", "fr", "it"}, m.lex.Languages[m.language].Code)
 }
 
-func (m *Message) has(i int, classes ...lang.Class) bool {
+func (m *Message) has(i int, classes ...lexicon.Class) bool {
 	return m.word(i) && slices.ContainsFunc(classes, m.Tokens[i].Has)
 }
 
 // is tells the classes of a word in the language of the message: "will" is a want
 // in German alone.
-func (m *Message) is(i int, classes ...lang.Class) bool {
-	return m.word(i) && slices.ContainsFunc(classes, func(c lang.Class) bool { return m.Tokens[i].In(m.language, c) })
+func (m *Message) is(i int, classes ...lexicon.Class) bool {
+	return m.word(i) && slices.ContainsFunc(classes, func(c lexicon.Class) bool { return m.Tokens[i].In(m.language, c) })
 }
 
 // Says tells the class of a word in the language of the message.
-func (m *Message) Says(i int, c lang.Class) bool { return m.is(i, c) }
+func (m *Message) Says(i int, c lexicon.Class) bool { return m.is(i, c) }
 
 // May tells the class of a word in a language that the message is likely to be in: "le" of
 // "¿y cuántas le quedan?" has the most small words in French as well.
-func (m *Message) May(i int, c lang.Class) bool {
+func (m *Message) May(i int, c lexicon.Class) bool {
 	for l := range m.lex.Languages {
 		if m.voice.At(i).Likely(l) && m.word(i) && m.Tokens[i].In(l, c) {
 			return true
@@ -134,29 +134,29 @@ func (m *Message) word(i int) bool {
 }
 
 // joint gives what a word such as "and" or "then" says between requests.
-func (m *Message) joint(i int) (lang.Joint, bool) {
-	hit, ok := lang.Find(&m.lex.Separators, m.Tokens, i)
+func (m *Message) joint(i int) (lexicon.Joint, bool) {
+	hit, ok := lexicon.Find(&m.lex.Separators, m.Tokens, i)
 	return hit.Value, ok
 }
 
 // couples tells a word such as "and" or "but".
 func (m *Message) couples(i int) bool {
 	joint, ok := m.joint(i)
-	return ok && (joint == lang.JointAnd || joint == lang.JointContrast)
+	return ok && (joint == lexicon.JointAnd || joint == lexicon.JointContrast)
 }
 
 // light tells words that carry grammar, courtesy or reference.
 func (m *Message) light(i int) bool {
-	return m.has(i, lang.Function, lang.Filler, lang.Pronoun, lang.Article, lang.Courteous, lang.Opening, lang.Subject, lang.Finite)
+	return m.has(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite)
 }
 
 // small is light, but for a name that is a small word of other languages alone: "Mia".
 func (m *Message) small(i int) bool {
-	return m.light(i) && (!m.Tokens[i].Named() || m.is(i, lang.Function, lang.Filler, lang.Pronoun, lang.Article, lang.Courteous, lang.Opening, lang.Subject, lang.Finite))
+	return m.light(i) && (!m.Tokens[i].Named() || m.is(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite))
 }
 
 // kin gives the kinds of a word as a verb.
-func (m *Message) kin(i int) lang.Kinds { return m.lex.Kin(m.Tokens[i].Fold) }
+func (m *Message) kin(i int) lexicon.Kinds { return m.lex.Kin(m.Tokens[i].Fold) }
 
 // cut finds the segments and what they are for.
 func (m *Message) cut() {
@@ -200,7 +200,7 @@ func signs(m *Message, s *Segment) bool {
 // depends tells a segment that hangs on the one before: its verb is an infinitive, as
 // in ", den Alarm zu löschen", or it begins with a word such as "dass".
 func (m *Message) depends(s *Segment) bool {
-	if m.is(s.From, lang.Bidding) && !m.is(s.From, lang.Subject) {
+	if m.is(s.From, lexicon.Bidding) && !m.is(s.From, lexicon.Subject) {
 		return true // "…, dass wir es löschen"
 	}
 	last := s.To - 1
@@ -208,7 +208,7 @@ func (m *Message) depends(s *Segment) bool {
 		return false
 	}
 	fold := m.Tokens[last].Fold
-	return m.is(last-1, lang.BeforeVerb) || slices.ContainsFunc(m.lex.Languages[m.language].Words(lang.BeforeVerb), func(w string) bool {
+	return m.is(last-1, lexicon.BeforeVerb) || slices.ContainsFunc(m.lex.Languages[m.language].Words(lexicon.BeforeVerb), func(w string) bool {
 		at := strings.Index(fold, w)
 		return at > 1 && at+len(w)+3 < len(fold) && m.kin(last) == 0
 	})
@@ -237,7 +237,7 @@ func (m *Message) parts(i int) bool {
 		return false
 	}
 	next := i + 1
-	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lang.Light, lang.Want) || m.is(next, lang.Subject) && !m.is(next, lang.Article))
+	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lexicon.Light, lexicon.Want) || m.is(next, lexicon.Subject) && !m.is(next, lexicon.Article))
 }
 
 // joined tells whether a typed value goes over a place.
@@ -278,8 +278,8 @@ func (m *Message) kindOf(s *Segment) Kind {
 // supposes tells a word such as "if": what depends on it is asked about, whoever it
 // is said of.
 func (m *Message) supposes(i int) bool {
-	hit, ok := lang.Find(&m.lex.Operators, m.Tokens, i)
-	return m.has(i, lang.Condition) || ok && (hit.Value == lang.Provided || hit.Value == lang.Unless)
+	hit, ok := lexicon.Find(&m.lex.Operators, m.Tokens, i)
+	return m.has(i, lexicon.Condition) || ok && (hit.Value == lexicon.Provided || hit.Value == lexicon.Unless)
 }
 
 // courtesy marks the frames at both ends of a segment and gives where the rest
@@ -287,16 +287,16 @@ func (m *Message) supposes(i int) bool {
 func (m *Message) courtesy(s *Segment) int {
 	from := joinedAt(m, s)
 	m.politely(from, s.To)
-	if hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && m.word(from) && from+hit.Tokens >= s.To && m.plain(from, s.To) {
+	if hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:s.To], from); ok && m.word(from) && from+hit.Tokens >= s.To && m.plain(from, s.To) {
 		return m.mark(from, s.To)
 	}
 	if m.plain(from, s.To) {
 		for from < s.To {
-			hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:s.To], from)
-			if ok && hit.Value == lang.FrameWhole && from+hit.Tokens >= s.To {
+			hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:s.To], from)
+			if ok && hit.Value == lexicon.FrameWhole && from+hit.Tokens >= s.To {
 				return m.mark(from, s.To) // "so go ahead"
 			}
-			if !ok || hit.Value != lang.FrameBefore || touches(m, from, from+hit.Tokens) {
+			if !ok || hit.Value != lexicon.FrameBefore || touches(m, from, from+hit.Tokens) {
 				break
 			}
 			from = m.mark(from, from+hit.Tokens)
@@ -314,7 +314,7 @@ func (m *Message) courtesy(s *Segment) int {
 		}
 	}
 	for i := from; i < s.To; i++ {
-		if !m.frame[i] && !m.has(i, lang.Courteous, lang.Opening) && (!m.has(i, lang.Filler) || m.is(i, lang.Light)) {
+		if !m.frame[i] && !m.has(i, lexicon.Courteous, lexicon.Opening) && (!m.has(i, lexicon.Filler) || m.is(i, lexicon.Light)) {
 			return from
 		}
 	}
@@ -334,8 +334,8 @@ func joinedAt(m *Message, s *Segment) int {
 // leave"), and those that only say that it is so from here on.
 func (m *Message) politely(from, to int) {
 	for i := from; i < to; i++ {
-		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && !touches(m, i, i+hit.Tokens) && (hit.Value == lang.FrameAmid || hit.Value == lang.FrameReplaced || slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lang.Courteous) })) {
+		hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:to], i)
+		if ok && !touches(m, i, i+hit.Tokens) && (hit.Value == lexicon.FrameAmid || hit.Value == lexicon.FrameReplaced || slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lexicon.Courteous) })) {
 			i = m.mark(i, i+hit.Tokens) - 1
 		}
 	}
@@ -344,8 +344,8 @@ func (m *Message) politely(from, to int) {
 // behind gives where a frame begins that ends at a place, or the place.
 func (m *Message) behind(from, to int) int {
 	for i := from; i < to; i++ {
-		hit, ok := lang.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && i+hit.Tokens == to && (hit.Value == lang.FrameBehind || hit.Value == lang.FrameOrders || hit.Value == lang.FrameWhole && m.Tokens[i].Break) && !touches(m, i, to) {
+		hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:to], i)
+		if ok && i+hit.Tokens == to && (hit.Value == lexicon.FrameBehind || hit.Value == lexicon.FrameOrders || hit.Value == lexicon.FrameWhole && m.Tokens[i].Break) && !touches(m, i, to) {
 			return i
 		}
 	}
@@ -373,10 +373,10 @@ func (m *Message) mark(from, to int) int {
 // that is not told of as done.
 func (m *Message) commands(from, to int) bool {
 	for i := from; i < to; i++ {
-		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && (m.is(i, lang.Article) || m.has(i, lang.Asks) && !m.is(i, lang.Asks)) {
+		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && (m.is(i, lexicon.Article) || m.has(i, lexicon.Asks) && !m.is(i, lexicon.Asks)) {
 			continue
 		}
-		if m.kin(i) == 0 && i > from && m.is(i-1, lang.Subject) && !m.is(i-1, lang.Article) && !m.Tokens[i].Break {
+		if m.kin(i) == 0 && i > from && m.is(i-1, lexicon.Subject) && !m.is(i-1, lexicon.Article) && !m.Tokens[i].Break {
 			continue // "I keep missing it" is no command, whatever requests begin with
 		}
 		if !m.perfect(from, i) {
@@ -393,17 +393,17 @@ func (m *Message) named(i int) bool {
 	}
 	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
 	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
-	return noun || elided || m.is(i-1, lang.Article) || m.is(i-1, lang.Denial) && m.is(i-2, lang.PrepOther) || m.has(i-1, lang.Pronoun) && !m.is(i-1, lang.Subject)
+	return noun || elided || m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Denial) && m.is(i-2, lexicon.PrepOther) || m.has(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject)
 }
 
 // perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".
 func (m *Message) perfect(from, i int) bool {
 	fold := m.Tokens[i].Fold
-	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lang.Reports) || m.is(i-1, lang.Helps) && m.headFirst()) {
+	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lexicon.Reports) || m.is(i-1, lexicon.Helps) && m.headFirst()) {
 		return true // "lo ha pedido"
 	}
 	for k := max(from, i-3); k < i; k++ {
-		if m.is(k, lang.Past) && !m.is(k, lang.Subject) {
+		if m.is(k, lexicon.Past) && !m.is(k, lexicon.Subject) {
 			return true
 		}
 	}
@@ -414,7 +414,7 @@ func (m *Message) perfect(from, i int) bool {
 // something behind it.
 func (m *Message) wants(from, to int) bool {
 	for i := from; i < min(to, from+5); i++ {
-		if m.is(i, lang.Want) {
+		if m.is(i, lexicon.Want) {
 			return i+1 < to && !denied(m, from, to) && !m.past(from, i)
 		}
 	}
@@ -430,7 +430,7 @@ func (m *Message) Wants(from, to int) bool {
 	wanted := false
 	for i := from; i < to; i++ {
 		switch {
-		case m.is(i, lang.Want):
+		case m.is(i, lexicon.Want):
 			wanted = true
 		case m.word(i) && m.kin(i) != 0 && m.bids(i) && !m.named(i) && (i == from || wanted):
 			return false // "she wants to cancel it", "cancel what she needs"

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // A clause that tells something of somebody else commands nothing, whatever nouns it
 // holds; what asks for something stays a command, also with a name before it.
 func TestWhatIsToldCommandsNothing(t *testing.T) {
 	t.Parallel()
-	lex := lang.Shipped()
+	lex := lexicon.Shipped()
 	nouns := []string{"cabin", "change", "keep", "crew"} // that requests of a catalog begin with
 	for say, want := range map[string]string{
 		"Cancel it, the cabin crew caught a cold":                "command, told",

@@ -10,8 +10,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Kind is the evidence of a value that a word such as "her" stands for.
@@ -54,14 +54,14 @@ func Takes(catalog *contracts.Catalog, ref, name string) bool {
 
 // Pointers are where a message points at something said before. A small word that hangs
 // on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
-func Pointers(lexica *lang.Lexica, m *account.Message) []text.Span {
+func Pointers(lexica *lexicon.Lexica, m *account.Message) []text.Span {
 	var out []text.Span
 	for i, t := range m.Tokens {
-		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lang.Article) || t.Has(lang.Hung))
+		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lexicon.Article) || t.Has(lexicon.Hung))
 		polite := t.Is(text.FormTitle) && !t.Is(text.FormFirst)
 		switch hangs := lexica.Hangs(t.Word); {
 		case t.Is(text.FormQuoted) || polite:
-		case hyphen || m.Says(i, lang.Third) || m.May(i, lang.Third):
+		case hyphen || m.Says(i, lexicon.Third) || m.May(i, lexicon.Third):
 			out = append(out, spanOf(t))
 		case hangs > 0 && !hyphened(m, i):
 			out = append(out, text.Span{Start: t.End - hangs, End: t.End})
@@ -79,13 +79,13 @@ func Nameless(m *account.Message) []text.Span {
 		switch {
 		case t.Is(text.FormQuoted) || i > 0 && t.Break:
 			article = -1
-		case m.Says(i, lang.Article):
+		case m.Says(i, lexicon.Article):
 			article = i
 		case article < 0:
 		case i == article+1 && announces(m, i):
 			out = append(out, text.Span{Start: t.Start, End: t.Start})
 			article = -1
-		case i > article+1 && m.Says(i, lang.Anaphor):
+		case i > article+1 && m.Says(i, lexicon.Anaphor):
 			out = append(out, spanOf(t))
 			article = -1
 		case i > article+mostTelling:
@@ -100,7 +100,7 @@ const mostTelling = 4
 
 // announces tells a preposition of the language of the message.
 func announces(m *account.Message, i int) bool {
-	for c := lang.PrepPlaceTime; c <= lang.PrepOther; c++ {
+	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
 		if m.Says(i, c) {
 			return true
 		}
@@ -148,7 +148,7 @@ func Lacks(intents []contracts.Intent, tokens []text.Token, pointers []text.Span
 		}
 		for _, ev := range in.Evidence {
 			within := func(s text.Span) bool { return ev.Kind != Kind && s.Start < ev.Span[1] && ev.Span[0] < s.End }
-			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t text.Token) bool { return (t.Has(lang.Asks) || t.Has(lang.HowMany)) && within(spanOf(t)) }) {
+			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t text.Token) bool { return (t.Has(lexicon.Asks) || t.Has(lexicon.HowMany)) && within(spanOf(t)) }) {
 				return true
 			}
 		}

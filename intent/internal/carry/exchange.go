@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Exchange is a text with a thing in the place of the words that point at it.
@@ -41,7 +41,7 @@ func Put(src string, pointers []text.Span, t Thing) *Exchange {
 
 // Begun leaves out of the text the word that only says that it goes on, as "und" does.
 func (e *Exchange) Begun(tokens []text.Token) *Exchange {
-	if len(tokens) > 0 && tokens[0].Has(lang.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
+	if len(tokens) > 0 && tokens[0].Has(lexicon.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
 		e.unsaid = tokens[0].End
 	}
 	return e

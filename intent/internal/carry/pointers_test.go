@@ -6,13 +6,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/carry"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
-	lexica := lang.Shipped()
+	lexica := lexicon.Shipped()
 	thing := carry.Thing{Value: "Night Desk"}
 	for message, want := range map[string]string{
 		"and who reports to her?":        "    who reports to Night Desk?", // "and" says nothing but that it goes on
@@ -55,7 +55,7 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 		`send "the Oslo one" to the channel`: "",
 	} {
 		tokens := text.Tokens(message)
-		m := account.Read(lang.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := account.Read(lexicon.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		at := carry.Nameless(m)
 		if want == "" != (len(at) == 0) {
 			t.Errorf("%q has %d such places", message, len(at))

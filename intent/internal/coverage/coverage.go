@@ -5,9 +5,9 @@ package coverage
 import (
 	"math"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // pacing is what each word counts of the one before it where the first words
@@ -36,18 +36,18 @@ type Coverage struct {
 // Of goes through the tokens of a part. covered tells which of them belong to values of
 // the capability whose parameters set has, timed which are numbers or dates: these ask for
 // nothing by themselves.
-func Of(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []bool) Coverage {
+func Of(lex *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []bool) Coverage {
 	var c Coverage
 	var all, known, said, saidAll float64
 	opens, valued, pace, paces := true, false, 1.0, 0.0
 	for i, t := range tokens {
 		w := 1.0
-		if lexicon.Light(t.Fold) {
+		if lex.Light(t.Fold) {
 			w = lightWeight
 		}
 		share := 1.0
 		if i >= len(covered) || !covered[i] {
-			share = opening(lexicon, set, tokens[i:], opens)
+			share = opening(lex, set, tokens[i:], opens)
 			said += w * share
 			saidAll += w
 			if w == 1 && !timed[i] {
@@ -163,20 +163,20 @@ func familiar(set *slot.Set, t text.Token) float64 {
 const akinShare = 0.75
 
 // opening is how well the first of some words is known; where they open a text it may be half a verb.
-func opening(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token, opens bool) float64 {
+func opening(lex *text.Lexicon, set *slot.Set, tokens []text.Token, opens bool) float64 {
 	share := familiar(set, tokens[0])
-	if share == 0 && opens && apart(lexicon, set, tokens) {
+	if share == 0 && opens && apart(lex, set, tokens) {
 		return akinShare
 	}
 	return share
 }
 
 // apart tells a verb by its other half, which ends its clause: "lege einen Alarm an".
-func apart(lexicon *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
+func apart(lex *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
 	end := 1
 	for end < len(tokens) && !tokens[end].Break {
 		end++
 	}
 	half := tokens[end-1].Fold
-	return end > 1 && lexicon.Light(half) && set.Akin(text.Token{Word: lang.Word{Fold: half + tokens[0].Fold}})
+	return end > 1 && lex.Light(half) && set.Akin(text.Token{Word: lexicon.Word{Fold: half + tokens[0].Fold}})
 }

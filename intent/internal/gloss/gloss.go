@@ -5,10 +5,10 @@ package gloss
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Reader reads one message in the words of capabilities: "den Raum" as "room" where
@@ -106,7 +106,7 @@ func (r *Reader) gloss(e Ear) *Message {
 			continue
 		}
 		kin := r.lexicon.Kin(t.Fold)
-		if i > 0 && tokens[i-1].Has(lang.Article) {
+		if i > 0 && tokens[i-1].Has(lexicon.Article) {
 			kin = 0 // "die Buchung" is no verb
 		}
 		word, like, ok := e.Glossary.Nearest(e.Capability, r.like(e.Glossary, i), func(w Entry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
@@ -157,10 +157,10 @@ const shortestGlossed = 3
 // open tells a word that may be read as another one.
 func (r *Reader) open(i int) bool {
 	t := r.m.Tokens[i]
-	if t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps|text.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lang.Value) || len(t.Fold) < shortestGlossed || text.Humps(r.m.Src[t.Start:t.End]) != nil {
+	if t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps|text.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestGlossed || text.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
 	}
-	for c := lang.Negation; c <= lang.Switches; c++ {
+	for c := lexicon.Negation; c <= lexicon.Switches; c++ {
 		if t.Has(c) {
 			return false // what holds a request back is read as it stands
 		}
@@ -185,7 +185,7 @@ const longestOperator = 4
 // operates tells a word that belongs to an operator, such as "except".
 func (r *Reader) operates(i int) bool {
 	for from := max(0, i-longestOperator+1); from <= i; from++ {
-		if hit, ok := lang.Find(&r.lexicon.Operators, r.m.Tokens, from); ok && from+hit.Tokens > i {
+		if hit, ok := lexicon.Find(&r.lexicon.Operators, r.m.Tokens, from); ok && from+hit.Tokens > i {
 			return true
 		}
 	}

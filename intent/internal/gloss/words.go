@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // mostGlossary is how many words of one capability a glossary has.
@@ -90,8 +90,8 @@ func (v vocabularyOf) values(enum []any, stems map[string]Sort) {
 // ambiguous tells a word that is one of grammar in another language than English, as "van"
 // is in Spanish: what an encoder of many languages hears in it is not what is meant.
 func ambiguous(t text.Token) bool {
-	for n := len(lang.Shipped().Languages) - 1; n > 0; n-- {
-		if slices.ContainsFunc([]lang.Class{lang.Function, lang.Pronoun, lang.Finite, lang.Helps}, func(c lang.Class) bool { return t.In(n, c) && !t.In(0, c) }) {
+	for n := len(lexicon.Shipped().Languages) - 1; n > 0; n-- {
+		if slices.ContainsFunc([]lexicon.Class{lexicon.Function, lexicon.Pronoun, lexicon.Finite, lexicon.Helps}, func(c lexicon.Class) bool { return t.In(n, c) && !t.In(0, c) }) {
 			return true
 		}
 	}
@@ -99,7 +99,7 @@ func ambiguous(t text.Token) bool {
 }
 
 func (v vocabularyOf) add(t text.Token, sort Sort) {
-	plain := !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormSign) && !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Value)
+	plain := !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormSign) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value)
 	if plain && len(t.Fold) >= shortestGlossed && len(v) < mostGlossary {
 		v[t.Fold] = max(v[t.Fold], sort)
 	}

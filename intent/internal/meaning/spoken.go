@@ -1,8 +1,8 @@
 package meaning
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // surelySpoken is how sure it must be that a text is in a language, commonlySpoken the
@@ -15,14 +15,14 @@ const (
 )
 
 // Spoken tells the languages of examples, by their places among the lexica.
-func Spoken(lexica *lang.Lexica, examples []string) map[int]bool {
+func Spoken(lexica *lexicon.Lexica, examples []string) map[int]bool {
 	counts, all := map[int]int{}, 0
 	for _, e := range examples {
 		tokens := text.Tokens(e)
 		if len(tokens) == 0 {
 			continue
 		}
-		weights := lang.Listen(lexica, tokens, nil).At(0)
+		weights := lexicon.Listen(lexica, tokens, nil).At(0)
 		if best := weights.Best(); weights[best] >= surelySpoken {
 			counts[best]++
 			all++
@@ -46,7 +46,7 @@ func Nouns(examples []string) []string {
 	var out []string
 	for _, e := range examples {
 		for _, t := range text.Tokens(e) {
-			if len(t.Fold) < shortestNoun || t.Named() || t.Is(text.FormDigits) || t.Has(lang.Function) || t.Has(lang.Filler) || t.Has(lang.Value) {
+			if len(t.Fold) < shortestNoun || t.Named() || t.Is(text.FormDigits) || t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Value) {
 				continue
 			}
 			if seen[t.Fold]++; seen[t.Fold] == often && len(out) < mostNouns {

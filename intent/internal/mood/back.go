@@ -1,8 +1,8 @@
 package mood
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // StartsNegated tells a command not to do something.
@@ -17,13 +17,13 @@ func StartsNegated(tokens []text.Token) bool {
 
 // TakesBack tells whether the message ends with words behind a sign that say
 // nothing but "don't".
-func TakesBack(lexicon *text.Lexicon, tokens []text.Token) bool {
+func TakesBack(lex *text.Lexicon, tokens []text.Token) bool {
 	denied, ended, finite := false, false, false
 	for i := len(tokens) - 1; i > 0; i-- {
 		t := tokens[i]
-		ended, finite = ended || t.Has(lang.Ending), finite || t.Has(lang.Finite)
+		ended, finite = ended || t.Has(lexicon.Ending), finite || t.Has(lexicon.Finite)
 		no := Negates(t.Fold) || Denies(t.Fold)
-		if !no && !lexicon.Light(t.Fold) || t.Is(text.FormQuoted) {
+		if !no && !lex.Light(t.Fold) || t.Is(text.FormQuoted) {
 			return false
 		}
 		if denied = denied || no; denied && t.Break {
@@ -57,7 +57,7 @@ func Withdraws(tokens []text.Token, covered []bool) bool {
 
 // denies tells a few words that end with one that says no, or have it before a sign.
 func denies(tail []text.Token) bool {
-	no := func(t text.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lang.Faint) }
+	no := func(t text.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
 	last := len(tail) - 1
 	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
 		return true
@@ -78,7 +78,7 @@ func Refuses(tokens []text.Token, covered []bool) bool {
 			continue
 		}
 		next := tokens[i+1]
-		return Denies(t.Fold) && t.Has(lang.Function) && !covered[i] && !covered[i+1] && !next.Break && !next.Has(lang.Function) && !next.Named() && !Negates(next.Fold) && !Denies(next.Fold)
+		return Denies(t.Fold) && t.Has(lexicon.Function) && !covered[i] && !covered[i+1] && !next.Break && !next.Has(lexicon.Function) && !next.Named() && !Negates(next.Fold) && !Denies(next.Fold)
 	}
 	return false
 }

@@ -3,8 +3,8 @@ package mood
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // givesContent tells the verb that says what something shall say, where a value
@@ -15,13 +15,13 @@ func givesContent(tokens []text.Token, covered []bool, i int) bool {
 	if i < 2 || i >= len(covered) {
 		return false
 	}
-	if tokens[i].Has(lang.Says) && covered[i-1] && text.QuotedClause(tokens, i) > 1 {
+	if tokens[i].Has(lexicon.Says) && covered[i-1] && text.QuotedClause(tokens, i) > 1 {
 		return true
 	}
 	if i+1 >= len(covered) || !covered[i+1] {
 		return false
 	}
-	return tokens[i].Has(lang.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lang.Says) && tokens[i-1].Has(lang.Relative)
+	return tokens[i].Has(lexicon.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lexicon.Says) && tokens[i-1].Has(lexicon.Relative)
 }
 
 // SaysSomething tells a text with such a clause.
@@ -39,6 +39,6 @@ func SaysSomething(tokens []text.Token, covered []bool) bool {
 // it or to the request.
 func Hedged(tokens []text.Token) bool {
 	return slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return !t.Is(text.FormQuoted) && (t.Has(lang.Negation) || t.Has(lang.Condition) || t.Has(lang.Lacking))
+		return !t.Is(text.FormQuoted) && (t.Has(lexicon.Negation) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking))
 	})
 }

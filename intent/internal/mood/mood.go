@@ -3,8 +3,8 @@ package mood
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Mood is how something is said, when it is not a plain request. What has an
@@ -33,17 +33,17 @@ const Inherited = Negated | WhatIf | HowTo | Permission | Question | Foreign
 
 // Reader reads moods by what the languages say.
 type Reader struct {
-	lexica *lang.Lexica
+	lexica *lexicon.Lexica
 	// unproven tells that there is a language without its tests.
 	unproven bool
 }
 
 // New makes a reader of the languages that come with the program.
-func New() *Reader { return Of(lang.Shipped()) }
+func New() *Reader { return Of(lexicon.Shipped()) }
 
 // Of makes a reader of the same languages, of which some may not be proven.
-func Of(x *lang.Lexica) *Reader {
-	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lang.Language) bool { return !l.Proven })}
+func Of(x *lexicon.Lexica) *Reader {
+	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
 
 // moodTokens bounds how far into a request its mood is looked for.
@@ -80,7 +80,7 @@ func listen(tokens []text.Token, covered []bool) audible {
 		}
 		a.folds, a.tokens = append(a.folds, t.Fold), append(a.tokens, t)
 	}
-	for len(a.tokens) > 0 && (a.tokens[0].Has(lang.Opening) || len(a.tokens) > 1 && a.tokens[0].Has(lang.Function) && a.tokens[1].Has(lang.Courteous)) {
+	for len(a.tokens) > 0 && (a.tokens[0].Has(lexicon.Opening) || len(a.tokens) > 1 && a.tokens[0].Has(lexicon.Function) && a.tokens[1].Has(lexicon.Courteous)) {
 		a.folds, a.tokens, a.content = a.folds[1:], a.tokens[1:], a.content-1
 	}
 	return a
@@ -97,30 +97,30 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 	if a.begins && starts {
 		m = r.start(a.tokens)
 	}
-	if r.unproven && len(tokens) > 0 && !r.lexica.Languages[lang.Listen(r.lexica, tokens, nil).At(0).Best()].Proven {
+	if r.unproven && len(tokens) > 0 && !r.lexica.Languages[lexicon.Listen(r.lexica, tokens, nil).At(0).Best()].Proven {
 		m |= Foreign
 	}
-	if len(a.tokens) > 0 && a.tokens[0].Has(lang.Lacking) {
+	if len(a.tokens) > 0 && a.tokens[0].Has(lexicon.Lacking) {
 		m |= Negated // "without deleting it, …"
 	}
 	possible := r.possible(tokens)
 	for i, t := range a.tokens {
-		within, _ := lang.FindIn(&r.lexica.Within, a.tokens, i, possible)
+		within, _ := lexicon.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := moodOf(within.Value)
 		switch {
-		case t.Has(lang.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
+		case t.Has(lexicon.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
 			m |= Negated
 		case told == WhatIf, i == 0 && r.wouldDo(t):
 			m |= WhatIf
-		case told == HowTo, i < early && t.Has(lang.Explains):
+		case told == HowTo, i < early && t.Has(lexicon.Explains):
 			m |= HowTo
-		case (told == Conditional || t.Has(lang.Condition)) && conditionAt(a.tokens, i, possible):
+		case (told == Conditional || t.Has(lexicon.Condition)) && conditionAt(a.tokens, i, possible):
 			if m&(WhatIf|HowTo) == 0 {
 				m |= Conditional
 			}
 		case i == a.content && reports(t.Fold):
 			m |= Content
-		case told == Narrative, (i > 0 || !t.Has(lang.Light)) && reports(t.Fold), i < early && t.Has(lang.Ponders):
+		case told == Narrative, (i > 0 || !t.Has(lexicon.Light)) && reports(t.Fold), i < early && t.Has(lexicon.Ponders):
 			m |= Narrative
 		}
 	}
@@ -129,10 +129,10 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 
 // possible tells the languages that are not ruled out, when somebody asks.
 func (r *Reader) possible(tokens []text.Token) func(int) bool {
-	var weights lang.Weights
+	var weights lexicon.Weights
 	return func(language int) bool {
 		if weights == nil {
-			weights = lang.Listen(r.lexica, tokens, nil).At(0)
+			weights = lexicon.Listen(r.lexica, tokens, nil).At(0)
 		}
 		return weights.Possible(language)
 	}
@@ -143,7 +143,7 @@ func (r *Reader) Begins(tokens []text.Token) bool { return r.start(listen(tokens
 
 // start looks at the first words.
 func (r *Reader) start(tokens []text.Token) Mood {
-	hit, _ := lang.Find(&r.lexica.Begins, tokens, 0)
+	hit, _ := lexicon.Find(&r.lexica.Begins, tokens, 0)
 	m := moodOf(hit.Value)
 	if m == Negated && !r.speaks(tokens, 0, hit.Language) {
 		return 0
@@ -156,11 +156,11 @@ func (r *Reader) start(tokens []text.Token) Mood {
 // and before a verb of its own language it always says no: in a short sentence names
 // can drown the language.
 func (r *Reader) faint(tokens []text.Token, i int) bool {
-	if !tokens[i].Has(lang.Faint) {
+	if !tokens[i].Has(lexicon.Faint) {
 		return false
 	}
 	for n := range r.lexica.Languages {
-		if tokens[i].In(n, lang.Faint) && (r.beforeVerb(tokens, i, n) || r.speaks(tokens, i, n) && (i+1 == len(tokens) || tokens[i+1].Break || r.lexica.Bends(n, tokens[i+1].Fold))) {
+		if tokens[i].In(n, lexicon.Faint) && (r.beforeVerb(tokens, i, n) || r.speaks(tokens, i, n) && (i+1 == len(tokens) || tokens[i+1].Break || r.lexica.Bends(n, tokens[i+1].Fold))) {
 			return true
 		}
 	}
@@ -171,9 +171,9 @@ func (r *Reader) faint(tokens []text.Token, i int) bool {
 // before a value: the Portuguese "38 litros no LM-100". Behind a verb or a name, as in "C-73
 // no C-72", it denies.
 func (r *Reader) places(tokens []text.Token, i int) bool {
-	weights := lang.Listen(r.lexica, tokens, nil).At(i)
+	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
 	for n := range weights {
-		if tokens[i].In(n, lang.PrepPlaceTime) && weights.Likely(n) {
+		if tokens[i].In(n, lexicon.PrepPlaceTime) && weights.Likely(n) {
 			return i > 0 && r.lexica.Kin(tokens[i-1].Fold) == 0 && !r.lexica.Acts(n, tokens[i-1].Fold)
 		}
 	}
@@ -187,7 +187,7 @@ func (r *Reader) beforeVerb(tokens []text.Token, i, language int) bool {
 		if r.lexica.Acts(language, tokens[k].Fold) {
 			return true
 		}
-		if !tokens[k].In(language, lang.Pronoun) && !tokens[k].In(language, lang.Article) {
+		if !tokens[k].In(language, lexicon.Pronoun) && !tokens[k].In(language, lexicon.Article) {
 			return false
 		}
 	}
@@ -197,9 +197,9 @@ func (r *Reader) beforeVerb(tokens []text.Token, i, language int) bool {
 // speaks tells whether a language is more likely than those others in which a word
 // is one of grammar.
 func (r *Reader) speaks(tokens []text.Token, i, language int) bool {
-	weights := lang.Listen(r.lexica, tokens, nil).At(i)
+	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
 	for n := range weights {
-		if n != language && tokens[i].In(n, lang.Function) && weights[n] > weights[language] {
+		if n != language && tokens[i].In(n, lexicon.Function) && weights[n] > weights[language] {
 			return false
 		}
 	}
@@ -209,17 +209,17 @@ func (r *Reader) speaks(tokens []text.Token, i, language int) bool {
 // wouldDo tells a verb that only supposes, such as "cancelaría". Those of wishes
 // and politeness, such as "gostaria", ask.
 func (r *Reader) wouldDo(t text.Token) bool {
-	return !t.Has(lang.Filler) && !t.Has(lang.Finite) && !t.Has(lang.Want) && !t.Has(lang.Function) && r.lexica.Supposes(t.Fold)
+	return !t.Has(lexicon.Filler) && !t.Has(lexicon.Finite) && !t.Has(lexicon.Want) && !t.Has(lexicon.Function) && r.lexica.Supposes(t.Fold)
 }
 
 // Gerund tells forms such as "deleting".
-func Gerund(fold string) bool { return lang.Shipped().Gerund(fold) }
+func Gerund(fold string) bool { return lexicon.Shipped().Gerund(fold) }
 
 // StartsWithGerund tells a sentence about doing something: "deleting it is …".
 func StartsWithGerund(tokens []text.Token) bool {
 	for _, t := range tokens {
-		if !t.Has(lang.Opening) {
-			return Gerund(t.Fold) && !t.Has(lang.Leads)
+		if !t.Has(lexicon.Opening) {
+			return Gerund(t.Fold) && !t.Has(lexicon.Leads)
 		}
 	}
 	return false
@@ -229,11 +229,11 @@ func StartsWithGerund(tokens []text.Token) bool {
 // some languages mean other things too: "sí, …", "chama-se …"; the files say what
 // they stand beside.
 func conditionAt(tokens []text.Token, i int, possible func(int) bool) bool {
-	if tokens[i].Has(lang.Condition) {
+	if tokens[i].Has(lexicon.Condition) {
 		return true
 	}
-	hit, ok := lang.FindIn(&lang.Shipped().Within, tokens, i, possible)
-	return ok && hit.Value == lang.MoodCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
+	hit, ok := lexicon.FindIn(&lexicon.Shipped().Within, tokens, i, possible)
+	return ok && hit.Value == lexicon.MoodCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
 // LeadsCondition tells whether a piece of a sentence begins with a condition
@@ -247,19 +247,19 @@ func LeadsCondition(tokens []text.Token) bool {
 // deed.
 func IsQuestion(tokens []text.Token, covered []bool) bool {
 	a := listen(tokens, covered)
-	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Has(lang.Courteous) })
+	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Has(lexicon.Courteous) })
 }
 
 // politely tells the beginning of a question that is a request: "could you …".
 func politely(tokens []text.Token) bool {
-	hit, ok := lang.Find(&lang.Shipped().Begins, tokens, 0)
-	return ok && hit.Value == lang.MoodPolite
+	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
+	return ok && hit.Value == lexicon.MoodPolite
 }
 
 // goesOn tells the first words of what goes on from an earlier message.
 func goesOn(tokens []text.Token) bool {
-	hit, ok := lang.Find(&lang.Shipped().Begins, tokens, 0)
-	return tokens[0].Has(lang.GoesOn) || ok && hit.Value == lang.MoodFollowUp
+	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
+	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.MoodFollowUp
 }
 
 // IsFollowUp tells words that go on from something said before: a value behind

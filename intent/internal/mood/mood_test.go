@@ -6,9 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 func TestMoodsOfSixLanguages(t *testing.T) {
@@ -52,7 +52,7 @@ func TestMoodsOfSixLanguages(t *testing.T) {
 func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{}
-	for _, l := range lang.Shipped().Languages {
+	for _, l := range lexicon.Shipped().Languages {
 		raw, err := os.ReadFile("../lang/lexica/" + l.Code + ".toml")
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 		}
 		files["lexica/"+l.Code+".toml"] = &fstest.MapFile{Data: raw}
 	}
-	lexica, err := lang.Load(files)
+	lexica, err := lexicon.Load(files)
 	if err != nil {
 		t.Fatal(err)
 	}

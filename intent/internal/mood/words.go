@@ -1,44 +1,44 @@
 package mood
 
-import "github.com/manifold-run/manifold/intent/internal/lang"
+import "github.com/manifold-run/manifold/intent/local/lexicon"
 
 // is tells whether a word is of a class in any language: restraint counts in all of
 // them, so that a wrong guess of the language can only ask.
-func is(fold string, c lang.Class) bool { return lang.Shipped().Folded(fold).Has(c) }
+func is(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 
 // Opening tells words before a request that do not change it.
-func Opening(fold string) bool { return is(fold, lang.Opening) }
+func Opening(fold string) bool { return is(fold, lexicon.Opening) }
 
 // Negates tells words such as "not" and "never".
-func Negates(fold string) bool { return is(fold, lang.Negation) }
+func Negates(fold string) bool { return is(fold, lexicon.Negation) }
 
 // Denies tells words that say no by themselves.
-func Denies(fold string) bool { return is(fold, lang.Denial) }
+func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 
 // reports tells words that hand on what somebody else said, or what came to
 // pass.
-func reports(fold string) bool { return is(fold, lang.Reports) || is(fold, lang.Past) }
+func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
 // moodOf gives the mood that a phrase tells.
-func moodOf(m lang.Mood) Mood {
+func moodOf(m lexicon.Mood) Mood {
 	switch m {
-	case lang.MoodWhatIf:
+	case lexicon.MoodWhatIf:
 		return WhatIf
-	case lang.MoodHowTo:
+	case lexicon.MoodHowTo:
 		return HowTo
-	case lang.MoodPermission:
+	case lexicon.MoodPermission:
 		return Permission
-	case lang.MoodQuestion:
+	case lexicon.MoodQuestion:
 		return Question
-	case lang.MoodMore:
+	case lexicon.MoodMore:
 		return More
-	case lang.MoodNegated:
+	case lexicon.MoodNegated:
 		return Negated
-	case lang.MoodNarrative:
+	case lexicon.MoodNarrative:
 		return Narrative
-	case lang.MoodCondition:
+	case lexicon.MoodCondition:
 		return Conditional
-	case lang.MoodPolite, lang.MoodFollowUp:
+	case lexicon.MoodPolite, lexicon.MoodFollowUp:
 	}
 	return 0
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Most bounds into how many pieces a message is cut for reading.
@@ -58,17 +58,17 @@ func NewCutter(lexicon *text.Lexicon) Cutter {
 }
 
 // jointOf is what a separator says of the piece behind it.
-func jointOf(j lang.Joint) Joint {
+func jointOf(j lexicon.Joint) Joint {
 	switch j {
-	case lang.JointThen:
+	case lexicon.JointThen:
 		return Joint{Strong: true, Sequence: true}
-	case lang.JointContrast:
+	case lexicon.JointContrast:
 		return Joint{Contrast: true}
-	case lang.JointBefore:
+	case lexicon.JointBefore:
 		return Joint{Sequence: true, Subordinate: true}
-	case lang.JointAfter:
+	case lexicon.JointAfter:
 		return Joint{Reverse: true, Subordinate: true}
-	case lang.JointAnd:
+	case lexicon.JointAnd:
 	}
 	return Joint{}
 }
@@ -181,8 +181,8 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	case strings.ContainsAny(gap, ",，、") && !t.Glued, strings.Contains(gap, " + "):
 		ok = true
 	}
-	hit, found := lang.Find(&x.Lexicon.Separators, m.Tokens, i)
-	if weak := hit.Value == lang.JointAnd && hit.Tokens == 1; !p.Strong && (weak || !found && ok) && x.sameCodes(m, i, i+hit.Tokens) {
+	hit, found := lexicon.Find(&x.Lexicon.Separators, m.Tokens, i)
+	if weak := hit.Value == lexicon.JointAnd && hit.Tokens == 1; !p.Strong && (weak || !found && ok) && x.sameCodes(m, i, i+hit.Tokens) {
 		return p, 0, false
 	}
 	said := jointOf(hit.Value)
@@ -197,12 +197,12 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 // names tells words behind which stands how what was asked for shall be called, with a word
 // such as "and" before them or without: "…, and call it Desk".
 func (x *Cutter) names(tokens []text.Token, i int) bool {
-	if hit, ok := lang.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lang.JointAnd {
+	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.JointAnd {
 		i += hit.Tokens
 	}
-	hit, ok := lang.Find(&x.Lexicon.Frames, tokens, i)
+	hit, ok := lexicon.Find(&x.Lexicon.Frames, tokens, i)
 	next := i + hit.Tokens
-	return ok && hit.Value == lang.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(text.FormQuoted))
+	return ok && hit.Value == lexicon.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(text.FormQuoted))
 }
 
 // between tells a place between the two ends of a period: "between today and Friday".
@@ -221,7 +221,7 @@ func (x *Cutter) sameCodes(m *slot.Message, i, behind int) bool {
 	if i == 0 || behind >= len(m.Tokens) {
 		return false
 	}
-	if m.Tokens[behind].Has(lang.Article) && behind+1 < len(m.Tokens) {
+	if m.Tokens[behind].Has(lexicon.Article) && behind+1 < len(m.Tokens) {
 		behind++
 	}
 	a, one := m.ChunkOf(i - 1)
@@ -230,7 +230,7 @@ func (x *Cutter) sameCodes(m *slot.Message, i, behind int) bool {
 		return false
 	}
 	next := b.Last + 1
-	return next >= len(m.Tokens) || m.Tokens[next].Break || m.Tokens[next].Has(lang.Joins)
+	return next >= len(m.Tokens) || m.Tokens[next].Break || m.Tokens[next].Has(lexicon.Joins)
 }
 
 // form is a code without the digits at its end, "" for what is none.
@@ -269,7 +269,7 @@ func abbreviated(before text.Token, gap string) bool {
 const shortWord = 3
 
 // stands tells whether a separator at a place means what it means between requests.
-func stands(m *slot.Message, hit lang.Hit[lang.Joint], i int) bool {
+func stands(m *slot.Message, hit lexicon.Hit[lexicon.Joint], i int) bool {
 	t, behind := m.Tokens[i], m.Tokens[i+hit.Tokens:]
 	joint := jointOf(hit.Value)
 	switch {
@@ -279,7 +279,7 @@ func stands(m *slot.Message, hit lang.Hit[lang.Joint], i int) bool {
 		return false
 	case joint.Contrast && !t.Break && belongs(m, i):
 		return false
-	case joint.Contrast && t.Has(lang.Ending): // "more", too
+	case joint.Contrast && t.Has(lexicon.Ending): // "more", too
 		return t.Break
 	case t.Fold == "y": // no "y a-t-il"
 		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && m.Tokens[i-1].Fold != "il"
@@ -290,8 +290,8 @@ func stands(m *slot.Message, hit lang.Hit[lang.Joint], i int) bool {
 // belongs tells a word that says whose something is in a language that the message may be in:
 // "si ma cheffe est d'accord" has no Italian "ma".
 func belongs(m *slot.Message, i int) bool {
-	for l := range lang.Shipped().Languages {
-		if m.Voice.At(i).Likely(l) && m.Tokens[i].In(l, lang.Mine) {
+	for l := range lexicon.Shipped().Languages {
+		if m.Voice.At(i).Likely(l) && m.Tokens[i].In(l, lexicon.Mine) {
 			return true
 		}
 	}
@@ -305,9 +305,9 @@ func verbFollows(last text.Token, language int, behind []text.Token) bool {
 	case len(behind) == 0:
 		return false
 	case language == 0:
-		return mood.Gerund(behind[0].Fold) || behind[0].In(language, lang.Subject)
-	case last.In(language, lang.Function) && last.Has(lang.Particle):
-		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return lang.Shipped().Infinitive(t.Fold) })
+		return mood.Gerund(behind[0].Fold) || behind[0].In(language, lexicon.Subject)
+	case last.In(language, lexicon.Function) && last.Has(lexicon.Particle):
+		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return lexicon.Shipped().Infinitive(t.Fold) })
 	}
 	return true
 }
@@ -333,7 +333,7 @@ const listed = 3
 // to operations".
 func (x *Cutter) another(tokens []text.Token, before, p Piece) bool {
 	first := tokens[p.From]
-	if p.To-p.From < 2 || p.To-p.From > 1+listed || !first.Has(lang.Function) || p.Sequence || p.Subordinate {
+	if p.To-p.From < 2 || p.To-p.From > 1+listed || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
 		return false
 	}
 	for _, t := range tokens[p.From+1 : p.To] {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Share is one of several requests that are said with one verb: what it gives, and the tokens
@@ -111,8 +111,8 @@ func (g gapped) joint(i int) (next int, ok bool) {
 	if i == g.Run.To {
 		return i, true
 	}
-	hit, found := lang.Find(&g.x.Lexicon.Separators, g.Message.Tokens[:g.Run.To], i)
-	if found && hit.Value == lang.JointAnd && !g.Either(i+1) {
+	hit, found := lexicon.Find(&g.x.Lexicon.Separators, g.Message.Tokens[:g.Run.To], i)
+	if found && hit.Value == lexicon.JointAnd && !g.Either(i+1) {
 		return i + hit.Tokens, true
 	}
 	return i, !found && g.Message.Tokens[i].Break
@@ -136,8 +136,8 @@ func (g gapped) plain(run slot.Range, f slot.Filled) bool {
 
 // binds tells a word of grammar that only binds what stands around it together.
 func binds(t text.Token) bool {
-	odd := t.Has(lang.Negation) || t.Has(lang.Denial) || t.Has(lang.Condition) || t.Has(lang.Lacking) || t.Has(lang.Finite)
-	return t.Has(lang.Courteous) || t.Has(lang.Function) && !odd
+	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
+	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd
 }
 
 // share is one of the requests: what it does not say itself the first one has said.

@@ -1,9 +1,9 @@
 package slot
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // askers gives whoever asks to the parameters that name the person whom a call is
@@ -30,7 +30,7 @@ func (f *completer) hardlyNamed(p *param, filled *Filled) bool {
 func (f *completer) speaker() int {
 	for i, t := range f.doc.Tokens[:f.to] {
 		voice, free := f.doc.Voice.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(text.FormQuoted)
-		if free && (t.In(voice, lang.Mine) || t.In(voice, lang.Speaker) && !f.onlyAsks(i)) {
+		if free && (t.In(voice, lexicon.Mine) || t.In(voice, lexicon.Speaker) && !f.onlyAsks(i)) {
 			return i
 		}
 	}
@@ -41,6 +41,6 @@ func (f *completer) speaker() int {
 // In a write it says for whom: "book me a day", "I need Friday off".
 func (f *completer) onlyAsks(i int) bool {
 	before, after := f.doc.Tokens[max(i-1, 0)], f.doc.Tokens[min(i+1, f.to-1)]
-	begins := f.doc.Tokens[i].Has(lang.Subject)
-	return !f.set.writes && (begins && (after.Has(lang.Filler) || after.Has(lang.Want)) || !begins && (before.Has(lang.Light) || after.Has(lang.Light)))
+	begins := f.doc.Tokens[i].Has(lexicon.Subject)
+	return !f.set.writes && (begins && (after.Has(lexicon.Filler) || after.Has(lexicon.Want)) || !begins && (before.Has(lexicon.Light) || after.Has(lexicon.Light)))
 }

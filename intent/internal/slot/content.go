@@ -3,10 +3,10 @@ package slot
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // sayingThat takes what follows a relative clause such as "that says" as what
@@ -42,8 +42,8 @@ func tellingThat(r *reading, frees []*param) {
 	}
 	for _, m := range append(slices.Clone(r.mentions), addressed(r, frees)...) {
 		i, learns := m.last+1, false
-		for i < r.to && (slices.Contains(m.param.words, r.doc.Tokens[i].Stem) || r.doc.Tokens[i].Has(lang.Learns)) {
-			learns = learns || r.doc.Tokens[i].Has(lang.Learns)
+		for i < r.to && (slices.Contains(m.param.words, r.doc.Tokens[i].Stem) || r.doc.Tokens[i].Has(lexicon.Learns)) {
+			learns = learns || r.doc.Tokens[i].Has(lexicon.Learns)
 			i++ // "let the sales channel know"
 		}
 		if next, half, ok := r.wording.Dictated(i); ok && m.param != p && r.near.told(m.first, half) {
@@ -105,9 +105,9 @@ func addressed(r *reading, frees []*param) []mention {
 // clause tells an article or a pronoun at a place with a verb behind it that says something
 // of it.
 func clause(r *reading, i int) bool {
-	subject := r.doc.Tokens[i].Has(lang.Article) || r.doc.Tokens[i].Has(lang.Subject)
+	subject := r.doc.Tokens[i].Has(lexicon.Article) || r.doc.Tokens[i].Has(lexicon.Subject)
 	for j := i + 1; subject && j < min(r.to, i+farthest+1); j++ {
-		if t := r.doc.Tokens[j]; t.Has(lang.Finite) || t.Has(lang.Helps) || t.Has(lang.Did) || lang.Shipped().EndsInPast(0, t.Word) {
+		if t := r.doc.Tokens[j]; t.Has(lexicon.Finite) || t.Has(lexicon.Helps) || t.Has(lexicon.Did) || lexicon.Shipped().EndsInPast(0, t.Word) {
 			return true
 		}
 	}
@@ -161,7 +161,7 @@ func (r *vicinity) opens(i int) bool {
 }
 
 // conveys tells words between the one who is told and what is told.
-func conveys(fold string) bool { return cues.Is(fold, lang.Conveys) }
+func conveys(fold string) bool { return cues.Is(fold, lexicon.Conveys) }
 
 // utterance offers the quotation that begins at a place, or the text from there
 // on.
@@ -252,7 +252,7 @@ func sole(params []*param) *param {
 	return params[0]
 }
 
-func relates(fold string) bool { return cues.Is(fold, lang.Relative) }
+func relates(fold string) bool { return cues.Is(fold, lexicon.Relative) }
 
 // Tells tells words with a verb of telling at their head, of which something said was
 // read: "let the sales channel know that …".

@@ -3,9 +3,9 @@ package slot
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // heading is where a preposition says that something comes from or goes to, and
@@ -74,7 +74,7 @@ func headed(r *scope, first int) heading {
 		if h := headingOf(t); h != headingNone {
 			return h
 		}
-		if !t.Has(lang.Article) && !slices.ContainsFunc(r.set.params, func(p *param) bool { return slices.Contains(p.words, t.Stem) }) {
+		if !t.Has(lexicon.Article) && !slices.ContainsFunc(r.set.params, func(p *param) bool { return slices.Contains(p.words, t.Stem) }) {
 			return headingNone
 		}
 	}
@@ -82,7 +82,7 @@ func headed(r *scope, first int) heading {
 }
 
 func headingOf(t text.Token) heading {
-	from, to := t.Has(lang.PrepSource), t.Has(lang.PrepTarget)
+	from, to := t.Has(lexicon.PrepSource), t.Has(lexicon.PrepTarget)
 	switch {
 	case from && !to:
 		return headingFrom
@@ -102,7 +102,7 @@ func astray(r *scope, p *param, first, last int) bool {
 		return true
 	}
 	for i := first + 1; i < last; i++ {
-		if t := r.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Has(lang.PrepTarget) && !t.Is(text.FormTitle) {
+		if t := r.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Has(lexicon.PrepTarget) && !t.Is(text.FormTitle) {
 			return true
 		}
 	}

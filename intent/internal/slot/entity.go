@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // entity offers a typed value to the parameters of its type.
@@ -155,7 +155,7 @@ func (r *vicinity) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
 		return false
 	}
-	if i > r.from && r.doc.Tokens[i].Has(lang.Article) && !r.doc.Tokens[i].Break {
+	if i > r.from && r.doc.Tokens[i].Has(lexicon.Article) && !r.doc.Tokens[i].Break {
 		if _, prep := r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]; prep && r.announces(learned, i-1) {
 			return true
 		}
@@ -205,7 +205,7 @@ func (r *reading) date(p *param, e value.Entity) {
 	if r.near.expects(p.lefts, e.First-1) {
 		score += 0.2
 	}
-	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lang.Announces) {
+	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lexicon.Announces) {
 		score += 0.1
 	}
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
@@ -315,7 +315,7 @@ func (r *reading) oneDay(e value.Entity) bool {
 		return i >= r.from && i < r.to && r.set.known.Called(r.doc.Tokens[i].Stem) && !r.inEntity[i]
 	}
 	next := e.Last + 1
-	if next < r.to && r.doc.Tokens[next].Has(lang.Particle) { // "a sexta de folga"
+	if next < r.to && r.doc.Tokens[next].Has(lexicon.Particle) { // "a sexta de folga"
 		next++
 	}
 	return called(next) && !r.doc.Tokens[next].Break || called(e.First-1) && !r.doc.Tokens[e.First].Break
@@ -348,13 +348,13 @@ func periodCue(r *scope, e value.Entity) role {
 	}
 	for i := e.First - 1; i >= max(e.First-3, 0) && i < len(r.doc.Tokens); i-- {
 		switch t := r.doc.Tokens[i]; {
-		case t.Has(lang.Pronoun):
+		case t.Has(lexicon.Pronoun):
 			return roleNone
-		case t.Has(lang.Starts):
+		case t.Has(lexicon.Starts):
 			return roleStart
-		case t.Has(lang.Ends):
+		case t.Has(lexicon.Ends):
 			return roleEnd
-		case !t.Has(lang.Within) && r.set.tools.cues.Names[t.Stem]&cues.SenseTime == 0 && !contracted(r, t):
+		case !t.Has(lexicon.Within) && r.set.tools.cues.Names[t.Stem]&cues.SenseTime == 0 && !contracted(r, t):
 			return roleNone
 		}
 	}
@@ -364,8 +364,8 @@ func periodCue(r *scope, e value.Entity) role {
 // contracted tells a preposition with its article in it, of those that stand before a date:
 // the "du" of "à partir du 3 mai".
 func contracted(r *scope, t text.Token) bool {
-	alone, ok := lang.Shipped().Preposition(t.Lower)
-	return ok && r.set.tools.Lexicon.Folded(alone).Has(lang.Within)
+	alone, ok := lexicon.Shipped().Preposition(t.Lower)
+	return ok && r.set.tools.Lexicon.Folded(alone).Has(lexicon.Within)
 }
 
 // address offers an e-mail address, a link or a UUID.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // lists offers runs of spans with nothing but commas and words such as "and"
@@ -38,7 +38,7 @@ func (f *field) listed(a, b span) bool {
 		if !cues.Conjoins(f.doc.Tokens[i].Fold) {
 			return false
 		}
-		if !f.doc.Tokens[i].Has(lang.Article) {
+		if !f.doc.Tokens[i].Has(lexicon.Article) {
 			between++
 		}
 	}
@@ -55,4 +55,4 @@ func (f *field) besideLike(s span) bool {
 }
 
 // opposes tells words that put two names beside each other.
-func opposes(fold string) bool { return cues.Is(fold, lang.Versus) }
+func opposes(fold string) bool { return cues.Is(fold, lexicon.Versus) }

@@ -5,9 +5,9 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Family is what the capabilities of one domain have in common: parameters of one name take
@@ -99,7 +99,7 @@ func labelsOf(c *contracts.Capability, values []any) []label {
 			words := text.Phrase(word)
 			for i := 2; i+len(words) <= len(tokens) && len(words) > 0; i++ {
 				said := slices.EqualFunc(tokens[i:i+len(words)], words, func(t text.Token, w string) bool { return t.Fold == w })
-				if t := tokens[i-1]; said && !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lang.Function) && !t.Has(lang.Filler) {
+				if t := tokens[i-1]; said && !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) {
 					out = append(out, label{t, c})
 				}
 			}

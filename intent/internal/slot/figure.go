@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // completeNumbers decides anew which number is meant for which parameter, all
@@ -261,7 +261,7 @@ func (f *weigher) describesMoney(p *param) bool {
 
 // tops tells a number behind a word such as "top", which says how many.
 func (f *weigher) tops(i int) bool {
-	return i > f.from && f.doc.Tokens[i-1].Has(lang.Tops)
+	return i > f.from && f.doc.Tokens[i-1].Has(lexicon.Tops)
 }
 
 // says tells whether the name of a parameter holds one of the words.

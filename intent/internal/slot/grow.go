@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Read gives the value of a parameter that some tokens of a message are, taken as they
@@ -27,7 +27,7 @@ func Grows(m *Message, last int) int {
 	for next := last + 1; next < len(m.Tokens) && !m.Tokens[next].Break && !m.Tokens[next].Glued; next++ {
 		if named(m.Tokens[next]) {
 			last = next
-		} else if !m.Tokens[next].Has(lang.Particle) || m.Tokens[next].Is(text.FormTitle) {
+		} else if !m.Tokens[next].Has(lexicon.Particle) || m.Tokens[next].Is(text.FormTitle) {
 			break // "Cena de la Casa"
 		}
 	}
@@ -35,14 +35,14 @@ func Grows(m *Message, last int) int {
 }
 
 func named(t text.Token) bool {
-	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lang.Function)
+	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lexicon.Function)
 }
 
 // closed takes along the word that says of what kind a name is and ends it, where no
 // article stands before it: the "city" of "from salt lake city".
 func closed(f *completer, p *param, best puzzle.Likely) puzzle.Likely {
 	next := best.Last + 1
-	if best.Last == best.First || next >= f.to || best.First > 0 && f.doc.Tokens[best.First-1].Has(lang.Article) {
+	if best.Last == best.First || next >= f.to || best.First > 0 && f.doc.Tokens[best.First-1].Has(lexicon.Article) {
 		return best
 	}
 	t := f.doc.Tokens[next]

@@ -3,10 +3,10 @@ package slot
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // frees are the parameters that take free text.
@@ -125,7 +125,7 @@ func (r *vicinity) somewhere(p *param, first int) bool {
 	if first == r.from || p.sense&(cues.SensePlace|cues.SenseTime) != 0 || r.expects(p.lefts, first-1) {
 		return false
 	}
-	return r.doc.Tokens[first-1].Has(lang.Somewhere)
+	return r.doc.Tokens[first-1].Has(lexicon.Somewhere)
 }
 
 // context is what the words around a text say for a parameter.
@@ -155,11 +155,11 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 // leads tells a name of several words that begins a text, for a parameter whose values begin
 // some of the examples: "Mill Lane Books needs 30 posters".
 func (r *vicinity) leads(p *param, first, last int) bool {
-	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lang.Want)) {
+	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lexicon.Want)) {
 		return false
 	}
 	for i := r.from; i < first; i++ {
-		if !r.doc.Tokens[i].Has(lang.Article) {
+		if !r.doc.Tokens[i].Has(lexicon.Article) {
 			return false
 		}
 	}
@@ -171,7 +171,7 @@ func (r *vicinity) leads(p *param, first, last int) bool {
 func (r *vicinity) qualifies(p *param, first, last int) bool {
 	name := last + len(p.words)
 	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.PhraseEndsAt(p.words, name) &&
-		r.doc.Tokens[first-1].Has(lang.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
+		r.doc.Tokens[first-1].Has(lexicon.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
 }
 
 // belongsElsewhere tells whether the examples use a word before another
@@ -181,7 +181,7 @@ func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
 }
 
 // introduces tells words that often stand before a name.
-func introduces(fold string) bool { return cues.Is(fold, lang.Introduces) }
+func introduces(fold string) bool { return cues.Is(fold, lexicon.Introduces) }
 
 // saying takes what follows a word such as "saying" as the only free text that
 // is asked for.
@@ -210,7 +210,7 @@ func (r *reading) saying(frees []*param) {
 	}
 }
 
-func speaks(fold string) bool { return cues.Is(fold, lang.Saying) }
+func speaks(fold string) bool { return cues.Is(fold, lexicon.Saying) }
 
 // usualLeft is in how many examples a word stands before a parameter that then says
 // what follows: "the channel lobby".
@@ -274,7 +274,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 		if p.resolver && (light || known || r.set.tools.cues.Verbal[t.Fold]) || i == first && light {
 			break
 		}
-		if i > first && thing && (known && !light || t.Has(lang.Finite)) {
+		if i > first && thing && (known && !light || t.Has(lexicon.Finite)) {
 			break
 		}
 		if !p.resolver && light && r.near.belongsElsewhere(p, r.wording.LeftAt(i)) {

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // number offers a number. What speaks for a parameter: its name or its unit
@@ -268,7 +268,7 @@ func (r *numerals) count() {
 // onlyArticle tells one of a unit that nobody counts, in whatever unit it is given since: the
 // "a year" of "12% a year".
 func (r *numerals) onlyArticle(e value.Entity) bool {
-	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lang.Article)
+	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lexicon.Article)
 }
 
 // rate tells that such a unit stands behind another number or what that counts: the
@@ -363,9 +363,9 @@ const comparedWeight = 6
 // compared gives the direction of the comparator that stands before a place: 1 for
 // words such as "above", -1 for words such as "drops under", 0 for none.
 func compared(r *scope, first int) int {
-	operators := &lang.Shipped().Operators
+	operators := &lexicon.Shipped().Operators
 	for i := max(r.from, first-5); i < first; i++ {
-		hit, ok := lang.Find(operators, r.doc.Tokens, i)
+		hit, ok := lexicon.Find(operators, r.doc.Tokens, i)
 		if !ok || hit.Value.Direction() == 0 {
 			continue
 		}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // parse turns a text that is known to stand for the parameter into a value.
@@ -116,8 +116,8 @@ func unquote(s string) string { return strings.Trim(s, "\"'`“”«» \t") }
 
 func parseBool(raw string) (any, bool) {
 	fold := text.Fold(raw)
-	on := cues.Is(fold, lang.Yes)
-	return on, on || cues.Is(fold, lang.No)
+	on := cues.Is(fold, lexicon.Yes)
+	return on, on || cues.Is(fold, lexicon.No)
 }
 
 func equal(a, b any) bool {

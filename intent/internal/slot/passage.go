@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // scope is what is read: one part of one message, for one capability. It is set
@@ -69,7 +69,7 @@ func (request) AskedHowMany(d *value.Doc, from, i int) bool {
 	if j < from || d.Tokens[j+1].Break && !d.Tokens[j+1].Glued {
 		return false
 	}
-	if d.Tokens[j].Has(lang.HowMany) {
+	if d.Tokens[j].Has(lexicon.HowMany) {
 		return true
 	}
 	switch d.Tokens[j].Fold {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // phrase is a value that is known by name: an alias, a member of an enum, an
@@ -92,7 +92,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 // "picked up" of "to be picked up".
 func (s *Set) addBare(spoken string, p *param, v any) {
 	words := text.Tokens(spoken)
-	for len(words) > 2 && s.tools.Lexicon.Light(words[0].Fold) && !words[0].Has(lang.Negation) && !words[0].Has(lang.Lacking) {
+	for len(words) > 2 && s.tools.Lexicon.Light(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
 		words = words[1:]
 		if !s.tools.Lexicon.Light(words[0].Fold) {
 			s.addPhrase(spoken[words[0].Start:], p, v, kindAlias, 0.9)

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // mention is one possible value at one place.
@@ -68,7 +68,7 @@ func vague(r *reading, m mention) bool {
 	if m.kind != kindContext && m.kind != kindName {
 		return false
 	}
-	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t text.Token) bool { return !t.Has(lang.Indefinite) || t.Is(text.FormQuoted) })
+	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t text.Token) bool { return !t.Has(lexicon.Indefinite) || t.Is(text.FormQuoted) })
 }
 
 // collect finds every possible value.

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/known"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Tools are what all sets share.
@@ -53,7 +53,7 @@ type Set struct {
 	// vocabulary are the stems that belong to the request itself.
 	vocabulary map[string]bool
 	// kinds are those of its verbs.
-	kinds lang.Kinds
+	kinds lexicon.Kinds
 	// long are its words of five letters or more as they are written, sorted.
 	long []string
 	// known are the words that the capability is asked for with.
@@ -234,7 +234,7 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 		}
 	}
 	for i := 1; i < len(m.Tokens); i++ { // nor that of "Dr. Brandt"
-		if m.Tokens[i-1].Has(lang.Title) && src[m.Tokens[i-1].End:m.Tokens[i].Start] == ". " {
+		if m.Tokens[i-1].Has(lexicon.Title) && src[m.Tokens[i-1].End:m.Tokens[i].Start] == ". " {
 			m.Tokens[i].Form &^= text.FormFirst
 			m.Tokens[i].Break = false
 		}
@@ -253,7 +253,7 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 func ordinal(src string, around []text.Token) bool {
 	before, number, noun := around[0], around[1], around[2]
 	return number.Is(text.FormDigits) && number.End-number.Start <= 2 && src[number.End:noun.Start] == ". " &&
-		before.Has(lang.Function) && noun.Is(text.FormTitle) && !noun.Has(lang.Function) && !noun.Has(lang.Opening)
+		before.Has(lexicon.Function) && noun.Is(text.FormTitle) && !noun.Has(lexicon.Function) && !noun.Has(lexicon.Opening)
 }
 
 // Fill reads values from a part of a message. A non-empty only limits the

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/formula"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // maxSpans bounds how many places of one request are weighed.
@@ -120,7 +120,7 @@ func (f *field) light(i int) bool {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
-	return prep || t.Has(lang.Subject) || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
+	return prep || t.Has(lexicon.Subject) || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Stated reads what a statement beside a request gives beyond doubt for parameters that
@@ -104,7 +104,7 @@ func tellsOf(r *reading, p *param, of mention) bool {
 			continue
 		}
 		stem := r.doc.Tokens[i].Stem
-		if own(stem) && !r.doc.Tokens[i].Has(lang.Function) || of.kind == kindQuoted && r.set.tools.cues.Utters[stem] {
+		if own(stem) && !r.doc.Tokens[i].Has(lexicon.Function) || of.kind == kindQuoted && r.set.tools.cues.Utters[stem] {
 			return true
 		}
 		for j := i + 1; j < min(r.to, i+3); j++ {

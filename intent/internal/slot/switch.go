@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
@@ -43,7 +43,7 @@ func (r *reading) boolean(i int) {
 func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
 	t := r.doc.Tokens[i]
 	if (t.Stem == p.tail || slices.Contains(p.lacks, t.Stem)) && r.near.alone(p, t.Stem) {
-		if j, no := switches.Denied(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lang.Switches) && !r.doc.Tokens[j].Has(lang.Finite) {
+		if j, no := switches.Denied(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lexicon.Switches) && !r.doc.Tokens[j].Has(lexicon.Finite) {
 			return j, i, false, true
 		}
 	}
@@ -128,7 +128,7 @@ func (r *vicinity) standsFor(i int, who []string) bool {
 // informs finds the only switch that says whether somebody is told, of what does not tell
 // anybody anything itself.
 func (s *Set) informs(capability string) {
-	if kin := s.tools.Lexicon.Kin(text.Phrase(text.SplitName(capability))[0]); kin&(lang.KindOf("notify")|lang.KindOf("send")) != 0 {
+	if kin := s.tools.Lexicon.Kin(text.Phrase(text.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return
 	}
 	for _, p := range s.params {
@@ -191,7 +191,7 @@ func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 	}
 	for j := i - 1; j >= r.from && j >= i-negationReach; j-- {
 		may := r.doc.Tokens[j]
-		modal := may.Has(lang.Finite) && p.own[may.Stem]
+		modal := may.Has(lexicon.Finite) && p.own[may.Stem]
 		for w := range p.own {
 			modal = modal || cues.Negates(may.Fold) && strings.HasPrefix(may.Fold, w) // "cannot"
 		}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // weigher says what speaks for a run of words, or a number, as the value of a
@@ -79,7 +79,7 @@ func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 	case f.inEntity[i]:
 		ev[evCounted] = 1
 		ev[evCountedEnd] = -float64(p.heading())
-	case t.Has(lang.Article):
+	case t.Has(lexicon.Article):
 		ev[evArticle] = 1
 	case !s.proper && f.field.verbPlace(s.first):
 		ev[evDone] = 1
@@ -153,20 +153,20 @@ func (f *field) verbPlace(i int) bool {
 		return false
 	}
 	t := f.doc.Tokens[i-1]
-	return t.Has(lang.Subject) || t.Has(lang.Relative) || t.Has(lang.BeforeVerb)
+	return t.Has(lexicon.Subject) || t.Has(lexicon.Relative) || t.Has(lexicon.BeforeVerb)
 }
 
 // participle tells words that look like one of what was done, such as "painted".
 func (f *field) participle(i int) bool {
 	t := f.doc.Tokens[i]
-	return t.Has(lang.Participle) || f.verbal(i) && strings.HasSuffix(t.Fold, "ed")
+	return t.Has(lexicon.Participle) || f.verbal(i) && strings.HasSuffix(t.Fold, "ed")
 }
 
 // verbal tells words that look like a participle or an adverb, such as "painted",
 // "running" and "usually".
 func (f *field) verbal(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.Has(lang.Participle) {
+	if t.Has(lexicon.Participle) {
 		return true
 	}
 	return t.Stem != t.Fold && len(t.Fold) > 5 && (strings.HasSuffix(t.Fold, "ed") || strings.HasSuffix(t.Fold, "ing") || strings.HasSuffix(t.Fold, "ly"))

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Features are the hashed features of a text, each once, in rising order.
@@ -121,7 +121,7 @@ func hash(kind byte, a, b string) uint32 {
 // appendGrams adds the runs of 3 to 5 characters of a word with a space on
 // each side.
 func appendGrams(dst []uint32, word string) []uint32 {
-	var buf [lang.MaxFold + 2]rune
+	var buf [lexicon.MaxFold + 2]rune
 	runes := append(buf[:0], ' ')
 	for _, r := range word {
 		runes = append(runes, r)

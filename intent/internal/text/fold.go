@@ -8,12 +8,12 @@ import (
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Fold gives the comparable form of a word: compatibility forms resolved,
 // lower case, Latin accents and apostrophes removed.
-func Fold(raw string) string { return lang.Fold(raw) }
+func Fold(raw string) string { return lexicon.Fold(raw) }
 
 // unaccented gives the small letter without its accent.
 func unaccented(r rune) rune {

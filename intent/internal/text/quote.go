@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Span is a part of the source, [Start, End) in bytes.
@@ -93,7 +93,7 @@ func QuotedClause(tokens []Token, verb int) int {
 	if first == verb || first == 0 {
 		return -1
 	}
-	if opens := tokens[first-1]; opens.Has(lang.Relative) || opens.Break && opens.Has(lang.Article) {
+	if opens := tokens[first-1]; opens.Has(lexicon.Relative) || opens.Break && opens.Has(lexicon.Article) {
 		return first
 	}
 	return -1

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // spelledLetters is how long a word must be to be recognised with a typing
@@ -122,6 +122,6 @@ func WordFeature(stem string) uint32 { return hash('w', stem, "") }
 
 // Respelled is the token as if it were written as a known word.
 func (t Token) Respelled(fold string) Token {
-	t.Word, t.Stem = lang.Shipped().Folded(fold), stem(fold)
+	t.Word, t.Stem = lexicon.Shipped().Folded(fold), stem(fold)
 	return t
 }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // MaxTokens bounds how many tokens of one message are read; what follows is
@@ -32,7 +32,7 @@ const (
 type Token struct {
 	// Word is the comparable form, as Fold (compatibility forms resolved, lower case,
 	// Latin accents removed) and with its accents as Lower, with its classes.
-	lang.Word
+	lexicon.Word
 	// Start and End are bytes of the source.
 	Start, End int
 	// Stem is Fold without its English ending.
@@ -48,7 +48,7 @@ type Token struct {
 func (t Token) Is(f Form) bool { return t.Form&f != 0 }
 
 // Spelling is the word of the token, for phrases.
-func (t Token) Spelling() lang.Word { return t.Word }
+func (t Token) Spelling() lexicon.Word { return t.Word }
 
 // Parted tells that punctuation stands before the token.
 func (t Token) Parted() bool { return t.Break }
@@ -163,7 +163,7 @@ func (s *scanner) word(start, end int) {
 
 func (s *scanner) emit(start, end int, form Form) {
 	raw := s.src[start:end]
-	word := lang.Shipped().Word(raw)
+	word := lexicon.Shipped().Word(raw)
 	if word.Fold == "" {
 		return
 	}
@@ -218,9 +218,9 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.IsNumber(r)
 }
 
-func apostrophe(r rune) bool { return lang.Apostrophe(r) }
+func apostrophe(r rune) bool { return lexicon.Apostrophe(r) }
 
-func ignorable(r rune) bool { return lang.Shapeless(r) }
+func ignorable(r rune) bool { return lexicon.Shapeless(r) }
 
 // unspaced tells scripts that are written without spaces between words.
 func unspaced(r rune) bool {
@@ -237,7 +237,7 @@ func cliticStart(raw string) int {
 		return 0
 	}
 	_, size := utf8.DecodeRuneInString(raw[cut:])
-	if lang.Shipped().Clitic(strings.ToLower(raw[cut+size:])) {
+	if lexicon.Shipped().Clitic(strings.ToLower(raw[cut+size:])) {
 		return cut
 	}
 	return 0
@@ -251,7 +251,7 @@ func (s *scanner) elision(raw string) (length, next int) {
 	if cut <= 0 {
 		return 0, 0
 	}
-	if !lang.Shipped().Elided(strings.ToLower(raw[:cut])) {
+	if !lexicon.Shipped().Elided(strings.ToLower(raw[:cut])) {
 		return 0, 0
 	}
 	_, size := utf8.DecodeRuneInString(raw[cut:])

@@ -3,36 +3,36 @@ package text
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Lexicon tells the words that belong to language itself: what carries grammar,
 // politeness or reference, whatever the subject is.
-type Lexicon struct{ *lang.Lexica }
+type Lexicon struct{ *lexicon.Lexica }
 
 // NewLexicon gives the words of the languages that come with the program.
-func NewLexicon() *Lexicon { return &Lexicon{lang.Shipped()} }
+func NewLexicon() *Lexicon { return &Lexicon{lexicon.Shipped()} }
 
 // Function tells words such as "the", "of" and "for". Their folded form is
 // asked for.
 func (l *Lexicon) Function(fold string) bool {
 	w := l.Folded(fold)
-	return w.Has(lang.Function) || w.Has(lang.Pronoun)
+	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun)
 }
 
 // Filler tells greetings and words of politeness.
-func (l *Lexicon) Filler(fold string) bool { return l.Folded(fold).Has(lang.Filler) }
+func (l *Lexicon) Filler(fold string) bool { return l.Folded(fold).Has(lexicon.Filler) }
 
 // Pronoun tells words that refer to something said elsewhere.
-func (l *Lexicon) Pronoun(fold string) bool { return l.Folded(fold).Has(lang.Pronoun) }
+func (l *Lexicon) Pronoun(fold string) bool { return l.Folded(fold).Has(lexicon.Pronoun) }
 
 // Asks tells words that make a question.
-func Asks(fold string) bool { return lang.Shipped().Folded(fold).Has(lang.Asks) }
+func Asks(fold string) bool { return lexicon.Shipped().Folded(fold).Has(lexicon.Asks) }
 
 // Terms gives the features of all light words.
 func (l *Lexicon) Terms() []uint32 {
 	var out []uint32
-	for _, w := range slices.Concat(l.Words(lang.Function), l.Words(lang.Pronoun), l.Words(lang.Filler)) {
+	for _, w := range slices.Concat(l.Words(lexicon.Function), l.Words(lexicon.Pronoun), l.Words(lexicon.Filler)) {
 		out = append(out, hash('w', stem(Fold(w)), ""))
 	}
 	return unique(out)
@@ -41,5 +41,5 @@ func (l *Lexicon) Terms() []uint32 {
 // Light tells tokens that say nothing about the subject.
 func (l *Lexicon) Light(fold string) bool {
 	w := l.Folded(fold)
-	return w.Has(lang.Function) || w.Has(lang.Pronoun) || w.Has(lang.Filler)
+	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun) || w.Has(lexicon.Filler)
 }

@@ -3,9 +3,9 @@ package value
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value/numeral"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // counted reads a number in words, the longest of the languages that may be meant;
@@ -98,9 +98,9 @@ func (r *reader) oneUnit(i int) (Entity, bool) {
 }
 
 // longest gives the end of the longest reading of a form from a place on, -1 if there is none.
-func (r *reader) longest(f lang.Form, from int) int {
+func (r *reader) longest(f lexicon.Form, from int) int {
 	end := -1
-	lang.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
+	lexicon.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
 	return end
 }
 
@@ -170,7 +170,7 @@ func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Enti
 		for _, f := range r.tongue.half {
 			var out Entity
 			found := false
-			lang.Walk(f, d.said, i, r, func(next int) {
+			lexicon.Walk(f, d.said, i, r, func(next int) {
 				if found || r.parted(next) || next == i {
 					return
 				}
@@ -256,7 +256,7 @@ func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 func (r *reader) coin(i int) (code string, last int, ok bool) {
 	last = -1
 	for _, c := range r.tongue.money {
-		lang.Walk(c.form, r.d.said, i, r, func(next int) {
+		lexicon.Walk(c.form, r.d.said, i, r, func(next int) {
 			if next-1 > last {
 				code, last = c.code, next-1
 			}

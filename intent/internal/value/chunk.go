@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Chunk is a piece of a message between spaces, brackets and quotes, without
@@ -87,7 +87,7 @@ func separates(r, prev, next rune) bool {
 	switch {
 	case unicode.IsSpace(r), unicode.IsControl(r), r == utf8.RuneError:
 		return true
-	case r == '–' || r == '—', lang.Apostrophe(r) && unicode.IsDigit(next) && unicode.IsLetter(prev):
+	case r == '–' || r == '—', lexicon.Apostrophe(r) && unicode.IsDigit(next) && unicode.IsLetter(prev):
 		return true
 	case strings.ContainsRune(";=()[]{}<>\"“”„«»`|", r):
 		return true

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value/numeral"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Kind says what a value is.
@@ -199,7 +199,7 @@ type Doc struct {
 	Tokens []text.Token
 	Chunks []Chunk
 	// Voice tells the language of each sentence.
-	Voice lang.Voice
+	Voice lexicon.Voice
 	// said are the tokens, with what stands between them.
 	said []said
 	// readers are those that read it last.
@@ -210,22 +210,22 @@ type Doc struct {
 
 // said is a token with what stands before it. The dot of an ordinal parts nothing.
 type said struct {
-	word   lang.Word
+	word   lexicon.Word
 	gap    string
 	parted bool
 }
 
-func (s said) Spelling() lang.Word { return s.word }
-func (s said) Parted() bool        { return s.parted }
-func (s said) Gap() string         { return s.gap }
+func (s said) Spelling() lexicon.Word { return s.word }
+func (s said) Parted() bool           { return s.parted }
+func (s said) Gap() string            { return s.gap }
 
 // NewDoc cuts a message. Of its language nothing is known but what it says.
 func NewDoc(src string, tokens []text.Token) *Doc { return NewDocIn(src, tokens, nil) }
 
 // NewDocIn cuts a message of somebody who has set a language.
-func NewDocIn(src string, tokens []text.Token, prior lang.Weights) *Doc {
+func NewDocIn(src string, tokens []text.Token, prior lexicon.Weights) *Doc {
 	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
-	d.Voice = lang.Listen(lang.Shipped(), tokens, prior)
+	d.Voice = lexicon.Listen(lexicon.Shipped(), tokens, prior)
 	d.respell()
 	for i, t := range tokens {
 		d.said[i] = said{word: t.Word, parted: t.Break}

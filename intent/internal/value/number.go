@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 func named(t text.Token) bool { return t.Is(text.FormTitle) }
@@ -95,7 +95,7 @@ func fraction(d *Doc, e Entity) Entity {
 }
 
 // parseNumber reads one chunk such as 40, -1.5, 1,000, $250, 15% or 40k.
-func parseNumber(c Chunk, by *lang.Numbers) (Entity, bool) {
+func parseNumber(c Chunk, by *lexicon.Numbers) (Entity, bool) {
 	e := Entity{Kind: Number, First: c.First, Last: c.Last, P: 0.9}
 	body := c.Text
 	body, e.Currency, e.Money = cutCurrency(body)
@@ -189,7 +189,7 @@ func cutMagnitude(s string) (rest string, factor float64) {
 
 // parseDigits reads 40, 40.5, 40,5, 1,000 and 1.000.000. What a sign before three
 // digits means is for the language to say.
-func parseDigits(s string, by *lang.Numbers) (float64, bool) {
+func parseDigits(s string, by *lexicon.Numbers) (float64, bool) {
 	s = strings.TrimPrefix(s, "+")
 	body, negative := strings.CutPrefix(s, "-")
 	if body == "" || strings.ContainsFunc(body, func(r rune) bool { return r != '.' && r != ',' && (r < '0' || r > '9') }) {
@@ -223,7 +223,7 @@ func scientific(s string) (float64, bool) {
 }
 
 // decimal rewrites a number with a dot as its only sign.
-func decimal(s string, by *lang.Numbers) (plain string, ok bool) {
+func decimal(s string, by *lexicon.Numbers) (plain string, ok bool) {
 	dots, commas := strings.Count(s, "."), strings.Count(s, ",")
 	switch {
 	case dots == 0 && commas == 0:

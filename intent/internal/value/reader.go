@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // captures are the values in the places of one form, as far as it is read.
@@ -54,7 +54,7 @@ type reading struct {
 
 func (r *reader) fold(i int) string { return r.d.fold(i) }
 
-// Fill implements [lang.Slots].
+// Fill implements [lexicon.Slots].
 func (r *reader) Fill(slot string, at int, then func(next int)) {
 	saved := r.c
 	give := func(next int) {
@@ -179,7 +179,7 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	t := r.d.Tokens[at]
 	digits := t.Fold
 	for _, ending := range r.tongue.num.Endings {
-		if before, found := strings.CutSuffix(t.Fold, lang.Fold(ending)); found && before != "" {
+		if before, found := strings.CutSuffix(t.Fold, lexicon.Fold(ending)); found && before != "" {
 			digits, marked = before, true
 			break
 		}
@@ -218,7 +218,7 @@ func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok b
 	}
 	if slot == "announced" {
 		day, ok = r.tongue.announced[r.fold(at)]
-		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.said[at+1].word.In(r.tongue.index, lang.Value))
+		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.said[at+1].word.In(r.tongue.index, lexicon.Value))
 	}
 	day, ok = r.tongue.days[r.fold(at)]
 	return day, 1, ok
@@ -255,7 +255,7 @@ func (r *reader) stops(i int) bool {
 	if _, unit := r.tongue.units[t.Fold]; unit || t.Is(text.FormDigits|text.FormMixed) {
 		return false
 	}
-	return t.Has(lang.Function) || t.Has(lang.Filler) || t.Has(lang.Pronoun)
+	return t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Pronoun)
 }
 
 // signBehind tells the sign of an amount behind a number.
@@ -272,7 +272,7 @@ func (r *reader) counts(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return false
 	}
-	return r.d.Tokens[i].Has(lang.Counted)
+	return r.d.Tokens[i].Has(lexicon.Counted)
 }
 
 // pointsAt reads the days that begin at a place, whatever they are the end of.
@@ -313,7 +313,7 @@ func (r *reader) best(at int) (reading, bool) {
 		}
 		saved := r.c
 		r.c = captures{from: -1, second: -1}
-		lang.Walk(rule.form, r.d.said, at, r, func(end int) {
+		lexicon.Walk(rule.form, r.d.said, at, r, func(end int) {
 			if out, ok := r.made(rule, at, end); ok && (!found || out.end > best.end) {
 				best, found = out, true
 			}
@@ -376,7 +376,7 @@ func (r *reader) secondFrom() int {
 func (r *reader) withYear(end int) int {
 	last := end
 	for _, f := range r.tongue.year {
-		lang.Walk(f, r.d.said, end, r, func(next int) {
+		lexicon.Walk(f, r.d.said, end, r, func(next int) {
 			if next > last {
 				last = next
 				year, _ := yearOf(r.fold(next - 1))

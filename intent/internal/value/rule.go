@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // ruleClass tells what a rule makes, and so where it may be used.
@@ -24,7 +24,7 @@ const (
 
 // rule is a form and what is made of the values in its places.
 type rule struct {
-	form  lang.Form
+	form  lexicon.Form
 	class ruleClass
 	// bare tells that words before the first value belong to the sentence: "on".
 	bare bool

@@ -3,8 +3,8 @@ package value
 import (
 	"sync"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // shortestCalendar is how many letters a word of the calendar has at least of which a
@@ -14,7 +14,7 @@ const shortestCalendar = 6
 // calendarWords are the long names of the calendar, by language.
 var calendarWords = sync.OnceValue(func() [][]string {
 	var out [][]string
-	for _, l := range lang.Shipped().Languages {
+	for _, l := range lexicon.Shipped().Languages {
 		out = append(out, l.CalendarWords(shortestCalendar))
 	}
 	return out

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // days are what is spoken at a place, unless it is a word of a title.
@@ -68,14 +68,14 @@ func inTitle(d *Doc, e Entity) bool {
 		return false
 	}
 	next, before := d.Tokens[i+1], d.Tokens[i-1]
-	if next.Break || !next.Is(text.FormTitle|text.FormCaps) || next.Has(lang.Pronoun) {
+	if next.Break || !next.Is(text.FormTitle|text.FormCaps) || next.Has(lexicon.Pronoun) {
 		return false
 	}
-	if hit, ok := lang.Find(&lang.Shipped().Operators, d.Tokens, i-1); ok && hit.Value == lang.Until {
+	if hit, ok := lexicon.Find(&lexicon.Shipped().Operators, d.Tokens, i-1); ok && hit.Value == lexicon.Until {
 		return false
 	}
-	for n, l := range lang.Shipped().Languages {
-		ofTime := before.In(n, lang.PrepPlaceTime) || before.In(n, lang.PrepSource) || before.In(n, lang.PrepMaker) || before.In(n, lang.PrepOther) && !before.In(n, lang.PrepMeans)
+	for n, l := range lexicon.Shipped().Languages {
+		ofTime := before.In(n, lexicon.PrepPlaceTime) || before.In(n, lexicon.PrepSource) || before.In(n, lexicon.PrepMaker) || before.In(n, lexicon.PrepOther) && !before.In(n, lexicon.PrepMeans)
 		if !l.Capitalises && d.Voice.At(i).Likely(n) && !ofTime {
 			return true
 		}
@@ -89,7 +89,7 @@ func same(a, b reading) bool {
 
 // admitted tells whether the tokens up to end may be read in the reader's language:
 // it is likely, or the likely ones have none of these words.
-func (r *reader) admitted(weights lang.Weights, at, end int) bool {
+func (r *reader) admitted(weights lexicon.Weights, at, end int) bool {
 	if weights.Likely(r.tongue.index) {
 		return true
 	}
@@ -112,7 +112,7 @@ func (r *reader) spokenAt(i int) (reading, bool) {
 		best = r.withHalf(best)
 	}
 	for _, f := range r.tongue.none {
-		lang.Walk(f, r.d.said, i, r, func(end int) {
+		lexicon.Walk(f, r.d.said, i, r, func(end int) {
 			if !ok || end >= best.end {
 				best, ok = reading{a: Entity{Kind: None, First: i, Last: end - 1}, end: end}, true
 			}
@@ -124,7 +124,7 @@ func (r *reader) spokenAt(i int) (reading, bool) {
 // withHalf takes the half of the day behind a time along: "in the afternoon".
 func (r *reader) withHalf(t reading) reading {
 	const noon = 12
-	half := func(forms []lang.Form, change func(hour int) int) bool {
+	half := func(forms []lexicon.Form, change func(hour int) int) bool {
 		for _, f := range forms {
 			end := r.longest(f, t.end)
 			if end < 0 || !t.a.halves {
@@ -194,7 +194,7 @@ func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 			best = joinClock(e, c)
 		}
 		for _, f := range r.tongue.at {
-			lang.Walk(f, d.said, behind, r, func(next int) {
+			lexicon.Walk(f, d.said, behind, r, func(next int) {
 				if c, ok := r.clock(next); ok && c.Last > best.Last {
 					best = joinClock(e, c)
 				}

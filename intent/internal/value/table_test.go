@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // wednesday is what "now" is in the tables: 2026-11-18.
@@ -70,7 +70,7 @@ func table(t *testing.T, file string) func(func(say, want string) bool) {
 
 // readIn reads a phrase of somebody who has set a language.
 func readIn(scanner *value.Scanner, code, say string) string {
-	doc := value.NewDocIn(say, text.Tokens(say), lang.Shipped().Prior(code))
+	doc := value.NewDocIn(say, text.Tokens(say), lexicon.Shipped().Prior(code))
 	var out []string
 	entities := scanner.Scan(doc, wednesday)
 	if p := period(scanner, doc); len(entities) == 0 || p != "-" && entities[0].Kind == value.Number {
@@ -97,7 +97,7 @@ func readIn(scanner *value.Scanner, code, say string) string {
 func period(scanner *value.Scanner, doc *value.Doc) string {
 	for i := range doc.Tokens {
 		first, last, _, bare, ok := scanner.Period(doc, i, wednesday)
-		if ok && (!bare || i > 0 && doc.Tokens[i-1].Has(lang.PrepPlaceTime)) {
+		if ok && (!bare || i > 0 && doc.Tokens[i-1].Has(lexicon.PrepPlaceTime)) {
 			return first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/value/numeral"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // tongue is one language, made ready to read values in it.
 type tongue struct {
 	index  int
-	data   *lang.Language
+	data   *lexicon.Language
 	num    *numeral.Words
 	months map[string]time.Month
 	// days are the names of weekdays, announced those that need a word before them.
@@ -25,17 +25,17 @@ type tongue struct {
 	rules           []rule
 	byWord          map[string][]int // rules by a word that they can begin with
 	bySlot          map[string][]int // the same by a slot
-	half, andHalf   []lang.Form
-	percent         []lang.Form
+	half, andHalf   []lexicon.Form
+	percent         []lexicon.Form
 	money           []coin
-	year, at        []lang.Form
-	none            []lang.Form
-	morning, later  []lang.Form
+	year, at        []lexicon.Form
+	none            []lexicon.Form
+	morning, later  []lexicon.Form
 }
 
 // coin is a name of a currency; the code is "" where several have the name.
 type coin struct {
-	form lang.Form
+	form lexicon.Form
 	code string
 }
 
@@ -44,7 +44,7 @@ func slots() []string {
 	return []string{"n", "unit", "day", "nth", "month", "year", "weekday", "announced", "point", "period", "hour", "hour_h", "minute", "clock"}
 }
 
-func newTongue(index int, x *lang.Lexica) (*tongue, error) {
+func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
 	data := x.Languages[index]
 	t := &tongue{
 		index: index, data: data, months: map[string]time.Month{}, days: map[string]time.Weekday{}, announced: map[string]time.Weekday{},
@@ -57,9 +57,9 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 	names(data, data.Dates.Months, func(i int, name string) { t.months[name] = time.Month(i + 1) })
 	names(data, data.Dates.Weekdays, func(i int, name string) { t.days[name] = time.Weekday((i + 1) % 7); t.num.Pair(name) })
 	names(data, data.Dates.Announced, func(i int, name string) { t.announced[name] = time.Weekday((i + 1) % 7) })
-	t.units = lang.Named(data.Numbers.Units, lang.Fold)
-	t.working = lang.Named(map[string]string{"day": data.Numbers.Working}, lang.Fold)
-	t.short = lang.Named(data.Numbers.Short, strings.Clone)
+	t.units = lexicon.Named(data.Numbers.Units, lexicon.Fold)
+	t.working = lexicon.Named(map[string]string{"day": data.Numbers.Working}, lexicon.Fold)
+	t.short = lexicon.Named(data.Numbers.Short, strings.Clone)
 	if err := t.forms(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", data.Code, err)
 	}
@@ -67,7 +67,7 @@ func newTongue(index int, x *lang.Lexica) (*tongue, error) {
 }
 
 // names reads a list with alternatives: "january|jan february|feb".
-func names(l *lang.Language, list string, yield func(i int, name string)) {
+func names(l *lexicon.Language, list string, yield func(i int, name string)) {
 	for i, alternatives := range strings.Fields(list) {
 		for name := range strings.SplitSeq(alternatives, "|") {
 			for _, w := range numeral.Spellings(l, name) {
@@ -78,16 +78,16 @@ func names(l *lang.Language, list string, yield func(i int, name string)) {
 }
 
 // forms compiles the phrases.
-func (t *tongue) forms(x *lang.Lexica) error {
+func (t *tongue) forms(x *lexicon.Lexica) error {
 	n, d, c := &t.data.Numbers, &t.data.Dates, &t.data.Times
 	for _, list := range []struct {
-		into *[]lang.Form
+		into *[]lexicon.Form
 		say  []string
 	}{
 		{&t.half, n.Half}, {&t.andHalf, n.AndHalf}, {&t.percent, n.Percent}, {&t.year, d.Year}, {&t.none, d.None}, {&t.at, c.At}, {&t.morning, c.Morning}, {&t.later, c.Later},
 	} {
 		for _, say := range list.say {
-			f, err := lang.NewForm(t.spelled(say), slots())
+			f, err := lexicon.NewForm(t.spelled(say), slots())
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (t *tongue) forms(x *lang.Lexica) error {
 	}
 	for _, code := range slices.Sorted(maps.Keys(n.Money)) {
 		for _, say := range n.Money[code] {
-			f, err := lang.NewForm(say, nil)
+			f, err := lexicon.NewForm(say, nil)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (t *tongue) periods(list string) error {
 
 // counted compiles the phrases that begin with what they count: "1 tomorrow" and
 // "12-25 christmas".
-func (t *tongue) counted(x *lang.Lexica) error {
+func (t *tongue) counted(x *lexicon.Lexica) error {
 	for _, line := range t.data.Dates.Near {
 		var days int
 		count, say, _ := strings.Cut(line, " ")
@@ -175,8 +175,8 @@ func (t *tongue) spelled(say string) string {
 	return strings.Join(places, " ")
 }
 
-func (t *tongue) add(x *lang.Lexica, say string, r rule) error {
-	f, err := lang.NewForm(t.spelled(say), slots())
+func (t *tongue) add(x *lexicon.Lexica, say string, r rule) error {
+	f, err := lexicon.NewForm(t.spelled(say), slots())
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@ package cues
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Sense is what a parameter is about, as far as its name tells, and what a
@@ -68,42 +68,42 @@ type Cues struct {
 
 // New collects what the files of all languages say; english and shared are words with
 // spaces between.
-func New(x *lang.Lexica, english, shared string) *Cues {
+func New(x *lexicon.Lexica, english, shared string) *Cues {
 	c := &Cues{Names: map[string]Sense{}, Preps: map[string]Sense{}, Everyday: text.NewEveryday()}
-	for class, s := range map[lang.Class]Sense{
-		lang.NamePlace: SensePlace, lang.NameSource: SenseSource, lang.NameTarget: SenseTarget, lang.NameMaker: SenseMaker,
-		lang.NameTopic: SenseTopic, lang.NameMeans: SenseMeans, lang.NameKind: SenseKind, lang.NameTime: SenseTime,
+	for class, s := range map[lexicon.Class]Sense{
+		lexicon.NamePlace: SensePlace, lexicon.NameSource: SenseSource, lexicon.NameTarget: SenseTarget, lexicon.NameMaker: SenseMaker,
+		lexicon.NameTopic: SenseTopic, lexicon.NameMeans: SenseMeans, lexicon.NameKind: SenseKind, lexicon.NameTime: SenseTime,
 	} {
 		for stem := range stemSet(x.Words(class)) {
 			c.Names[stem] |= s
 		}
 	}
-	for class, s := range map[lang.Class]Sense{
-		lang.PrepPlaceTime: SensePlace | SenseTime, lang.PrepPlace: SensePlace, lang.PrepSource: SenseSource | SenseMaker, lang.PrepTarget: SenseTarget,
-		lang.PrepMaker: SenseMaker, lang.PrepTopic: SenseTopic, lang.PrepMeans: SenseMeans, lang.PrepOther: 0,
+	for class, s := range map[lexicon.Class]Sense{
+		lexicon.PrepPlaceTime: SensePlace | SenseTime, lexicon.PrepPlace: SensePlace, lexicon.PrepSource: SenseSource | SenseMaker, lexicon.PrepTarget: SenseTarget,
+		lexicon.PrepMaker: SenseMaker, lexicon.PrepTopic: SenseTopic, lexicon.PrepMeans: SenseMeans, lexicon.PrepOther: 0,
 	} {
 		for w := range wordSet(x.Words(class)) {
 			c.Preps[w] |= s
 		}
 	}
-	c.Particle, c.Titles, c.Deictic, c.Unsaid = wordSet(x.Words(lang.Particle)), wordSet(x.Words(lang.Title)), wordSet(x.Words(lang.Deictic)), wordSet(x.Words(lang.Unsaid))
-	c.Capitalising, c.Verbal, c.Tells, c.Openers = wordSet(x.Words(lang.Capitalising)), wordSet(x.Words(lang.Verbal)), wordSet(x.Words(lang.Tells)), wordSet(x.Words(lang.Opener))
-	c.Utters, c.Generic = stemSet(x.Words(lang.Utters)), stemSet(x.Words(lang.Generic))
-	c.Speech, c.Proper, c.Code = stemSet(x.Words(lang.NameSpeech)), stemSet(x.Words(lang.NameProper)), stemSet(x.Words(lang.NameCode))
-	c.Money, c.Share, c.Count = stemSet(x.Words(lang.NameMoney)), stemSet(x.Words(lang.NameShare)), stemSet(x.Words(lang.NameCount))
-	c.Low, c.High = stemSet(x.Words(lang.NameLow)), stemSet(x.Words(lang.NameHigh))
-	c.Calendar, c.Why = wordSet(x.Words(lang.Season)), stemSet(x.Words(lang.NameWhy))
+	c.Particle, c.Titles, c.Deictic, c.Unsaid = wordSet(x.Words(lexicon.Particle)), wordSet(x.Words(lexicon.Title)), wordSet(x.Words(lexicon.Deictic)), wordSet(x.Words(lexicon.Unsaid))
+	c.Capitalising, c.Verbal, c.Tells, c.Openers = wordSet(x.Words(lexicon.Capitalising)), wordSet(x.Words(lexicon.Verbal)), wordSet(x.Words(lexicon.Tells)), wordSet(x.Words(lexicon.Opener))
+	c.Utters, c.Generic = stemSet(x.Words(lexicon.Utters)), stemSet(x.Words(lexicon.Generic))
+	c.Speech, c.Proper, c.Code = stemSet(x.Words(lexicon.NameSpeech)), stemSet(x.Words(lexicon.NameProper)), stemSet(x.Words(lexicon.NameCode))
+	c.Money, c.Share, c.Count = stemSet(x.Words(lexicon.NameMoney)), stemSet(x.Words(lexicon.NameShare)), stemSet(x.Words(lexicon.NameCount))
+	c.Low, c.High = stemSet(x.Words(lexicon.NameLow)), stemSet(x.Words(lexicon.NameHigh))
+	c.Calendar, c.Why = wordSet(x.Words(lexicon.Season)), stemSet(x.Words(lexicon.NameWhy))
 	for _, l := range x.Languages {
 		c.Everyday.Add(l.Capitalises, l.Everyday)
 		for w := range strings.FieldsFuncSeq(l.Dates.Months+" "+l.Dates.Weekdays, func(r rune) bool { return r == ' ' || r == '|' || r == '-' }) {
 			if len(w) > shortName {
-				c.Calendar[lang.Fold(w)] = true
+				c.Calendar[lexicon.Fold(w)] = true
 			}
 		}
 	}
 	c.Written = map[string]string{}
-	for class, signs := range map[lang.Class]string{
-		lang.NameFile: "/\\.~_", lang.NameHost: ".:", lang.NameAddress: "@", lang.NameSign: "#", lang.NamePhone: "0123456789",
+	for class, signs := range map[lexicon.Class]string{
+		lexicon.NameFile: "/\\.~_", lexicon.NameHost: ".:", lexicon.NameAddress: "@", lexicon.NameSign: "#", lexicon.NamePhone: "0123456789",
 	} {
 		for stem := range stemSet(x.Words(class)) {
 			c.Written[stem] = signs
@@ -120,7 +120,7 @@ const shortName = 3
 func wordSet(words []string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range words {
-		out[lang.Fold(w)] = true
+		out[lexicon.Fold(w)] = true
 	}
 	return out
 }

@@ -1,8 +1,8 @@
 package cues
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // InEnglish tells whether most of the everyday words are English, or all that
@@ -29,19 +29,19 @@ func (c *Cues) Preposition(fold string, english bool) (Sense, bool) {
 }
 
 // Is tells whether a word is of a class in any language.
-func Is(fold string, c lang.Class) bool { return lang.Shipped().Folded(fold).Has(c) }
+func Is(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 
 // Article tells words that may stand between the name of a parameter and its value.
-func Article(fold string) bool { return Is(fold, lang.Copula) }
+func Article(fold string) bool { return Is(fold, lexicon.Copula) }
 
 // Joins tells words that put equal things beside each other.
-func Joins(fold string) bool { return Is(fold, lang.Joins) }
+func Joins(fold string) bool { return Is(fold, lexicon.Joins) }
 
 // Negates tells words that turn the next into its opposite.
-func Negates(fold string) bool { return Is(fold, lang.Switches) }
+func Negates(fold string) bool { return Is(fold, lexicon.Switches) }
 
 // Links tells words that stand between the name of a parameter and its value.
-func Links(fold string) bool { return Is(fold, lang.Links) }
+func Links(fold string) bool { return Is(fold, lexicon.Links) }
 
 // Conjoins tells words between the last two items of a list.
-func Conjoins(fold string) bool { return Is(fold, lang.Listing) }
+func Conjoins(fold string) bool { return Is(fold, lexicon.Listing) }

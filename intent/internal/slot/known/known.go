@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Words are those that a capability is asked for with: its name, its keywords, the objects of
@@ -59,7 +59,7 @@ func stemsOf(texts ...string) map[string]bool {
 const usual = 2
 
 // Collect takes the name of a capability, its other names, and what its hints say.
-func (k *Words) Collect(lex *lang.Lexica, h *contracts.IntentHints, name string, names []string) {
+func (k *Words) Collect(lex *lexicon.Lexica, h *contracts.IntentHints, name string, names []string) {
 	k.addText(name)
 	k.addText(names...)
 	k.called = stemsOf(name)
@@ -75,7 +75,7 @@ func (k *Words) Collect(lex *lang.Lexica, h *contracts.IntentHints, name string,
 	k.long = slices.Compact(k.long)
 }
 
-func (k *Words) example(lex *lang.Lexica, example string, seen map[string]int) {
+func (k *Words) example(lex *lexicon.Lexica, example string, seen map[string]int) {
 	var b strings.Builder
 	b.WriteByte(' ')
 	for _, t := range text.Tokens(example) {
@@ -83,7 +83,7 @@ func (k *Words) example(lex *lang.Lexica, example string, seen map[string]int) {
 		b.WriteByte(' ')
 		if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormQuoted) && !t.Is(text.FormTitle) {
 			k.Add(t) // what many examples say is no value of one
-			if !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Value) && lex.Kin(t.Fold) == 0 {
+			if !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value) && lex.Kin(t.Fold) == 0 {
 				k.called[t.Stem] = true
 			}
 		}
@@ -108,7 +108,7 @@ func (k *Words) Head(t text.Token) bool {
 		return false
 	}
 	if len(t.Fold) == 4 { // a word of its own is no slip of another
-		return !t.Has(lang.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
+		return !t.Has(lexicon.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
 	}
 	for _, w := range k.long {
 		if wording.Near(t.Fold, w) || wording.Bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Length is what units such as metres measure.
@@ -25,7 +25,7 @@ type unit struct {
 // units are by the stems of their names in all languages.
 var units = sync.OnceValue(func() map[string]unit { //nolint:gochecknoglobals // read once, never changed
 	out := map[string]unit{}
-	for _, l := range lang.Shipped().Languages {
+	for _, l := range lexicon.Shipped().Languages {
 		prefixes := pairs(l.Numbers.Prefixes)
 		for of, list := range l.Numbers.Measures {
 			for word, factor := range pairs(list) {
@@ -46,7 +46,7 @@ var units = sync.OnceValue(func() map[string]unit { //nolint:gochecknoglobals //
 // languages write alike, the first one counts.
 var sizes = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // read once, never changed
 	out := map[string]string{}
-	for _, l := range lang.Shipped().Languages {
+	for _, l := range lexicon.Shipped().Languages {
 		for _, of := range slices.Sorted(maps.Keys(l.Numbers.Sizes)) {
 			for word := range strings.FieldsSeq(l.Numbers.Sizes[of]) {
 				if _, known := out[stem(word)]; !known {

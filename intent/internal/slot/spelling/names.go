@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Request is what is asked for, as far as it tells names from other words.
@@ -144,7 +144,7 @@ func (r *Names) BeginsName(i int) bool {
 	}
 	next := r.Doc.Tokens[last+1]
 	_, prep := r.Cues.Preps[next.Fold]
-	return !next.Is(text.FormDigits|text.FormMixed|text.FormQuoted|text.FormTitle|text.FormCaps) && !prep && !cues.Joins(next.Fold) && !next.Has(lang.Article) && !next.Has(lang.Courteous)
+	return !next.Is(text.FormDigits|text.FormMixed|text.FormQuoted|text.FormTitle|text.FormCaps) && !prep && !cues.Joins(next.Fold) && !next.Has(lexicon.Article) && !next.Has(lexicon.Courteous)
 }
 
 // Capitalises tells a text that has a name of several capitals: no name in it is in small
@@ -170,7 +170,7 @@ func (r *Names) partOfName(i int) bool {
 // part of the value.
 func (r *Names) Honours(i int) bool {
 	next := i + 1
-	return next < r.To && r.Doc.Tokens[i].Has(lang.Title) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
+	return next < r.To && r.Doc.Tokens[i].Has(lexicon.Title) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
 		r.Request.Titles()
 }
 
@@ -200,7 +200,7 @@ func (r *Names) codeOfName(j int) bool {
 		!r.Request.Codes()
 }
 
-func particle(fold string) bool { return cues.Is(fold, lang.Inside) }
+func particle(fold string) bool { return cues.Is(fold, lexicon.Inside) }
 
 // Only gives the only run of capitals, with words of the request that stand right before it as
 // parts of the same name; false where there are none or several.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Words are the words by which a description says what a switch is for, by their stems: true
@@ -28,7 +28,7 @@ func Described(description string) Words {
 		case t.Break:
 			denied = false
 		}
-		if len(t.Fold) >= shortest && !t.Has(lang.Yes) && !t.Has(lang.No) && !t.Has(lang.Function) && !t.Has(lang.Filler) && !t.Has(lang.Pronoun) && !t.Is(text.FormDigits|text.FormMixed) {
+		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(text.FormDigits|text.FormMixed) {
 			if was, ok := out[t.Stem]; ok && was != (on != denied) {
 				delete(out, t.Stem) // it stands on both sides
 				continue
@@ -45,13 +45,13 @@ const shortest = 3
 // Denies tells a word that turns what follows into its opposite, also in two parts: "mustn't".
 func Denies(tokens []text.Token, i int) bool {
 	t := tokens[i]
-	if t.Has(lang.Negation) || t.Has(lang.Switches) || t.Has(lang.Lacking) {
+	if t.Has(lexicon.Negation) || t.Has(lexicon.Switches) || t.Has(lexicon.Lacking) {
 		return true
 	}
 	if i+1 >= len(tokens) || !tokens[i+1].Glued && len(tokens[i+1].Fold) > 1 {
 		return false
 	}
-	return lang.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lang.Negation)
+	return lexicon.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lexicon.Negation)
 }
 
 // reach is how many words stand at most between a denial and what it is said of.
@@ -88,15 +88,15 @@ func Tail(name string) string {
 }
 
 // Lacking gives the nouns that stand behind a word such as "without", by their stems.
-func Lacking(lex *lang.Lexica, tokens []text.Token, covered []bool) []string {
+func Lacking(lex *lexicon.Lexica, tokens []text.Token, covered []bool) []string {
 	var out []string
 	for i := range len(tokens) - 1 {
 		noun := i + 1
-		for noun+1 < len(tokens) && tokens[noun].Has(lang.Article) {
+		for noun+1 < len(tokens) && tokens[noun].Has(lexicon.Article) {
 			noun++
 		}
 		t := tokens[noun]
-		if tokens[i].Has(lang.Lacking) && !covered[noun] && !t.Break && !t.Has(lang.Function) && !t.Has(lang.Pronoun) && lex.Kin(t.Fold) == 0 && !lex.Gerund(t.Fold) {
+		if tokens[i].Has(lexicon.Lacking) && !covered[noun] && !t.Break && !t.Has(lexicon.Function) && !t.Has(lexicon.Pronoun) && lex.Kin(t.Fold) == 0 && !lex.Gerund(t.Fold) {
 			out = append(out, t.Stem)
 		}
 	}

@@ -1,14 +1,14 @@
 package switches
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Removed tells words whose first verb takes away, of a capability that is asked for by no such
 // verb: what they name is to be off ("take the paid mark off the invoice").
-func Removed(lexica *lang.Lexica, own lang.Kinds, tokens []text.Token) bool {
-	away := lang.KindOf("delete") | lang.KindOf("cancel") | lang.KindOf("stop")
+func Removed(lexica *lexicon.Lexica, own lexicon.Kinds, tokens []text.Token) bool {
+	away := lexicon.KindOf("delete") | lexicon.KindOf("cancel") | lexicon.KindOf("stop")
 	if own&away != 0 {
 		return false
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Name is the name of a parameter as words.
@@ -40,7 +40,7 @@ func (r *Words) SentenceOf(raw string) string {
 			continue
 		}
 		word := raw[strings.LastIndexAny(raw[:i], " ")+1 : i]
-		if len(word) > 1 && !r.Lexicon.Folded(lang.Fold(word)).Has(lang.Title) {
+		if len(word) > 1 && !r.Lexicon.Folded(lexicon.Fold(word)).Has(lexicon.Title) {
 			return raw[:i]
 		}
 	}

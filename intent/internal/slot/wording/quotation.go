@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // QuotedFrom tells whether there is a quotation at a place or behind it.
@@ -66,7 +66,7 @@ func (r *Words) InsideQuotation(first, last int) bool {
 // half of the verb that stands before it: "gib in sales durch: …". A space stands for none.
 func (r *Words) Dictated(i int) (first int, half string, ok bool) {
 	half = " "
-	if i+1 < r.To && r.Doc.Tokens[i].Has(lang.Separates) {
+	if i+1 < r.To && r.Doc.Tokens[i].Has(lexicon.Separates) {
 		half = r.Doc.Tokens[i].Fold
 		i++
 	}
@@ -94,8 +94,8 @@ const mostOfAddressee = 4
 // is there already is meant.
 func Called(tokens []text.Token, at int) bool {
 	for i := max(0, at-longestNaming); i < at; i++ {
-		hit, ok := lang.Find(&lang.Shipped().Frames, tokens[:at], i)
-		if ok && hit.Value == lang.FrameNames && i+hit.Tokens == at && slices.ContainsFunc(tokens[i:at], func(t text.Token) bool { return t.Has(lang.Third) || t.Has(lang.Anaphor) }) {
+		hit, ok := lexicon.Find(&lexicon.Shipped().Frames, tokens[:at], i)
+		if ok && hit.Value == lexicon.FrameNames && i+hit.Tokens == at && slices.ContainsFunc(tokens[i:at], func(t text.Token) bool { return t.Has(lexicon.Third) || t.Has(lexicon.Anaphor) }) {
 			return true
 		}
 	}
@@ -107,6 +107,6 @@ const longestNaming = 4
 
 // Sends tells a verb of sending or notifying, by itself or with its other half.
 func Sends(fold, half string) bool {
-	lex := lang.Shipped()
-	return (lex.Kin(strings.TrimSpace(half)+fold)|lex.Kin(fold))&(lang.KindOf("send")|lang.KindOf("notify")) != 0
+	lex := lexicon.Shipped()
+	return (lex.Kin(strings.TrimSpace(half)+fold)|lex.Kin(fold))&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0
 }

@@ -3,9 +3,9 @@ package wording
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // BehindConnector gives the token behind ",", "and" or both.
@@ -29,7 +29,7 @@ func (r *Words) BehindConnector(last int) (int, bool) {
 // places.
 func (r *Words) Joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
-		if hit, ok := lang.Find(&lang.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lang.JointAnd && hit.Tokens > 1 {
+		if hit, ok := lexicon.Find(&lexicon.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lexicon.JointAnd && hit.Tokens > 1 {
 			return true // "as well as"
 		}
 		if i < first && cues.Joins(r.Doc.Tokens[i].Fold) || strings.ContainsAny(r.Gap(i-1, i), ",;&/+|、，") {
@@ -47,8 +47,8 @@ func (r *Words) InRow(last, first int) bool {
 	joined := false
 	for i := last + 1; i < first; i++ {
 		t := r.Doc.Tokens[i]
-		joins := cues.Joins(t.Fold) && !t.Has(lang.Article)
-		if !joins && !t.Has(lang.Article) {
+		joins := cues.Joins(t.Fold) && !t.Has(lexicon.Article)
+		if !joins && !t.Has(lexicon.Article) {
 			return false
 		}
 		joined = joined || joins || t.Break
@@ -84,12 +84,12 @@ func (r *Words) NothingBetween(last, first int, known func(text.Token) bool) boo
 	listed, joined := r.Doc.Tokens[first].Break, false
 	for i := last + 1; i < first; i++ {
 		t := r.Doc.Tokens[i]
-		light := t.Has(lang.Function) || t.Has(lang.Pronoun) || t.Has(lang.Filler)
+		light := t.Has(lexicon.Function) || t.Has(lexicon.Pronoun) || t.Has(lexicon.Filler)
 		if !light && !cues.Joins(t.Fold) && !known(t) {
 			return false
 		}
 		joined = joined || cues.Joins(t.Fold)
-		listed = listed || t.Break || cues.Joins(t.Fold) && t.Has(lang.Listing)
+		listed = listed || t.Break || cues.Joins(t.Fold) && t.Has(lexicon.Listing)
 	}
 	return listed || !joined
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Scope is what is read: a part of a message. It is set before anything is read and
@@ -41,10 +41,10 @@ func (r *Words) LeftAt(i int) string {
 	if i < r.From || i >= r.To {
 		return r.StemAt(i)
 	}
-	if r.Doc.Tokens[i].Has(lang.Title) {
+	if r.Doc.Tokens[i].Has(lexicon.Title) {
 		return Titled
 	}
-	if alone, ok := lang.Shipped().Preposition(r.Doc.Tokens[i].Lower); ok {
+	if alone, ok := lexicon.Shipped().Preposition(r.Doc.Tokens[i].Lower); ok {
 		return alone
 	}
 	return r.Doc.Tokens[i].Stem
@@ -105,7 +105,7 @@ func (r *Words) Uncapitalised() bool {
 
 // Owned tells a noun behind an article or a word such as "her".
 func (r *Words) Owned(i int) bool {
-	return i > r.From && !r.Doc.Tokens[i].Break && (r.Doc.Tokens[i-1].Has(lang.Article) || r.Doc.Tokens[i-1].Has(lang.Pronoun))
+	return i > r.From && !r.Doc.Tokens[i].Break && (r.Doc.Tokens[i-1].Has(lexicon.Article) || r.Doc.Tokens[i-1].Has(lexicon.Pronoun))
 }
 
 // Numbers are the numbers of the part.
@@ -125,7 +125,7 @@ const lastHour = 24
 // BareHour tells a number that may be an hour: "at 9".
 func (r *Words) BareHour(e value.Entity) bool {
 	return e.First > r.From && e.Unit == "" && !e.Money && !e.Percent && e.Number >= 0 && e.Number <= lastHour && e.Number == math.Trunc(e.Number) &&
-		!r.Doc.Tokens[e.First].Break && r.Doc.Tokens[e.First-1].Has(lang.Function)
+		!r.Doc.Tokens[e.First].Break && r.Doc.Tokens[e.First-1].Has(lexicon.Function)
 }
 
 // CalledSo tells a known word that begins the name behind a word such as "called": the

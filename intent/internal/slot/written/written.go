@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot/camel"
 	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Expectation is how the values of a parameter are written.
@@ -51,11 +51,11 @@ const headWords = 4
 // what comes before the first word of grammar.
 func Year(description string, isYear func(stem string) bool) bool {
 	tokens := text.Tokens(description)
-	if len(tokens) > 0 && tokens[0].Has(lang.Article) {
+	if len(tokens) > 0 && tokens[0].Has(lexicon.Article) {
 		tokens = tokens[1:]
 	}
 	for i, t := range tokens {
-		if i > 0 && t.Break || t.Has(lang.Function) {
+		if i > 0 && t.Break || t.Has(lexicon.Function) {
 			tokens = tokens[:i]
 			break
 		}

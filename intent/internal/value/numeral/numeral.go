@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // atom is a number word: what it counts, and whether it adds or multiplies.
@@ -43,7 +43,7 @@ type Words struct {
 const firstLetters = 2
 
 // New reads what the file of a language says of numbers.
-func New(l *lang.Language) (*Words, error) {
+func New(l *lexicon.Language) (*Words, error) {
 	n := &l.Numbers
 	pairs := func(list string, yield func(string, float64)) error { return Pairs(l, list, yield) }
 	x := &Words{
@@ -90,13 +90,13 @@ func Head(word string) string { return word[:min(len(word), firstLetters)] }
 func folded(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
-		out[lang.Fold(w)] = true
+		out[lexicon.Fold(w)] = true
 	}
 	return out
 }
 
 // Pairs reads "one 1 two 2"; "_" joins the words of one.
-func Pairs(l *lang.Language, list string, yield func(word string, v float64)) error {
+func Pairs(l *lexicon.Language, list string, yield func(word string, v float64)) error {
 	fields := strings.Fields(list)
 	if len(fields)%2 != 0 {
 		return fmt.Errorf("%.40q … is no list of pairs", list)
@@ -114,7 +114,7 @@ func Pairs(l *lang.Language, list string, yield func(word string, v float64)) er
 }
 
 // Spellings folds a name of several words joined by "_" or "-", in all its spellings.
-func Spellings(l *lang.Language, name string) []string {
+func Spellings(l *lexicon.Language, name string) []string {
 	plain, respelled := foldAll(name), foldAll(l.Respelled.Replace(name))
 	if plain == respelled {
 		return []string{plain}
@@ -125,7 +125,7 @@ func Spellings(l *lang.Language, name string) []string {
 func foldAll(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
 	for i := range parts {
-		parts[i] = lang.Fold(parts[i])
+		parts[i] = lexicon.Fold(parts[i])
 	}
 	return strings.Join(parts, " ")
 }

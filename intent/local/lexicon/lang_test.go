@@ -1,15 +1,15 @@
-package lang_test
+package lexicon_test
 
 import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 func TestShippedFilesAreRead(t *testing.T) {
 	t.Parallel()
-	l := lang.Shipped()
+	l := lexicon.Shipped()
 	if len(l.Languages) == 0 || l.Languages[0].Code != "en" {
 		t.Fatal("English is missing")
 	}
@@ -28,7 +28,7 @@ func TestAFileIsReadStrictly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := fstest.MapFS{"lexica/xx.toml": {Data: []byte(raw)}}
-			if _, err := lang.Load(files); err == nil {
+			if _, err := lexicon.Load(files); err == nil {
 				t.Error("the file was taken")
 			}
 		})

@@ -1,10 +1,10 @@
-package lang_test
+package lexicon_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // Everyday verbs have their kinds in the forms that people write, with the pronouns
@@ -31,7 +31,7 @@ func TestEverydayVerbsHaveTheirKinds(t *testing.T) {
 		"find":    "outfind raussuchen heraussuche localize busque localiza repérez rintraccia",
 	} {
 		for word := range strings.FieldsSeq(words) {
-			if lang.Shipped().Kin(lang.Fold(word))&lang.KindOf(kind) == 0 {
+			if lexicon.Shipped().Kin(lexicon.Fold(word))&lexicon.KindOf(kind) == 0 {
 				t.Errorf("%q is no %s", word, kind)
 			}
 		}
@@ -42,7 +42,7 @@ func TestEverydayVerbsHaveTheirKinds(t *testing.T) {
 func TestNounsAreNoEverydayVerbs(t *testing.T) {
 	t.Parallel()
 	for word := range strings.FieldsSeq("Termin Tag Tage Leiter Unterricht sicher kurz story upset valid active reporter genere aprile portale ritiro salvo not pas creme modelo") {
-		if kinds := lang.Shipped().Kin(lang.Fold(word)); kinds != 0 {
+		if kinds := lexicon.Shipped().Kin(lexicon.Fold(word)); kinds != 0 {
 			t.Errorf("%q is a verb: %b", word, kinds)
 		}
 	}
@@ -53,7 +53,7 @@ func TestNounsAreNoEverydayVerbs(t *testing.T) {
 func TestFirstNamesAreNoEverydayVerbs(t *testing.T) {
 	t.Parallel()
 	for name := range strings.FieldsSeq("Mark Monte Salva Rita Grant Drew Rob Chase Nick Pat Bill Jack Clara Pia Paz Dina Elena Alma Luz Guido Vito Remi Valentin Odile Heike Ute Jens") {
-		if kinds := lang.Shipped().Kin(lang.Fold(name)); kinds != 0 {
+		if kinds := lexicon.Shipped().Kin(lexicon.Fold(name)); kinds != 0 {
 			t.Errorf("%q is a verb: %b", name, kinds)
 		}
 	}
@@ -64,7 +64,7 @@ func TestFormsOfAVerbHaveOneRoot(t *testing.T) {
 	t.Parallel()
 	for root, words := range map[string]string{"cambi": "cambia cámbiale cambiar", "borr": "borra bórralo bórralas", "delet": "delete deleting", "": "table lentamente"} {
 		for word := range strings.FieldsSeq(words) {
-			if got := lang.Shipped().Root(lang.Fold(word)); got != root {
+			if got := lexicon.Shipped().Root(lexicon.Fold(word)); got != root {
 				t.Errorf("the root of %q is %q, want %q", word, got, root)
 			}
 		}

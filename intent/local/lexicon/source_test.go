@@ -1,4 +1,4 @@
-package lang_test
+package lexicon_test
 
 import (
 	"go/ast"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
 // wordsInGo are the literals with words of a language that are still in Go, by
@@ -113,7 +113,7 @@ func literal(e ast.Expr) string {
 func grammarOf(list []ast.Expr) int {
 	count := 0
 	for _, e := range list {
-		if w := lang.Shipped().Folded(literal(e)); w.In(0, lang.Function) && len(w.Fold) > 1 {
+		if w := lexicon.Shipped().Folded(literal(e)); w.In(0, lexicon.Function) && len(w.Fold) > 1 {
 			count++
 		}
 	}
@@ -127,8 +127,8 @@ func foreign(s string) (string, bool) {
 		return "", false
 	}
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		word := lang.Shipped().Folded(w)
-		if len(w) < 3 || !word.Has(lang.Function) && !word.Has(lang.Negation) && !word.Has(lang.Filler) && !word.Has(lang.Value) && !word.Has(lang.Asks) || word.KnownIn(0) {
+		word := lexicon.Shipped().Folded(w)
+		if len(w) < 3 || !word.Has(lexicon.Function) && !word.Has(lexicon.Negation) && !word.Has(lexicon.Filler) && !word.Has(lexicon.Value) && !word.Has(lexicon.Asks) || word.KnownIn(0) {
 			continue
 		}
 		return w, true

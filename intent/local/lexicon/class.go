@@ -1,4 +1,4 @@
-package lang
+package lexicon
 
 // Class is a closed class of words. In a file it is a key of a table: "reports" of
 // [restraint] is the class "restraint.reports".
