@@ -3,8 +3,8 @@
 package language
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // surely is the share that the language of a message has at least, if it tells it.
@@ -14,7 +14,7 @@ const surely = 0.6
 // "" if its words do not tell. What is answered in it is a courtesy: values and
 // restraint are read in every language that is not ruled out.
 func Of(message string) string {
-	tokens := text.Tokens(message)
+	tokens := tokenize.Tokens(message)
 	lexica := lexicon.Shipped()
 	voice := lexicon.Listen(lexica, tokens, nil)
 	sum := make(map[string]float64, len(lexica.Languages))

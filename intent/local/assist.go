@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // kindModel is the evidence of a value whose words, as a model gave it, stand in the
@@ -142,12 +142,12 @@ func (l locator) date(v string) (contracts.Evidence, bool) {
 
 // literally finds words in the message, whatever their case and accents.
 func (l locator) literally(words string) (contracts.Evidence, bool) {
-	sought := text.Tokens(words)
+	sought := tokenize.Tokens(words)
 	if len(sought) == 0 {
 		return contracts.Evidence{}, false
 	}
 	for i := 0; i+len(sought) <= len(l.m.Tokens); i++ {
-		if slices.EqualFunc(sought, l.m.Tokens[i:i+len(sought)], func(a, b text.Token) bool { return a.Fold == b.Fold }) {
+		if slices.EqualFunc(sought, l.m.Tokens[i:i+len(sought)], func(a, b tokenize.Token) bool { return a.Fold == b.Fold }) {
 			return l.tokens(i, i+len(sought)), true
 		}
 	}
@@ -161,7 +161,7 @@ func (l locator) abbreviated(code string) (contracts.Evidence, bool) {
 		return contracts.Evidence{}, false
 	}
 	for i := range l.m.Tokens {
-		if n := text.Spells(strings.ToLower(code), l.m.Tokens[i:]); n > 1 {
+		if n := tokenize.Spells(strings.ToLower(code), l.m.Tokens[i:]); n > 1 {
 			return l.tokens(i, i+n), true
 		}
 	}

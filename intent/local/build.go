@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // The weights of the parts of a capability's document beside its examples.
@@ -103,7 +103,7 @@ func (b *builder) finish() {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
-	x.words.spellers = append(x.words.spellers, text.NewSpeller(b.spelled))
+	x.words.spellers = append(x.words.spellers, tokenize.NewSpeller(b.spelled))
 	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
 }
 
@@ -113,7 +113,7 @@ func (b *builder) learnValues(d *contracts.DomainEntry) {
 		for _, spec := range e.Capability.Metadata.ParameterSpecs {
 			for _, v := range spec.Examples {
 				if s, ok := v.(string); ok && len(s) <= 200 {
-					for _, w := range text.Phrase(s) {
+					for _, w := range tokenize.Phrase(s) {
 						b.x.words.values[w] = true
 					}
 				}
@@ -124,8 +124,8 @@ func (b *builder) learnValues(d *contracts.DomainEntry) {
 
 func newDomainName(domain *contracts.DomainEntry) domainName {
 	d := domainName{name: domain.Name}
-	for _, s := range []string{domain.Name, text.SplitName(domain.Name), titleOf(domain)} {
-		words := text.Phrase(s)
+	for _, s := range []string{domain.Name, tokenize.SplitName(domain.Name), titleOf(domain)} {
+		words := tokenize.Phrase(s)
 		if len(words) > 0 && !slices.ContainsFunc(d.phrases, func(p []string) bool { return slices.Equal(p, words) }) {
 			d.phrases = append(d.phrases, words)
 		}
@@ -151,7 +151,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 	b.x.caps = append(b.x.caps, idx)
 	b.x.refs[entry.Ref()] = idx
 	b.terms = append(b.terms, nil)
-	name := text.SplitName(c.Name)
+	name := tokenize.SplitName(c.Name)
 	var hints contracts.IntentHints
 	if c.Metadata.IntentHints != nil {
 		hints = *c.Metadata.IntentHints
@@ -161,14 +161,14 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
-		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
+		if len(tokens) > 1 && !tokens[0].Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(tokenize.FormTitle)) {
 			b.x.cutter.Openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
 		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
 		idx.moods |= b.x.docs[s].mood
 		idx.examples++
-		if slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Is(text.FormDigits) }) {
+		if slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits) }) {
 			idx.figures++
 		}
 	}
@@ -202,19 +202,19 @@ func paramText(c *contracts.Capability) string {
 }
 
 // tokens cuts a text of a manifest, as messages are cut.
-func (b *builder) tokens(of string) []text.Token { return b.x.tools.Read(of, foldNow()).Tokens }
+func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Read(of, foldNow()).Tokens }
 
-func (b *builder) addHeads(tokens []text.Token) {
+func (b *builder) addHeads(tokens []tokenize.Token) {
 	for _, t := range tokens {
-		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+		value := t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst)
 		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
 			b.x.cutter.Heads[t.Stem] = true
 		}
 	}
 }
 
-func (b *builder) addExact(tokens []text.Token, number int32) {
-	for _, key := range []string{text.Normal(tokens), text.Quoting(tokens)} {
+func (b *builder) addExact(tokens []tokenize.Token, number int32) {
+	for _, key := range []string{tokenize.Normal(tokens), tokenize.Quoting(tokens)} {
 		if key != "" && !slices.Contains(b.x.exact[key], number) {
 			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
 		}
@@ -223,8 +223,8 @@ func (b *builder) addExact(tokens []text.Token, number int32) {
 
 // add makes a sentence and counts its features; weight 0 marks a hard negative,
 // which counts for nothing else.
-func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
-	f := text.FeaturesOf(tokens, b.x.words.values)
+func (b *builder) add(tokens []tokenize.Token, number int32, weight float64) int {
+	f := tokenize.FeaturesOf(tokens, b.x.words.values)
 	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
 	for _, h := range f.Words {
 		s.features = append(s.features, b.feature(h, false, number, weight > 0))
@@ -246,9 +246,9 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 }
 
 // spell notes the words that a request may mistype.
-func (b *builder) spell(tokens []text.Token) {
+func (b *builder) spell(tokens []tokenize.Token) {
 	for _, t := range tokens {
-		if text.Spellable(t) && !b.spelt[t.Fold] {
+		if tokenize.Spellable(t) && !b.spelt[t.Fold] {
 			b.spelt[t.Fold] = true
 			b.spelled = append(b.spelled, t.Fold)
 		}

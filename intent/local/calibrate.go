@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/holdout"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // A catalog must have this much to learn a confidence from. Below, the shipped
@@ -132,7 +132,7 @@ func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Libr
 	}
 	questions = holdout.Spread(questions, most)
 	// Of what is an example but for its quotations nothing could be learned.
-	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, text.AnyQuotation) })
+	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, tokenize.AnyQuotation) })
 	out := make([]Observation, 0, len(questions))
 	for n, q := range questions {
 		if n%64 == 0 && ctx.Err() != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/coverage"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func sortCandidates(candidates []Candidate) {
@@ -46,7 +46,7 @@ func (s *sentenceReader) rate(p *part) readings {
 	hits, heard := s.search(p.from, p.to)
 	s.glosses.heard = s.glosses.heard || heard
 	tokens = s.glosses.search(p, hits, tokens)
-	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
+	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
 	head, wanted := command.Head(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
@@ -205,7 +205,7 @@ func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
 }
 
 // valued tells a word that a value was read from.
-func (c Candidate) valued(t text.Token) bool {
+func (c Candidate) valued(t tokenize.Token) bool {
 	for _, ev := range c.Evidence {
 		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
 			return true

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // readDeeply is how many candidates of a clause get their parameters filled.
@@ -320,7 +320,7 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 func (s *sentenceReader) names(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
-		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
+		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !tokenize.Asks(t.Fold) {
 			return true
 		}
 	}

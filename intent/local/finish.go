@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // judgement finishes the proposals for one message.
@@ -149,7 +149,7 @@ func (j judgement) clause(p *part, parts []*part, at int) Clause {
 		source = sourceLocal
 	}
 	return Clause{
-		Text: text.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
+		Text: tokenize.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
 		Candidates: p.candidates, Rejected: p.refused, Source: source,
 	}
 }
@@ -357,7 +357,7 @@ type vocabulary struct {
 
 // Head tells a word that it is asked for with; of what only looks also one of another
 // language that says the same.
-func (v vocabulary) Head(t text.Token) bool {
+func (v vocabulary) Head(t tokenize.Token) bool {
 	return v.Asked.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
 }
 
@@ -489,7 +489,7 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 func (j judgement) retracts() bool {
 	for i := range j.s.m.Tokens {
 		hit, ok := lexicon.Find(&lexicon.Shipped().Operators, j.s.m.Tokens, i)
-		if ok && hit.Value == lexicon.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
+		if ok && hit.Value == lexicon.NotMeant && !j.s.m.Tokens[i].Is(tokenize.FormQuoted) {
 			return true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/gloss"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // glosses read one message in the words of the capabilities of an index.
@@ -48,7 +48,7 @@ func (g *glosses) at(c *indexed, start int) bool {
 
 // search ranks the first hits anew, each in the words of its capability, and gives those
 // of the first one.
-func (g *glosses) search(p *part, hits []hit, tokens []text.Token) []text.Token {
+func (g *glosses) search(p *part, hits []hit, tokens []tokenize.Token) []tokenize.Token {
 	if g.s == nil {
 		return tokens
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // shareHead is what it counts that a text begins with the verb that sentences
@@ -16,7 +16,7 @@ import (
 const shareHead = 0.12
 
 // begun notes the verb that an example or a name begins with, and what it is done to.
-func (b *builder) begun(c *indexed, tokens []text.Token) {
+func (b *builder) begun(c *indexed, tokens []tokenize.Token) {
 	c.deeds = c.deeds.With(command.Root(b.x.tools.Lexicon, tokens), command.Object(b.x.tools.Lexicon, tokens))
 	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // restraining are the modalities of a request that hold back a write that a model
@@ -94,14 +94,14 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 	quotes := false
 	for i := 0; i < len(s.m.Tokens); i++ {
 		t := s.m.Tokens[i]
-		if !t.Is(text.FormQuoted) {
+		if !t.Is(tokenize.FormQuoted) {
 			if s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 || slices.Contains(of.begins, t.Stem) {
 				return false
 			}
 			continue
 		}
 		end := i
-		for end < len(s.m.Tokens) && s.m.Tokens[end].Is(text.FormQuoted) {
+		for end < len(s.m.Tokens) && s.m.Tokens[end].Is(tokenize.FormQuoted) {
 			end++
 		}
 		quotes = quotes || command.Kin(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.Deeds() != 0
@@ -120,7 +120,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 			c = p.candidates[at]
 		}
 		c.Confidence, c.Evidence = 1, evidence
-		first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+		first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !mood.Opening(t.Fold) })
 		c.begins = first >= 0 && slices.Contains(of.begins, s.m.Tokens[p.from+first].Stem)
 		p.candidates = []Candidate{c}
 	}
@@ -142,7 +142,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 }
 
 // within tells whether a value stands among words.
-func within(tokens []text.Token, evidence map[string]contracts.Evidence) bool {
+func within(tokens []tokenize.Token, evidence map[string]contracts.Evidence) bool {
 	from, to := tokens[0].Start, tokens[len(tokens)-1].End
 	for _, ev := range evidence {
 		if ev.Span[0] < to && from < ev.Span[1] {
@@ -168,7 +168,7 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
 		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
-		if !ok || hit.Value != lexicon.Except || covered[i] || tokens[i].Is(text.FormQuoted) {
+		if !ok || hit.Value != lexicon.Except || covered[i] || tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}
 		if !planned {
@@ -210,7 +210,7 @@ func depends(s *sentenceReader, covered []bool) bool {
 	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
 		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
-		if !ok || hit.Value != lexicon.Unless && hit.Value != lexicon.Provided || covered[i] || tokens[i].Is(text.FormQuoted) {
+		if !ok || hit.Value != lexicon.Unless && hit.Value != lexicon.Provided || covered[i] || tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}
 		end := i + hit.Tokens

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Index is a searchable snapshot of a catalog. It is never changed after it
@@ -62,7 +62,7 @@ type wording struct {
 	// values are the words of known values.
 	values map[string]bool
 	// spellers know the words of statements, one for each layer.
-	spellers []*text.Speller
+	spellers []*tokenize.Speller
 }
 
 // indexed is one routable capability.
@@ -138,11 +138,11 @@ func (x *Index) Size() int { return len(x.refs) }
 
 // saying are the capabilities that have a text as an example or a name, word for word;
 // or the one that has it with other words in quotation marks.
-func (x *Index) saying(tokens []text.Token) []int32 {
-	if all := x.exact[text.Normal(tokens)]; len(all) > 0 {
+func (x *Index) saying(tokens []tokenize.Token) []int32 {
+	if all := x.exact[tokenize.Normal(tokens)]; len(all) > 0 {
 		return all
 	}
-	if all := x.exact[text.Quoting(tokens)]; len(all) == 1 {
+	if all := x.exact[tokenize.Quoting(tokens)]; len(all) == 1 {
 		return all
 	}
 	return nil

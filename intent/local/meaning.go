@@ -11,9 +11,9 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/gloss"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // What names and descriptions count beside the examples of a capability in its
@@ -93,13 +93,13 @@ func farther(v []float32) []float32 {
 
 // estranged gives the words of a message as if it were in a language that nothing
 // is known of: values stay.
-func estranged(x *Index, m *slot.Message) []text.Token {
+func estranged(x *Index, m *slot.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
 	for i, t := range out {
 		inEntity := slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last })
 		switch {
-		case inEntity, t.Is(text.FormQuoted | text.FormDigits | text.FormMixed | text.FormCaps), t.Named() && i > 0, x.words.values[t.Fold]:
+		case inEntity, t.Is(tokenize.FormQuoted | tokenize.FormDigits | tokenize.FormMixed | tokenize.FormCaps), t.Named() && i > 0, x.words.values[t.Fold]:
 		case x.tools.Lexicon.Light(t.Fold) && len(small) > 0:
 			out[i] = t.Respelled(small[i%len(small)])
 		default:
@@ -162,7 +162,7 @@ func (s *sentenceReader) unquoted(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; {
 		end := i
-		for end < to && s.m.Tokens[end].Is(text.FormQuoted) {
+		for end < to && s.m.Tokens[end].Is(tokenize.FormQuoted) {
 			end++
 		}
 		if end-i >= quotedWords && end-i < to-from {
@@ -250,7 +250,7 @@ type told struct {
 }
 
 func textsOf(c *contracts.Capability) []told {
-	out := []told{{text.SplitName(c.Name), meantName, false}}
+	out := []told{{tokenize.SplitName(c.Name), meantName, false}}
 	if c.Description != "" {
 		out = append(out, told{c.Description, meantAbout, false})
 	}
@@ -267,7 +267,7 @@ const mostWordsMeant = 24
 
 // wordsOf are the words and the names that a capability is asked for with.
 func wordsOf(c *contracts.Capability) []string {
-	words := strings.Fields(text.SplitName(c.Name))
+	words := strings.Fields(tokenize.SplitName(c.Name))
 	out := []string{}
 	if c.Metadata.IntentHints != nil {
 		out = append(out, meaning.Nouns(c.Metadata.IntentHints.Examples)...)
@@ -279,7 +279,7 @@ func wordsOf(c *contracts.Capability) []string {
 		out = append(out, c.Metadata.IntentHints.Keywords...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Metadata.ParameterSpecs)) {
-		out = append(out, text.SplitName(name))
+		out = append(out, tokenize.SplitName(name))
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
@@ -290,12 +290,12 @@ func wordsOf(c *contracts.Capability) []string {
 const likeForeign = likeWord * otherLanguage
 
 // Labels tells a word that means much the same as the name of a parameter.
-func (v vocabulary) Labels(t text.Token, parameter string) bool {
+func (v vocabulary) Labels(t tokenize.Token, parameter string) bool {
 	s := v.reader
 	if s.hearWord == nil || s.x.senses == nil {
 		return false
 	}
-	a, b := s.hearWord(s.q.Message[t.Start:t.End]), s.hearWord(text.SplitName(parameter))
+	a, b := s.hearWord(s.q.Message[t.Start:t.End]), s.hearWord(tokenize.SplitName(parameter))
 	if len(a) == 0 || len(a) != len(b) {
 		return false
 	}
@@ -312,7 +312,7 @@ const likeWord = 0.75
 
 // Like tells a word that means much the same as one that the capability is asked
 // for with. What cannot be undone is asked about instead.
-func (v vocabulary) Like(t text.Token) bool {
+func (v vocabulary) Like(t tokenize.Token) bool {
 	s := v.reader
 	if s.glosses.at(v.of, t.Start) {
 		return true // a word of another language: no synonym tells what else was meant

@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mend"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // The parts of the score: the centroid of a capability's sentences counts one,
@@ -90,8 +90,8 @@ func (s *scratch) mark(features []int32) {
 	}
 }
 
-func (x *wording) vectorOf(tokens []text.Token) vector {
-	f := text.FeaturesOf(x.respelled(tokens), x.values)
+func (x *wording) vectorOf(tokens []tokenize.Token) vector {
+	f := tokenize.FeaturesOf(x.respelled(tokens), x.values)
 	var v vector
 	for _, h := range f.Words {
 		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
@@ -124,10 +124,10 @@ const maxRespelled = 128
 // respelled reads words that no capability has, and that are one typing error
 // away from one that some have, as that word. This ranks; what a capability
 // knows of a request is told by how it is written.
-func (x *wording) respelled(tokens []text.Token) []text.Token {
-	var out []text.Token
+func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
+	var out []tokenize.Token
 	for i, t := range tokens {
-		if i >= maxRespelled || !text.Spellable(t) {
+		if i >= maxRespelled || !tokenize.Spellable(t) {
 			continue
 		}
 		if x.has(t) {
@@ -149,7 +149,7 @@ func (x *wording) respelled(tokens []text.Token) []text.Token {
 // mend reads mistyped words of a message as those that they are meant for, for whatever
 // reads it: they ask for what is asked for in the words of the catalog. Values are given as
 // they were written.
-func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
+func (x *wording) mend(lexicon *tokenize.Lexicon, d *value.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
 		if x.has(t) || !mend.Plain(tokens, i) {
@@ -169,8 +169,8 @@ func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
 }
 
 // has tells a word that some capability has.
-func (x *wording) has(t text.Token) bool {
-	_, known := x.features[text.WordFeature(t.Stem)]
+func (x *wording) has(t tokenize.Token) bool {
+	_, known := x.features[tokenize.WordFeature(t.Stem)]
 	return known
 }
 
@@ -179,7 +179,7 @@ func (x *wording) meant(fold string) (string, bool) {
 	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
 	for _, s := range x.spellers {
 		for _, w := range s.Near(fold) {
-			id, ok := x.features[text.WordFeature(text.Token{}.Respelled(w).Stem)]
+			id, ok := x.features[tokenize.WordFeature(tokenize.Token{}.Respelled(w).Stem)]
 			if !ok {
 				continue
 			}
@@ -196,7 +196,7 @@ func (x *wording) meant(fold string) (string, bool) {
 
 // search ranks the allowed capabilities for a run of tokens.
 // With a vector of what they mean that counts too.
-func (x *Index) search(tokens []text.Token, means []float32, allowed func(*indexed) bool) []hit {
+func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*indexed) bool) []hit {
 	s, ok := x.scratch.Get().(*scratch)
 	if !ok {
 		s = x.newScratch()
@@ -289,7 +289,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // claimed says how much of what speaks for a hit counts among the others. Where a command
 // begins with a verb that only looks, nothing is claimed by what has an effect and no such
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
-func claimed(x *Index, hits []hit, tokens []text.Token) {
+func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 	kin := command.Kin(x.tools.Lexicon, tokens)
 	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
@@ -308,7 +308,7 @@ func claimed(x *Index, hits []hit, tokens []text.Token) {
 // misdone leaves no claim to what takes something else away than the words behind the verb
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
-func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []text.Token) {
+func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
 	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
 		return
 	}
@@ -385,7 +385,7 @@ func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
 // named lifts the capabilities of a domain that the message names. One that
 // uses the domain's name as a word of its own is lifted too: there it tells
 // nothing.
-func (x *Index) named(hits []hit, tokens []text.Token) {
+func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 	for d, domain := range x.domains {
 		phrase, ok := domain.in(tokens)
 		if !ok {
@@ -408,7 +408,7 @@ func (x *Index) uses(number int32, terms []int32) bool {
 }
 
 // in gives the tokens that name the domain.
-func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
+func (d domainName) in(tokens []tokenize.Token) ([]tokenize.Token, bool) {
 	for _, phrase := range d.phrases {
 		for i := 0; i+len(phrase) <= len(tokens); i++ {
 			k := 0
@@ -425,7 +425,7 @@ func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
 
 // sayExactly marks the capabilities whose example or name the text is, word
 // for word.
-func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
+func (x *Index) sayExactly(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
 	for _, number := range x.saying(tokens) {
 		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue

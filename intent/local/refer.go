@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/carry"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // kindCarried is the evidence of a value that a word such as "her" stands for, and
@@ -49,7 +49,7 @@ func (j judgement) pointer(p *part, best *Candidate) int {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		taken := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start < ev.Span[1] && ev.Span[0] < t.End })
-		if taken || t.Is(text.FormQuoted) || !j.s.said.Says(i, lexicon.Third) {
+		if taken || t.Is(tokenize.FormQuoted) || !j.s.said.Says(i, lexicon.Third) {
 			continue
 		}
 		if found >= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // deedConfidence is the most that a reading gets that only looks, where something
@@ -101,7 +101,7 @@ func (r restraint) moodOf(p *part, covered []bool) mood.Mood {
 // hasMark tells whether a question mark ends a part, outside of its values.
 func (r restraint) hasMark(p *part) bool {
 	last := r.s.m.Tokens[p.to-1]
-	if last.Is(text.FormQuoted) {
+	if last.Is(tokenize.FormQuoted) {
 		return false
 	}
 	rest := r.s.q.Message[last.End:]
@@ -158,7 +158,7 @@ func (r restraint) elsewhere(of *indexed, stem string) bool {
 // about: "reserve R-204" cancels no reservation.
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
-	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
+	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !mood.Opening(t.Fold) })
 	if kin&lexicon.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
 		return
 	}
@@ -218,8 +218,8 @@ func (r restraint) unwanted(p *part) {
 // what is there already: "the diet of Luna" may be all that somebody wants to know.
 func (r restraint) idle(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
-	if slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(text.FormQuoted) || t.Has(lexicon.Separates)
+	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
+		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(tokenize.FormQuoted) || t.Has(lexicon.Separates)
 	}) {
 		return
 	}
@@ -266,5 +266,5 @@ func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
 // orders tells whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
-	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
+	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // signals are what the confidence is computed from. All lie between -1 and 1.
@@ -53,7 +53,7 @@ const (
 // readings are the first candidates of a part, best first.
 type readings struct {
 	all    []rated
-	tokens []text.Token
+	tokens []tokenize.Token
 	timed  []bool   // tokens that are numbers or dates
 	terms  []uint32 // features of the words
 	heard  bool     // they were ranked by meaning too

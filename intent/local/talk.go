@@ -3,8 +3,8 @@ package local
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Talk is what a message says that asks for nothing that a capability does.
@@ -25,7 +25,7 @@ const (
 // "thanks a lot, that's all for today". One word that is none of it makes it something
 // else.
 func (a *Reader) SmallTalk(message string) (Talk, bool) {
-	tokens := text.Tokens(message)
+	tokens := tokenize.Tokens(message)
 	if len(tokens) == 0 || len(tokens) > mostTalk {
 		return "", false
 	}
@@ -35,7 +35,7 @@ func (a *Reader) SmallTalk(message string) (Talk, bool) {
 // Small tells a word that only joins others, such as an article or a preposition, and
 // changes nothing of what is done.
 func (a *Reader) Small(word string) bool {
-	tokens := text.Tokens(word)
+	tokens := tokenize.Tokens(word)
 	if len(tokens) != 1 {
 		return false
 	}
@@ -49,10 +49,10 @@ func (a *Reader) Small(word string) bool {
 // condition, or makes another amount of a number ("one more", "at least 3"). Where another
 // thing is asked about, none asks or points at something either.
 func (a *Reader) Values(said string, another bool) bool {
-	lexica, tokens := a.local.tools.Lexicon.Lexica, text.Tokens(said)
+	lexica, tokens := a.local.tools.Lexicon.Lexica, tokenize.Tokens(said)
 	voice := lexicon.Listen(lexica, tokens, nil)
 	for i, t := range tokens {
-		if t.Is(text.FormQuoted) {
+		if t.Is(tokenize.FormQuoted) {
 			continue
 		}
 		hit, _ := lexicon.Find(&lexica.Operators, tokens, i)

@@ -4,26 +4,26 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Vocabulary is what a capability is asked for with.
 type Vocabulary interface {
 	// Head tells a word of the name, the keywords, the examples, the known values and
 	// the names of parameters.
-	Head(t text.Token) bool
+	Head(t tokenize.Token) bool
 	// Describes tells a word of its description, or of one of a parameter.
-	Describes(t text.Token) bool
+	Describes(t tokenize.Token) bool
 	// Verbs are the stems that its sentences begin with.
 	Verbs() []string
 	// Like tells a word that means much the same as one of the heads: another word for
 	// it, which is not read but binds nothing.
-	Like(t text.Token) bool
+	Like(t tokenize.Token) bool
 	// Labels tells a word that means much the same as the name of a parameter, whose
 	// value stands behind it.
-	Labels(t text.Token, parameter string) bool
+	Labels(t tokenize.Token, parameter string) bool
 	// Measures tells that the numbers of a parameter are of a unit.
 	Measures(parameter, unit string) bool
 	// Says tells whether one of its examples has these folded words in a row.
@@ -303,7 +303,7 @@ func (a *accounting) statement(s Segment) {
 		a.binds(s)
 	}
 	for i := s.From; i < s.To && s.Kind == Past; i++ {
-		if i < len(a.Takes) && a.Takes[i] && a.m.Tokens[i].Is(text.FormQuoted) {
+		if i < len(a.Takes) && a.Takes[i] && a.m.Tokens[i].Is(tokenize.FormQuoted) {
 			a.set(i, i+1, contracts.WordBinding) // "it says …" may tell what it shall say
 		}
 	}
@@ -379,7 +379,7 @@ func (a *accounting) valueLike(is func(Value) bool) bool { return slices.Contain
 // operator finds the longest operator at a token that is no value, no courtesy and
 // no quotation. "First, …" and "then" only put requests in order.
 func (a *accounting) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
-	if a.Classes[i] != "" || a.m.Tokens[i].Is(text.FormQuoted) {
+	if a.Classes[i] != "" || a.m.Tokens[i].Is(tokenize.FormQuoted) {
 		return lexicon.Hit[lexicon.Operator]{}, false
 	}
 	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Courtesy in the middle of what is asked for is no part of it; nothing else is left
@@ -18,7 +18,7 @@ func TestCourtesyInTheMiddleAsksForNothing(t *testing.T) {
 		"open please the door": "open the door",
 		"open the door":        "open the door",
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		m := account.Read(lexicon.Shipped(), say, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		if got := said(m.Asking(tokens, 0)); got != want {
 			t.Errorf("%q asks for %q, want %q", say, got, want)
@@ -30,7 +30,7 @@ func TestCourtesyInTheMiddleAsksForNothing(t *testing.T) {
 	}
 }
 
-func said(tokens []text.Token) string {
+func said(tokens []tokenize.Token) string {
 	var words []string
 	for _, t := range tokens {
 		words = append(words, t.Fold)

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // longestNaming is how many words a phrase such as "under the name of" has at most.
@@ -22,7 +22,7 @@ func (a *accounting) introduced(from, to int) {
 				a.set(i, v.First, contracts.WordCommand)
 			}
 		}
-		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(text.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lexicon.Says) {
+		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(tokenize.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lexicon.Says) {
 			a.Classes[i] = contracts.WordCommand // "der „Hallo“ sagt"
 		}
 		if !v.End && a.m.inEntity[max(v.First, 0)] {
@@ -112,7 +112,7 @@ func (a *accounting) open(from, to int) {
 // value.
 func (a *accounting) loose(i int) bool {
 	t := a.m.Tokens[i]
-	if t.Is(text.FormQuoted) || a.m.code[i] {
+	if t.Is(tokenize.FormQuoted) || a.m.code[i] {
 		return true
 	}
 	if a.Knows.Head(t) || again(a, i, i+1) {
@@ -124,7 +124,7 @@ func (a *accounting) loose(i int) bool {
 	if !t.Named() || a.m.small(i) {
 		return false
 	}
-	return t.Is(text.FormMixed|text.FormCaps|text.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
+	return t.Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
 }
 
 // verb finds the verb of a segment, and tells whether it is the capability's: a
@@ -236,7 +236,7 @@ func (a *accounting) noun(from, to, segment int) {
 		return
 	}
 	labels := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue
-	if labels && a.m.Tokens[to].Is(text.FormQuoted) && speech(a.m, from) {
+	if labels && a.m.Tokens[to].Is(tokenize.FormQuoted) && speech(a.m, from) {
 		a.set(from, to, contracts.WordCommand) // "send the words “all is well”"
 		return
 	}
@@ -270,7 +270,7 @@ func again(a *accounting, from, to int) bool {
 // switches tells words with a noun of a switch that was not read: "visible to the customer".
 func switches(a *accounting, from, to int) bool {
 	return slices.ContainsFunc(a.Open, func(noun string) bool {
-		return slices.ContainsFunc(a.m.Tokens[from:to], func(t text.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
+		return slices.ContainsFunc(a.m.Tokens[from:to], func(t tokenize.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
 	})
 }
 
@@ -282,11 +282,11 @@ func (a *accounting) slip(i int) bool {
 	near := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool {
 			w = lexicon.Fold(w)
-			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && text.OneSlip(fold, w)
+			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && tokenize.OneSlip(fold, w)
 		})
 	}
 	l := a.m.lex.Languages[a.m.language]
-	if valued(i-1) && a.m.Tokens[i-1].Is(text.FormDigits) && near(l.Numbers.UnitWords()) {
+	if valued(i-1) && a.m.Tokens[i-1].Is(tokenize.FormDigits) && near(l.Numbers.UnitWords()) {
 		return true
 	}
 	return valued(i+1) && near(l.Words(lexicon.Function))

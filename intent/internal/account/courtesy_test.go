@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // heard reads a message in which every everyday verb begins a request.
 func heard(say string) *account.Message {
-	tokens := text.Tokens(say)
+	tokens := tokenize.Tokens(say)
 	bids := func(i int) bool { return lexicon.Shipped().Kin(tokens[i].Fold) != 0 }
 	return account.Read(lexicon.Shipped(), say, tokens, nil, bids, func(int, int) bool { return false })
 }
@@ -66,7 +66,7 @@ func TestIrregularVerbsTellWhatCameToPass(t *testing.T) {
 		"Anna fand den Schlüssel", "Paul verlor die Karte", "Ana trouxe o carro", "o Rui esteve doente", "Marta tuvo fiebre", "Luis trajo el coche",
 		"Claire vendit la voiture", "Paola ruppe lo specchio", "Luca rimase a casa",
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		if !heard(say).Reports(0, len(tokens), make([]bool, len(tokens))) {
 			t.Errorf("%q is not told", say)
 		}

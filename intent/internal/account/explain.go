@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // explains tells a clause of its own behind a command that says what is so, whatever nouns it
@@ -52,7 +52,7 @@ func questions(m *Message, s *Segment) bool {
 func bare(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		t := m.Tokens[i]
-		if !m.word(i) || m.inEntity[i] || t.Is(text.FormCaps|text.FormMixed|text.FormDigits) || t.Is(text.FormTitle) && i > from && !m.lex.Languages[m.language].Capitalises {
+		if !m.word(i) || m.inEntity[i] || t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) || t.Is(tokenize.FormTitle) && i > from && !m.lex.Languages[m.language].Capitalises {
 			return false
 		}
 		if m.has(i, lexicon.Negation, lexicon.Denial, lexicon.Lacking, lexicon.Condition) || m.is(i, lexicon.Faint, lexicon.Switches, lexicon.Want, lexicon.Needing, lexicon.Anaphor, lexicon.Asks, lexicon.Reports) {
@@ -69,7 +69,7 @@ func bare(m *Message, from, to int) bool {
 // asks in it: "Ist abgestimmt". Others do so in any clause, and are told by their verb.
 func elided(m *Message, from int, s *Segment) bool {
 	return s.starts && m.lex.Languages[m.language].Capitalises && s.To-from > 1 &&
-		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(text.FormTitle) && !orders(m, from, from+1, s.To)
+		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(tokenize.FormTitle) && !orders(m, from, from+1, s.To)
 }
 
 // subject tells a run of who or what something is told of: it has a noun, and only the last
@@ -143,7 +143,7 @@ func NameEnd(m *Message, first, next int) int {
 		named = Names(m, i) == first-1
 	}
 	end := next
-	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(text.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
+	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(tokenize.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
 		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens, end, m.voice.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
 			return -1
 		}

@@ -6,20 +6,20 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // asksWith is a vocabulary of verbs alone.
 type asksWith []string
 
-func (asksWith) Head(text.Token) bool           { return false }
-func (asksWith) Describes(text.Token) bool      { return false }
-func (v asksWith) Verbs() []string              { return v }
-func (asksWith) Like(text.Token) bool           { return false }
-func (asksWith) Labels(text.Token, string) bool { return false }
-func (asksWith) Measures(string, string) bool   { return false }
-func (asksWith) Says([]string) bool             { return false }
+func (asksWith) Head(tokenize.Token) bool           { return false }
+func (asksWith) Describes(tokenize.Token) bool      { return false }
+func (v asksWith) Verbs() []string                  { return v }
+func (asksWith) Like(tokenize.Token) bool           { return false }
+func (asksWith) Labels(tokenize.Token, string) bool { return false }
+func (asksWith) Measures(string, string) bool       { return false }
+func (asksWith) Says([]string) bool                 { return false }
 
 // What makes room for the new value of a change is shown as not used; where something is
 // made, it may be a wish of its own and binds, and what is excepted from a change binds too.
@@ -38,7 +38,7 @@ func TestWhatIsReplaced(t *testing.T) {
 		"change it from now on":                           {"change", contracts.WordCourtesy},
 		"book one, and change the rest from today onward": {"book", contracts.WordBinding},
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
 		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
 		a := m.Of(account.Request{From: 0, To: len(tokens), Knows: asksWith{lexicon.Fold(want.verb)}})
@@ -61,10 +61,10 @@ func TestNamesRunToTheEndOfTheirClause(t *testing.T) {
 		"keep it under the name Garden help of the house": "",
 		"keep it like Garden help, we need it":            "",
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
 		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
-		first := slices.IndexFunc(tokens, func(t text.Token) bool { return t.Fold == "garden" || t.Fold == "ayuda" })
+		first := slices.IndexFunc(tokens, func(t tokenize.Token) bool { return t.Fold == "garden" || t.Fold == "ayuda" })
 		got := ""
 		if end := account.NameEnd(m, first, first+1); end > 0 {
 			got = say[tokens[first].Start:tokens[end].End]

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // order finds what is told and then asked for: "Ana will be on leave from Monday on, please
@@ -132,5 +132,5 @@ func naming(m *Message, i int) bool {
 		}
 	}
 	last := Names(m, i)
-	return last > 0 && last+1 < len(m.Tokens) && !m.Tokens[last+1].Break && (m.Tokens[last+1].Named() || m.Tokens[last+1].Is(text.FormQuoted))
+	return last > 0 && last+1 < len(m.Tokens) && !m.Tokens[last+1].Break && (m.Tokens[last+1].Named() || m.Tokens[last+1].Is(tokenize.FormQuoted))
 }

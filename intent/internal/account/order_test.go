@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // What is told and asked for behind it is what somebody wants; what is denied, supposed or
@@ -32,7 +32,7 @@ func TestWhatIsToldMayBeAskedFor(t *testing.T) {
 		"Lena Abel no está fuera, regístralo":                         false,
 		"Lena Abel will be away next week, what do you think of that": false,
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
 		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
 		if got := slices.ContainsFunc(m.Segments, func(s account.Segment) bool { return m.Ordered(s.From, s.To) }); got != want {

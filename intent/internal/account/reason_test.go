@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // A reason begins with a word such as "because" of its own language: the French one is a
@@ -21,7 +21,7 @@ func TestWhereAReasonBegins(t *testing.T) {
 		"close it, the car is at the harbour":       false,
 		"ferme la porte car la lampe est cassée":    true,
 	} {
-		m := account.Read(lexicon.Shipped(), say, text.Tokens(say), nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := account.Read(lexicon.Shipped(), say, tokenize.Tokens(say), nil, func(int) bool { return false }, func(int, int) bool { return false })
 		got := false
 		for _, s := range m.Segments {
 			got = got || s.Kind == account.Reason

@@ -3,9 +3,9 @@ package account
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // reach is how many tokens stand at most between who did something and the verb.
@@ -135,9 +135,9 @@ func (r *report) names() int {
 		t := r.m.Tokens[i]
 		taken := i-r.from < len(r.covered) && r.covered[i-r.from] && !r.m.inEntity[i]
 		switch {
-		case i > r.from && t.Break, t.Is(text.FormQuoted):
+		case i > r.from && t.Break, t.Is(tokenize.FormQuoted):
 			return end
-		case r.m.code[i], taken, t.Is(text.FormTitle|text.FormCaps|text.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
+		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
 			end = i + 1
 		case end > r.from && r.m.couples(i): // "Ana and Bruno"
 		default:
@@ -176,7 +176,7 @@ func (r *report) past(language, i int) bool {
 		return true
 	}
 	strange := language == r.m.language && r.m.kin(i) == 0 && !t.Exact() && !r.m.inEntity[i]
-	return strange && !t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits|text.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
+	return strange && !t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
 }
 
 // helped tells an auxiliary with a verb behind it: "has … cancelled", "hat … storniert".
@@ -253,7 +253,7 @@ func (m *Message) reason(i int) bool {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
-	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(text.FormDigits|text.FormMixed))
+	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
 }
 
 // stressed tells a word that says why elsewhere, and lays stress on a question here: "was gab

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Kind is what a segment of a message is for.
@@ -36,7 +36,7 @@ type Segment struct {
 // Message is a message cut into segments. It never changes after Read.
 type Message struct {
 	Src      string
-	Tokens   []text.Token
+	Tokens   []tokenize.Token
 	Segments []Segment
 
 	lex      *lexicon.Lexica
@@ -54,7 +54,7 @@ type Message struct {
 
 // Read cuts a message. Bids tells a token that requests of the catalog begin
 // with; mooded a run of tokens whose first words say that it is no plain request.
-func Read(lex *lexicon.Lexica, src string, tokens []text.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
+func Read(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, voice: lexicon.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
@@ -65,11 +65,11 @@ func Read(lex *lexicon.Lexica, src string, tokens []text.Token, entities []value
 		}
 	}
 	for i := 1; i < len(tokens); i++ {
-		if t := tokens[i]; t.Glued && strings.Trim(src[tokens[i-1].End:t.Start], "-_./#:") == "" && (t.Is(text.FormDigits|text.FormMixed) || tokens[i-1].Is(text.FormDigits|text.FormMixed)) {
+		if t := tokens[i]; t.Glued && strings.Trim(src[tokens[i-1].End:t.Start], "-_./#:") == "" && (t.Is(tokenize.FormDigits|tokenize.FormMixed) || tokens[i-1].Is(tokenize.FormDigits|tokenize.FormMixed)) {
 			m.code[i-1], m.code[i] = true, true
 		}
 	}
-	m.numbers = text.Numbered(src, tokens, func(i int) bool {
+	m.numbers = tokenize.Numbered(src, tokens, func(i int) bool {
 		return slices.ContainsFunc(entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
 	})
 	for i := range m.numbers {
@@ -88,7 +88,7 @@ func (m *Message) guess() int {
 		n := 0
 		for i := range m.Tokens {
 			w := m.Tokens[i].Word
-			if !m.Tokens[i].Is(text.FormQuoted) && !m.code[i] && (w.In(l, lexicon.Function) || w.In(l, lexicon.Filler) || w.In(l, lexicon.Pronoun)) {
+			if !m.Tokens[i].Is(tokenize.FormQuoted) && !m.code[i] && (w.In(l, lexicon.Function) || w.In(l, lexicon.Filler) || w.In(l, lexicon.Pronoun)) {
 				n++
 			}
 		}
@@ -130,7 +130,7 @@ func (m *Message) May(i int, c lexicon.Class) bool {
 
 // word tells a token that is a word of the message, no quotation or identifier.
 func (m *Message) word(i int) bool {
-	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(text.FormQuoted) && !m.code[i]
+	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(tokenize.FormQuoted) && !m.code[i]
 }
 
 // joint gives what a word such as "and" or "then" says between requests.
@@ -190,7 +190,7 @@ const longestSignature = 3
 // signs tells a name and nothing else, behind a greeting at the end: "Cheers, Tom".
 func signs(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if !m.Tokens[i].Is(text.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
+		if !m.Tokens[i].Is(tokenize.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
 			return false
 		}
 	}
@@ -218,13 +218,13 @@ func (m *Message) gap(i int) string { return m.Src[m.Tokens[i-1].End:m.Tokens[i]
 
 // sentence tells whether a sentence or a line begins at a token.
 func (m *Message) sentence(i int) bool {
-	return m.numbers[i] || m.Tokens[i].Is(text.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
+	return m.numbers[i] || m.Tokens[i].Is(tokenize.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
 }
 
 // parts tells whether a segment begins inside a sentence.
 func (m *Message) parts(i int) bool {
 	t := m.Tokens[i]
-	if t.Is(text.FormQuoted) && m.Tokens[i-1].Is(text.FormQuoted) || m.joined(i) || naming(m, i) {
+	if t.Is(tokenize.FormQuoted) && m.Tokens[i-1].Is(tokenize.FormQuoted) || m.joined(i) || naming(m, i) {
 		return false
 	}
 	if gap := m.gap(i); strings.ContainsAny(gap, ",:()—–，、…") || strings.Contains(gap, " - ") || strings.Contains(gap, " + ") || strings.Contains(gap, "...") {
@@ -335,7 +335,7 @@ func joinedAt(m *Message, s *Segment) int {
 func (m *Message) politely(from, to int) {
 	for i := from; i < to; i++ {
 		hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:to], i)
-		if ok && !touches(m, i, i+hit.Tokens) && (hit.Value == lexicon.FrameAmid || hit.Value == lexicon.FrameReplaced || slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t text.Token) bool { return t.Has(lexicon.Courteous) })) {
+		if ok && !touches(m, i, i+hit.Tokens) && (hit.Value == lexicon.FrameAmid || hit.Value == lexicon.FrameReplaced || slices.ContainsFunc(m.Tokens[i:i+hit.Tokens], func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })) {
 			i = m.mark(i, i+hit.Tokens) - 1
 		}
 	}
@@ -355,7 +355,7 @@ func (m *Message) behind(from, to int) int {
 // touches tells whether a run holds a typed value or a name: no frame does.
 func touches(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
-		if m.inEntity[i] && m.Tokens[i].Is(text.FormDigits|text.FormMixed) || m.Tokens[i].Is(text.FormQuoted|text.FormMixed) {
+		if m.inEntity[i] && m.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) || m.Tokens[i].Is(tokenize.FormQuoted|tokenize.FormMixed) {
 			return true
 		}
 	}
@@ -391,7 +391,7 @@ func (m *Message) named(i int) bool {
 	if i == 0 || m.Tokens[i].Break {
 		return false
 	}
-	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(text.FormTitle) && !m.Tokens[i].Is(text.FormFirst)
+	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(tokenize.FormTitle) && !m.Tokens[i].Is(tokenize.FormFirst)
 	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
 	return noun || elided || m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Denial) && m.is(i-2, lexicon.PrepOther) || m.has(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject)
 }
@@ -441,7 +441,7 @@ func (m *Message) Wants(from, to int) bool {
 
 // Framed tells whether courtesy stands right before a token.
 func (m *Message) Framed(i int) bool {
-	if i >= len(m.Tokens) || m.Tokens[i].Is(text.FormFirst) {
+	if i >= len(m.Tokens) || m.Tokens[i].Is(tokenize.FormFirst) {
 		return false
 	}
 	for i > 0 && m.couples(i-1) {
@@ -466,11 +466,11 @@ func (m *Message) Amid(i int) bool {
 
 // Asking are tokens of the message, from one on, without courtesy in the middle of
 // what they ask for, as in "öffne bitte das Tor". Of no message they are all.
-func (m *Message) Asking(tokens []text.Token, from int) []text.Token {
+func (m *Message) Asking(tokens []tokenize.Token, from int) []tokenize.Token {
 	if m == nil {
 		return tokens
 	}
-	out := make([]text.Token, 0, len(tokens))
+	out := make([]tokenize.Token, 0, len(tokens))
 	for i, t := range tokens {
 		if !m.Amid(from + i) {
 			out = append(out, t)

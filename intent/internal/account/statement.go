@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // relates tells a clause that only says something of what stands before it:
@@ -55,7 +55,7 @@ const longestSubject = 4
 // behind an article; where they begin if there are none.
 func subjectEnd(m *Message, from, to int) int {
 	end := from
-	for end < to && m.Tokens[end].Is(text.FormTitle|text.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && (!m.bids(end) || m.is(end+1, lexicon.Helps, lexicon.Past, lexicon.Did))) {
+	for end < to && m.Tokens[end].Is(tokenize.FormTitle|tokenize.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && (!m.bids(end) || m.is(end+1, lexicon.Helps, lexicon.Past, lexicon.Did))) {
 		end++
 	}
 	if end > from {
@@ -111,7 +111,7 @@ func (m *Message) tells(from int, s *Segment) Kind {
 func content(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		grammar := m.light(i) || m.couples(i) || m.has(i, lexicon.Negation, lexicon.Denial) || m.is(i, lexicon.Faint)
-		if m.is(i, lexicon.Finite) || !grammar && m.word(i) && !m.inEntity[i] && !m.Tokens[i].Is(text.FormTitle|text.FormCaps) {
+		if m.is(i, lexicon.Finite) || !grammar && m.word(i) && !m.inEntity[i] && !m.Tokens[i].Is(tokenize.FormTitle|tokenize.FormCaps) {
 			return true
 		}
 	}

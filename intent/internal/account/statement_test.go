@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // A clause that tells something of somebody else commands nothing, whatever nouns it
@@ -45,7 +45,7 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 		"Close the account. Cheers, Tom":                        "command, courtesy, courtesy",
 		"Hi, Tom":                                               "courtesy, command", // nothing is signed so
 	} {
-		tokens := text.Tokens(say)
+		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool {
 			return lex.Kin(tokens[i].Fold) != 0 || slices.Contains(nouns, tokens[i].Fold)
 		}

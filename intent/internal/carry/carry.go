@@ -10,8 +10,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Kind is the evidence of a value that a word such as "her" stands for.
@@ -54,17 +54,17 @@ func Takes(catalog *contracts.Catalog, ref, name string) bool {
 
 // Pointers are where a message points at something said before. A small word that hangs
 // on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
-func Pointers(lexica *lexicon.Lexica, m *account.Message) []text.Span {
-	var out []text.Span
+func Pointers(lexica *lexicon.Lexica, m *account.Message) []tokenize.Span {
+	var out []tokenize.Span
 	for i, t := range m.Tokens {
 		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lexicon.Article) || t.Has(lexicon.Hung))
-		polite := t.Is(text.FormTitle) && !t.Is(text.FormFirst)
+		polite := t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst)
 		switch hangs := lexica.Hangs(t.Word); {
-		case t.Is(text.FormQuoted) || polite:
+		case t.Is(tokenize.FormQuoted) || polite:
 		case hyphen || m.Says(i, lexicon.Third) || m.May(i, lexicon.Third):
 			out = append(out, spanOf(t))
 		case hangs > 0 && !hyphened(m, i):
-			out = append(out, text.Span{Start: t.End - hangs, End: t.End})
+			out = append(out, tokenize.Span{Start: t.End - hangs, End: t.End})
 		}
 	}
 	return out
@@ -72,18 +72,18 @@ func Pointers(lexica *lexicon.Lexica, m *account.Message) []text.Span {
 
 // Nameless are the places where a thing is told from others of its kind without its noun:
 // "one" of "the Tesla one", what stands before "von" in "den von Tesla".
-func Nameless(m *account.Message) []text.Span {
-	var out []text.Span
+func Nameless(m *account.Message) []tokenize.Span {
+	var out []tokenize.Span
 	article := -1
 	for i, t := range m.Tokens {
 		switch {
-		case t.Is(text.FormQuoted) || i > 0 && t.Break:
+		case t.Is(tokenize.FormQuoted) || i > 0 && t.Break:
 			article = -1
 		case m.Says(i, lexicon.Article):
 			article = i
 		case article < 0:
 		case i == article+1 && announces(m, i):
-			out = append(out, text.Span{Start: t.Start, End: t.Start})
+			out = append(out, tokenize.Span{Start: t.Start, End: t.Start})
 			article = -1
 		case i > article+1 && m.Says(i, lexicon.Anaphor):
 			out = append(out, spanOf(t))
@@ -122,7 +122,7 @@ func Noun(before []contracts.Intent) string {
 }
 
 // Settled tells requests that say all that they need of a domain by themselves.
-func Settled(intents []contracts.Intent, tokens []text.Token, nameless []text.Span, domain string) bool {
+func Settled(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
 	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
 }
 
@@ -131,7 +131,7 @@ func Within(intents []contracts.Intent, domain string) bool {
 	return !slices.ContainsFunc(intents, func(in contracts.Intent) bool { return in.Domain != domain })
 }
 
-func spanOf(t text.Token) text.Span { return text.Span{Start: t.Start, End: t.End} }
+func spanOf(t tokenize.Token) tokenize.Span { return tokenize.Span{Start: t.Start, End: t.End} }
 
 // hyphened tells a word that stands behind a hyphen.
 func hyphened(m *account.Message, i int) bool {
@@ -141,14 +141,16 @@ func hyphened(m *account.Message, i int) bool {
 
 // Lacks tells whether a request needs something that is not said, or takes a word that
 // points at something, or one that only asks, for a value.
-func Lacks(intents []contracts.Intent, tokens []text.Token, pointers []text.Span) bool {
+func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		if len(in.Missing) > 0 {
 			return true
 		}
 		for _, ev := range in.Evidence {
-			within := func(s text.Span) bool { return ev.Kind != Kind && s.Start < ev.Span[1] && ev.Span[0] < s.End }
-			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t text.Token) bool { return (t.Has(lexicon.Asks) || t.Has(lexicon.HowMany)) && within(spanOf(t)) }) {
+			within := func(s tokenize.Span) bool { return ev.Kind != Kind && s.Start < ev.Span[1] && ev.Span[0] < s.End }
+			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
+				return (t.Has(lexicon.Asks) || t.Has(lexicon.HowMany)) && within(spanOf(t))
+			}) {
 				return true
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Exchange is a text with a thing in the place of the words that point at it.
@@ -30,7 +30,7 @@ type edit struct {
 }
 
 // Put puts a thing in the place of some words of a text.
-func Put(src string, pointers []text.Span, t Thing) *Exchange {
+func Put(src string, pointers []tokenize.Span, t Thing) *Exchange {
 	e := &Exchange{src: src, thing: t}
 	for _, p := range pointers {
 		e.put(p.Start, p.End, t.Value)
@@ -40,7 +40,7 @@ func Put(src string, pointers []text.Span, t Thing) *Exchange {
 }
 
 // Begun leaves out of the text the word that only says that it goes on, as "und" does.
-func (e *Exchange) Begun(tokens []text.Token) *Exchange {
+func (e *Exchange) Begun(tokens []tokenize.Token) *Exchange {
 	if len(tokens) > 0 && tokens[0].Has(lexicon.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
 		e.unsaid = tokens[0].End
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/carry"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
@@ -28,7 +28,7 @@ func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 		`send "ask him" to the channel`:  "",
 		"liste les rapports de l'équipe": "",
 	} {
-		tokens := text.Tokens(message)
+		tokens := tokenize.Tokens(message)
 		m := account.Read(lexica, message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		at := carry.Pointers(lexica, m)
 		if want == "" {
@@ -54,7 +54,7 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 		"cancel the parcel to Oslo":          "",
 		`send "the Oslo one" to the channel`: "",
 	} {
-		tokens := text.Tokens(message)
+		tokens := tokenize.Tokens(message)
 		m := account.Read(lexicon.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		at := carry.Nameless(m)
 		if want == "" != (len(at) == 0) {

@@ -5,13 +5,13 @@ import (
 	"cmp"
 
 	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Head gives the stem of the verb that a command begins with, "" where a text
 // begins otherwise. Words of politeness may stand before it.
-func Head(lex *text.Lexicon, tokens []text.Token) string {
+func Head(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	if i := headAt(lex, tokens); i >= 0 {
 		return tokens[i].Stem
 	}
@@ -19,7 +19,7 @@ func Head(lex *text.Lexicon, tokens []text.Token) string {
 }
 
 // Root gives the verb that a command begins with as all its forms have it.
-func Root(lex *text.Lexicon, tokens []text.Token) string {
+func Root(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	i := headAt(lex, tokens)
 	if i < 0 {
 		return ""
@@ -28,10 +28,10 @@ func Root(lex *text.Lexicon, tokens []text.Token) string {
 }
 
 // headAt gives the place of the verb that a command begins with, or -1.
-func headAt(lex *text.Lexicon, tokens []text.Token) int {
+func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 	for i, t := range tokens {
 		switch {
-		case t.Named(), t.Is(text.FormDigits | text.FormSign), text.Asks(t.Fold):
+		case t.Named(), t.Is(tokenize.FormDigits | tokenize.FormSign), tokenize.Asks(t.Fold):
 			return -1
 		case mood.Opening(t.Fold), lex.Filler(t.Fold), lex.Pronoun(t.Fold), t.Has(lexicon.BeforeVerb):
 		case lex.Light(t.Fold):
@@ -45,20 +45,20 @@ func headAt(lex *text.Lexicon, tokens []text.Token) int {
 
 // Object gives the words that stand right behind the verb of a command and its
 // article: what the verb is done to, with what is said of it without a preposition.
-func Object(lex *text.Lexicon, tokens []text.Token) []text.Token {
+func Object(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.Token {
 	from := headAt(lex, tokens) + 1
 	for from > 0 && from < len(tokens) && (tokens[from].Has(lexicon.Article) || tokens[from].Has(lexicon.Mine)) {
 		from++
 	}
 	to := from
-	for from > 0 && to < len(tokens) && !tokens[to].Break && !tokens[to].Is(text.FormQuoted|text.FormDigits|text.FormSign) && !lex.Light(tokens[to].Fold) {
+	for from > 0 && to < len(tokens) && !tokens[to].Break && !tokens[to].Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormSign) && !lex.Light(tokens[to].Fold) {
 		to++
 	}
 	return tokens[from:to]
 }
 
 // Kin gives the kinds of the verb that tokens begin with, in two words too: "call off".
-func Kin(lex *text.Lexicon, tokens []text.Token) lexicon.Kinds {
+func Kin(lex *tokenize.Lexicon, tokens []tokenize.Token) lexicon.Kinds {
 	for i, t := range tokens {
 		kin := lex.Kin(t.Fold)
 		if kin == 0 && i+1 < len(tokens) && !tokens[i+1].Break {
@@ -73,7 +73,7 @@ func Kin(lex *text.Lexicon, tokens []text.Token) lexicon.Kinds {
 
 // Informs tells a command whose only verb is one of telling, and none of the kinds: "let the
 // owner know" asks for nothing else, whoever is told.
-func Informs(lex *text.Lexicon, tokens []text.Token, kinds lexicon.Kinds) bool {
+func Informs(lex *tokenize.Lexicon, tokens []tokenize.Token, kinds lexicon.Kinds) bool {
 	if kinds&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return false
 	}

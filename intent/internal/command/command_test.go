@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // A deed is a verb, in any of its forms, with what it is done to.
 func TestDeedsOfExamples(t *testing.T) {
 	t.Parallel()
-	lexicon := text.NewLexicon()
-	read := func(say string) (string, []text.Token) {
-		tokens := text.Tokens(say)
+	lexicon := tokenize.NewLexicon()
+	read := func(say string) (string, []tokenize.Token) {
+		tokens := tokenize.Tokens(say)
 		return command.Root(lexicon, tokens), command.Object(lexicon, tokens)
 	}
 	var deeds command.Deeds

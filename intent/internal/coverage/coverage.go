@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // pacing is what each word counts of the one before it where the first words
@@ -36,7 +36,7 @@ type Coverage struct {
 // Of goes through the tokens of a part. covered tells which of them belong to values of
 // the capability whose parameters set has, timed which are numbers or dates: these ask for
 // nothing by themselves.
-func Of(lex *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []bool) Coverage {
+func Of(lex *tokenize.Lexicon, set *slot.Set, tokens []tokenize.Token, covered, timed []bool) Coverage {
 	var c Coverage
 	var all, known, said, saidAll float64
 	opens, valued, pace, paces := true, false, 1.0, 0.0
@@ -62,7 +62,7 @@ func Of(lex *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []
 			}
 		}
 		valued = valued || share == 1 && i < len(covered) && covered[i] || timed[i]
-		c.question = c.question || text.Asks(t.Fold)
+		c.question = c.question || tokenize.Asks(t.Fold)
 		opens = opens && w < 1
 		all += w
 		c.words++
@@ -87,8 +87,8 @@ func Of(lex *text.Lexicon, set *slot.Set, tokens []text.Token, covered, timed []
 }
 
 // unnamed counts a word that is not known and written as a name.
-func unnamed(t text.Token, share float64) float64 {
-	if share == 0 && t.Is(text.FormTitle) && !t.Is(text.FormFirst|text.FormMixed) {
+func unnamed(t tokenize.Token, share float64) float64 {
+	if share == 0 && t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst|tokenize.FormMixed) {
 		return 1
 	}
 	return 0
@@ -146,11 +146,11 @@ func (c Coverage) LimitForeign(anyValue, complete, unnamed bool, silent float64)
 
 // familiar tells how well a capability knows a word: whole, misspelled, by a
 // verb of the same kind, or not.
-func familiar(set *slot.Set, t text.Token) float64 {
+func familiar(set *slot.Set, t tokenize.Token) float64 {
 	if set.Knows(t) {
 		return 1
 	}
-	if len(t.Fold) >= 5 && !t.Is(text.FormDigits|text.FormMixed) && set.NearlyKnows(t.Fold) {
+	if len(t.Fold) >= 5 && !t.Is(tokenize.FormDigits|tokenize.FormMixed) && set.NearlyKnows(t.Fold) {
 		return 0.75
 	}
 	if set.Akin(t) {
@@ -163,7 +163,7 @@ func familiar(set *slot.Set, t text.Token) float64 {
 const akinShare = 0.75
 
 // opening is how well the first of some words is known; where they open a text it may be half a verb.
-func opening(lex *text.Lexicon, set *slot.Set, tokens []text.Token, opens bool) float64 {
+func opening(lex *tokenize.Lexicon, set *slot.Set, tokens []tokenize.Token, opens bool) float64 {
 	share := familiar(set, tokens[0])
 	if share == 0 && opens && apart(lex, set, tokens) {
 		return akinShare
@@ -172,11 +172,11 @@ func opening(lex *text.Lexicon, set *slot.Set, tokens []text.Token, opens bool) 
 }
 
 // apart tells a verb by its other half, which ends its clause: "lege einen Alarm an".
-func apart(lex *text.Lexicon, set *slot.Set, tokens []text.Token) bool {
+func apart(lex *tokenize.Lexicon, set *slot.Set, tokens []tokenize.Token) bool {
 	end := 1
 	for end < len(tokens) && !tokens[end].Break {
 		end++
 	}
 	half := tokens[end-1].Fold
-	return end > 1 && lex.Light(half) && set.Akin(text.Token{Word: lexicon.Word{Fold: half + tokens[0].Fold}})
+	return end > 1 && lex.Light(half) && set.Akin(tokenize.Token{Word: lexicon.Word{Fold: half + tokens[0].Fold}})
 }

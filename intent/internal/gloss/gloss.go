@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Reader reads one message in the words of capabilities: "den Raum" as "room" where
@@ -17,7 +17,7 @@ import (
 // used by one goroutine.
 type Reader struct {
 	m       *slot.Message
-	lexicon *text.Lexicon
+	lexicon *tokenize.Lexicon
 	hear    func(string) []float32
 	// read are the message as each capability reads it; nil where it stands as it is.
 	read map[int32]*Message
@@ -34,7 +34,7 @@ type liking struct {
 }
 
 // NewReader reads a message. hear gives the vector of a word, nil for none.
-func NewReader(m *slot.Message, lexicon *text.Lexicon, hear func(string) []float32) *Reader {
+func NewReader(m *slot.Message, lexicon *tokenize.Lexicon, hear func(string) []float32) *Reader {
 	return &Reader{m: m, lexicon: lexicon, hear: hear, read: map[int32]*Message{}, vectors: map[int][]float32{}, likes: map[liking][]float64{}}
 }
 
@@ -47,7 +47,7 @@ type Message struct {
 
 // At tells whether the word that begins at a byte was read as another one.
 func (m *Message) At(start int) bool {
-	at := slices.IndexFunc(m.Tokens, func(t text.Token) bool { return t.Start == start })
+	at := slices.IndexFunc(m.Tokens, func(t tokenize.Token) bool { return t.Start == start })
 	return at >= 0 && m.words[at]
 }
 
@@ -61,7 +61,7 @@ type Ear struct {
 	// Writes tells that it has an effect.
 	Writes bool
 	// Aliased tells a word of an alias of its values, which is read as it stands.
-	Aliased func(text.Token) bool
+	Aliased func(tokenize.Token) bool
 }
 
 // hardlySpoken is how sure it is at most that words are in a language of a domain.
@@ -114,7 +114,7 @@ func (r *Reader) gloss(e Ear) *Message {
 			continue
 		}
 		tokens[i] = t.Respelled(word.Fold)
-		tokens[i].Form &^= text.FormTitle
+		tokens[i].Form &^= tokenize.FormTitle
 		out.words[i] = true
 	}
 	if len(out.words) == 0 {
@@ -157,7 +157,7 @@ const shortestGlossed = 3
 // open tells a word that may be read as another one.
 func (r *Reader) open(i int) bool {
 	t := r.m.Tokens[i]
-	if t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps|text.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestGlossed || text.Humps(r.m.Src[t.Start:t.End]) != nil {
+	if t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestGlossed || tokenize.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
 	}
 	for c := lexicon.Negation; c <= lexicon.Switches; c++ {
@@ -175,7 +175,7 @@ func (r *Reader) open(i int) bool {
 // every noun so.
 func (r *Reader) named(i int) bool {
 	t, voice := r.m.Tokens[i], r.m.Voice.At(i)
-	return t.Is(text.FormTitle) && !t.Is(text.FormFirst) &&
+	return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) &&
 		!slices.ContainsFunc(r.m.Voice.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && voice.Likely(n) })
 }
 

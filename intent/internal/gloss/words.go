@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // mostGlossary is how many words of one capability a glossary has.
@@ -39,17 +39,17 @@ func Words(c *contracts.Capability, domain string) map[string]Sort {
 	}
 	if json.Unmarshal(c.Schema, &schema) == nil {
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-			out.words(text.SplitName(name))
+			out.words(tokenize.SplitName(name))
 			out.values(schema.Properties[name].Enum, stems)
 		}
 	}
-	out.words(text.SplitName(c.Name), domain)
+	out.words(tokenize.SplitName(c.Name), domain)
 	if hints := c.Metadata.IntentHints; hints != nil {
 		out.words(hints.Keywords...)
 		out.words(hints.Examples...)
 	}
 	for w, sort := range out { // "trucks" is the value "truck"
-		for _, t := range text.Tokens(w) {
+		for _, t := range tokenize.Tokens(w) {
 			out[w] = max(sort, stems[t.Stem])
 		}
 	}
@@ -59,7 +59,7 @@ func Words(c *contracts.Capability, domain string) map[string]Sort {
 // words adds the words of texts that are neither grammar nor values.
 func (v vocabularyOf) words(texts ...string) {
 	for _, s := range texts {
-		for _, t := range text.Tokens(s) {
+		for _, t := range tokenize.Tokens(s) {
 			if !t.Named() {
 				v.add(t, Word)
 			}
@@ -70,10 +70,10 @@ func (v vocabularyOf) words(texts ...string) {
 // values adds the values of one word that a parameter takes, and their stems.
 func (v vocabularyOf) values(enum []any, stems map[string]Sort) {
 	sort := Value
-	var tokens []text.Token
+	var tokens []tokenize.Token
 	for _, of := range enum {
 		if s, ok := of.(string); ok {
-			if t := text.Tokens(s); len(t) == 1 {
+			if t := tokenize.Tokens(s); len(t) == 1 {
 				tokens = append(tokens, t[0])
 			}
 		}
@@ -89,7 +89,7 @@ func (v vocabularyOf) values(enum []any, stems map[string]Sort) {
 
 // ambiguous tells a word that is one of grammar in another language than English, as "van"
 // is in Spanish: what an encoder of many languages hears in it is not what is meant.
-func ambiguous(t text.Token) bool {
+func ambiguous(t tokenize.Token) bool {
 	for n := len(lexicon.Shipped().Languages) - 1; n > 0; n-- {
 		if slices.ContainsFunc([]lexicon.Class{lexicon.Function, lexicon.Pronoun, lexicon.Finite, lexicon.Helps}, func(c lexicon.Class) bool { return t.In(n, c) && !t.In(0, c) }) {
 			return true
@@ -98,8 +98,8 @@ func ambiguous(t text.Token) bool {
 	return false
 }
 
-func (v vocabularyOf) add(t text.Token, sort Sort) {
-	plain := !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormSign) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value)
+func (v vocabularyOf) add(t tokenize.Token, sort Sort) {
+	plain := !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormSign) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value)
 	if plain && len(t.Fold) >= shortestGlossed && len(v) < mostGlossary {
 		v[t.Fold] = max(v[t.Fold], sort)
 	}

@@ -1,8 +1,8 @@
 package meaning
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // surelySpoken is how sure it must be that a text is in a language, commonlySpoken the
@@ -18,7 +18,7 @@ const (
 func Spoken(lexica *lexicon.Lexica, examples []string) map[int]bool {
 	counts, all := map[int]int{}, 0
 	for _, e := range examples {
-		tokens := text.Tokens(e)
+		tokens := tokenize.Tokens(e)
 		if len(tokens) == 0 {
 			continue
 		}
@@ -45,8 +45,8 @@ func Nouns(examples []string) []string {
 	}
 	var out []string
 	for _, e := range examples {
-		for _, t := range text.Tokens(e) {
-			if len(t.Fold) < shortestNoun || t.Named() || t.Is(text.FormDigits) || t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Value) {
+		for _, t := range tokenize.Tokens(e) {
+			if len(t.Fold) < shortestNoun || t.Named() || t.Is(tokenize.FormDigits) || t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Value) {
 				continue
 			}
 			if seen[t.Fold]++; seen[t.Fold] == often && len(out) < mostNouns {

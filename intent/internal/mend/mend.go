@@ -3,13 +3,13 @@
 package mend
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // InFull gives the word that one is typed for in a hurry, in the likeliest language that has
 // one: a word that is asked for before a word of the language itself.
-func InFull(lexicon *text.Lexicon, d *value.Doc, i int, asked func(text.Token) bool) (string, bool) {
+func InFull(lexicon *tokenize.Lexicon, d *value.Doc, i int, asked func(tokenize.Token) bool) (string, bool) {
 	t := d.Tokens[i]
 	if t.Known() {
 		return "", false
@@ -29,16 +29,16 @@ func InFull(lexicon *text.Lexicon, d *value.Doc, i int, asked func(text.Token) b
 
 // Plain tells a word that is written as words are: no name, no quotation, nothing that a sign
 // holds together with its neighbour.
-func Plain(tokens []text.Token, i int) bool {
+func Plain(tokens []tokenize.Token, i int) bool {
 	t := tokens[i]
 	glued := t.Glued || i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // "needn't"
-	return !glued && !t.Is(text.FormCaps|text.FormQuoted|text.FormDigits) && (!t.Is(text.FormTitle) || t.Is(text.FormFirst))
+	return !glued && !t.Is(tokenize.FormCaps|tokenize.FormQuoted|tokenize.FormDigits) && (!t.Is(tokenize.FormTitle) || t.Is(tokenize.FormFirst))
 }
 
 // Mendable tells a word that no language has, in any form: no verb (its ending says whether it
 // is told or asked for), no word of a phrase such as "except", and nothing with an accent.
-func Mendable(lexicon *text.Lexicon, t text.Token) bool {
-	if t.Known() || !text.Spellable(t) || t.Lower != t.Fold || lexicon.Kin(t.Fold) != 0 {
+func Mendable(lexicon *tokenize.Lexicon, t tokenize.Token) bool {
+	if t.Known() || !tokenize.Spellable(t) || t.Lower != t.Fold || lexicon.Kin(t.Fold) != 0 {
 		return false
 	}
 	for language := range lexicon.Languages {

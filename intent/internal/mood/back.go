@@ -1,12 +1,12 @@
 package mood
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // StartsNegated tells a command not to do something.
-func StartsNegated(tokens []text.Token) bool {
+func StartsNegated(tokens []tokenize.Token) bool {
 	for _, t := range tokens[:min(len(tokens), 4)] {
 		if Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
 			return true
@@ -17,13 +17,13 @@ func StartsNegated(tokens []text.Token) bool {
 
 // TakesBack tells whether the message ends with words behind a sign that say
 // nothing but "don't".
-func TakesBack(lex *text.Lexicon, tokens []text.Token) bool {
+func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 	denied, ended, finite := false, false, false
 	for i := len(tokens) - 1; i > 0; i-- {
 		t := tokens[i]
 		ended, finite = ended || t.Has(lexicon.Ending), finite || t.Has(lexicon.Finite)
 		no := Negates(t.Fold) || Denies(t.Fold)
-		if !no && !lex.Light(t.Fold) || t.Is(text.FormQuoted) {
+		if !no && !lex.Light(t.Fold) || t.Is(tokenize.FormQuoted) {
 			return false
 		}
 		if denied = denied || no; denied && t.Break {
@@ -43,9 +43,9 @@ const (
 // Withdraws tells whether the last words of a message, behind a sign, do nothing but take it
 // back: they end with a word that says no ("…, anzi no"), or have one before a sign and a few
 // words without a value ("…, no, leave it").
-func Withdraws(tokens []text.Token, covered []bool) bool {
+func Withdraws(tokens []tokenize.Token, covered []bool) bool {
 	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-tailWords; i-- {
-		if covered[i] || tokens[i].Is(text.FormQuoted|text.FormDigits) {
+		if covered[i] || tokens[i].Is(tokenize.FormQuoted|tokenize.FormDigits) {
 			return false
 		}
 		if tokens[i].Break && denies(tokens[i:]) {
@@ -56,8 +56,8 @@ func Withdraws(tokens []text.Token, covered []bool) bool {
 }
 
 // denies tells a few words that end with one that says no, or have it before a sign.
-func denies(tail []text.Token) bool {
-	no := func(t text.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
+func denies(tail []tokenize.Token) bool {
+	no := func(t tokenize.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
 	last := len(tail) - 1
 	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
 		return true
@@ -72,7 +72,7 @@ func denies(tail []text.Token) bool {
 
 // Refuses tells a message that begins with a word that says no, right before what it is said
 // of: "no alert for Acme". Before a sign or a value it answers something.
-func Refuses(tokens []text.Token, covered []bool) bool {
+func Refuses(tokens []tokenize.Token, covered []bool) bool {
 	for i, t := range tokens[:max(0, len(tokens)-1)] {
 		if Opening(t.Fold) {
 			continue

@@ -3,19 +3,19 @@ package mood
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // givesContent tells the verb that says what something shall say, where a value
 // was read behind it: "a note that says hello", "a note saying hello"; in German before
 // it: "die „Hallo“ sagt". A clause of which nothing was read reports what somebody else
 // says.
-func givesContent(tokens []text.Token, covered []bool, i int) bool {
+func givesContent(tokens []tokenize.Token, covered []bool, i int) bool {
 	if i < 2 || i >= len(covered) {
 		return false
 	}
-	if tokens[i].Has(lexicon.Says) && covered[i-1] && text.QuotedClause(tokens, i) > 1 {
+	if tokens[i].Has(lexicon.Says) && covered[i-1] && tokenize.QuotedClause(tokens, i) > 1 {
 		return true
 	}
 	if i+1 >= len(covered) || !covered[i+1] {
@@ -25,7 +25,7 @@ func givesContent(tokens []text.Token, covered []bool, i int) bool {
 }
 
 // SaysSomething tells a text with such a clause.
-func SaysSomething(tokens []text.Token, covered []bool) bool {
+func SaysSomething(tokens []tokenize.Token, covered []bool) bool {
 	for i := range tokens {
 		if givesContent(tokens, covered, i) {
 			return true
@@ -37,8 +37,8 @@ func SaysSomething(tokens []text.Token, covered []bool) bool {
 // Hedged tells words outside of quotation marks such as "don't" and "unless".
 // Where what somebody says has no marks, nobody can tell whether they belong to
 // it or to the request.
-func Hedged(tokens []text.Token) bool {
-	return slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return !t.Is(text.FormQuoted) && (t.Has(lexicon.Negation) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking))
+func Hedged(tokens []tokenize.Token) bool {
+	return slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
+		return !t.Is(tokenize.FormQuoted) && (t.Has(lexicon.Negation) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking))
 	})
 }

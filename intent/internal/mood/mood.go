@@ -3,8 +3,8 @@ package mood
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Mood is how something is said, when it is not a plain request. What has an
@@ -52,25 +52,25 @@ const moodTokens = 64
 // audible are the words of a request that can give it a mood.
 type audible struct {
 	folds   []string
-	tokens  []text.Token // of folds
-	content int          // the verb of a relative clause, in folds; -1 for none
-	begins  bool         // the first of them begins the request, no value does
-	apart   bool         // a value stands between the first and the second
-	leads   map[int]bool // words right before a value, by where they begin
+	tokens  []tokenize.Token // of folds
+	content int              // the verb of a relative clause, in folds; -1 for none
+	begins  bool             // the first of them begins the request, no value does
+	apart   bool             // a value stands between the first and the second
+	leads   map[int]bool     // words right before a value, by where they begin
 }
 
 // listen leaves out quoted words, which have no Mood, and those that belong to
 // values.
-func listen(tokens []text.Token, covered []bool) audible {
+func listen(tokens []tokenize.Token, covered []bool) audible {
 	a := audible{content: -1, begins: true, leads: map[int]bool{}}
 	for i, t := range tokens {
 		if len(a.folds) == moodTokens {
 			break
 		}
-		if t.Is(text.FormQuoted) || i < len(covered) && covered[i] {
+		if t.Is(tokenize.FormQuoted) || i < len(covered) && covered[i] {
 			a.begins = a.begins && len(a.folds) > 0
 			a.apart = a.apart || len(a.folds) == 1
-			if i > 1 && !t.Break && !tokens[i-1].Break && !tokens[i-2].Named() && !tokens[i-2].Is(text.FormMixed|text.FormDigits|text.FormQuoted) {
+			if i > 1 && !t.Break && !tokens[i-1].Break && !tokens[i-2].Named() && !tokens[i-2].Is(tokenize.FormMixed|tokenize.FormDigits|tokenize.FormQuoted) {
 				a.leads[tokens[i-1].Start] = true
 			}
 			continue
@@ -91,7 +91,7 @@ func listen(tokens []text.Token, covered []bool) audible {
 const early = 4
 
 // Of reads the mood of a run of tokens; starts tells that nothing stands before it.
-func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
+func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Mood {
 	a := listen(tokens, covered)
 	var m Mood
 	if a.begins && starts {
@@ -128,7 +128,7 @@ func (r *Reader) Of(tokens []text.Token, covered []bool, starts bool) Mood {
 }
 
 // possible tells the languages that are not ruled out, when somebody asks.
-func (r *Reader) possible(tokens []text.Token) func(int) bool {
+func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 	var weights lexicon.Weights
 	return func(language int) bool {
 		if weights == nil {
@@ -139,10 +139,12 @@ func (r *Reader) possible(tokens []text.Token) func(int) bool {
 }
 
 // Begins tells whether the first words of a run say that it is no plain request.
-func (r *Reader) Begins(tokens []text.Token) bool { return r.start(listen(tokens, nil).tokens) != 0 }
+func (r *Reader) Begins(tokens []tokenize.Token) bool {
+	return r.start(listen(tokens, nil).tokens) != 0
+}
 
 // start looks at the first words.
-func (r *Reader) start(tokens []text.Token) Mood {
+func (r *Reader) start(tokens []tokenize.Token) Mood {
 	hit, _ := lexicon.Find(&r.lexica.Begins, tokens, 0)
 	m := moodOf(hit.Value)
 	if m == Negated && !r.speaks(tokens, 0, hit.Language) {
@@ -155,7 +157,7 @@ func (r *Reader) start(tokens []text.Token) Mood {
 // others, as "no" in Spanish and Portuguese. The language of its sentence decides,
 // and before a verb of its own language it always says no: in a short sentence names
 // can drown the language.
-func (r *Reader) faint(tokens []text.Token, i int) bool {
+func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
 	if !tokens[i].Has(lexicon.Faint) {
 		return false
 	}
@@ -170,7 +172,7 @@ func (r *Reader) faint(tokens []text.Token, i int) bool {
 // places tells a word that says where in a language that is likely, behind a noun and right
 // before a value: the Portuguese "38 litros no LM-100". Behind a verb or a name, as in "C-73
 // no C-72", it denies.
-func (r *Reader) places(tokens []text.Token, i int) bool {
+func (r *Reader) places(tokens []tokenize.Token, i int) bool {
 	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if tokens[i].In(n, lexicon.PrepPlaceTime) && weights.Likely(n) {
@@ -182,7 +184,7 @@ func (r *Reader) places(tokens []text.Token, i int) bool {
 
 // beforeVerb tells whether a verb of a language stands right behind a word, or behind
 // one small word of it: "no lo borres".
-func (r *Reader) beforeVerb(tokens []text.Token, i, language int) bool {
+func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 	for k := i + 1; k < len(tokens) && k <= i+2 && !tokens[k].Break; k++ {
 		if r.lexica.Acts(language, tokens[k].Fold) {
 			return true
@@ -196,7 +198,7 @@ func (r *Reader) beforeVerb(tokens []text.Token, i, language int) bool {
 
 // speaks tells whether a language is more likely than those others in which a word
 // is one of grammar.
-func (r *Reader) speaks(tokens []text.Token, i, language int) bool {
+func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if n != language && tokens[i].In(n, lexicon.Function) && weights[n] > weights[language] {
@@ -208,7 +210,7 @@ func (r *Reader) speaks(tokens []text.Token, i, language int) bool {
 
 // wouldDo tells a verb that only supposes, such as "cancelaría". Those of wishes
 // and politeness, such as "gostaria", ask.
-func (r *Reader) wouldDo(t text.Token) bool {
+func (r *Reader) wouldDo(t tokenize.Token) bool {
 	return !t.Has(lexicon.Filler) && !t.Has(lexicon.Finite) && !t.Has(lexicon.Want) && !t.Has(lexicon.Function) && r.lexica.Supposes(t.Fold)
 }
 
@@ -216,7 +218,7 @@ func (r *Reader) wouldDo(t text.Token) bool {
 func Gerund(fold string) bool { return lexicon.Shipped().Gerund(fold) }
 
 // StartsWithGerund tells a sentence about doing something: "deleting it is …".
-func StartsWithGerund(tokens []text.Token) bool {
+func StartsWithGerund(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
 		if !t.Has(lexicon.Opening) {
 			return Gerund(t.Fold) && !t.Has(lexicon.Leads)
@@ -228,7 +230,7 @@ func StartsWithGerund(tokens []text.Token) bool {
 // conditionAt tells whether a condition begins at a token. The words for "if" of
 // some languages mean other things too: "sí, …", "chama-se …"; the files say what
 // they stand beside.
-func conditionAt(tokens []text.Token, i int, possible func(int) bool) bool {
+func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 	if tokens[i].Has(lexicon.Condition) {
 		return true
 	}
@@ -238,33 +240,33 @@ func conditionAt(tokens []text.Token, i int, possible func(int) bool) bool {
 
 // LeadsCondition tells whether a piece of a sentence begins with a condition
 // for another piece.
-func LeadsCondition(tokens []text.Token) bool {
+func LeadsCondition(tokens []tokenize.Token) bool {
 	return len(tokens) > 0 && conditionAt(tokens, 0, New().possible(tokens))
 }
 
 // IsQuestion tells whether words with a question mark behind them ask for an
 // answer. What begins as a polite request does, or says "please", asks for a
 // deed.
-func IsQuestion(tokens []text.Token, covered []bool) bool {
+func IsQuestion(tokens []tokenize.Token, covered []bool) bool {
 	a := listen(tokens, covered)
-	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Has(lexicon.Courteous) })
+	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })
 }
 
 // politely tells the beginning of a question that is a request: "could you …".
-func politely(tokens []text.Token) bool {
+func politely(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return ok && hit.Value == lexicon.MoodPolite
 }
 
 // goesOn tells the first words of what goes on from an earlier message.
-func goesOn(tokens []text.Token) bool {
+func goesOn(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.MoodFollowUp
 }
 
 // IsFollowUp tells words that go on from something said before: a value behind
 // "and", and nothing that says what is wanted.
-func IsFollowUp(lexicon *text.Lexicon, tokens []text.Token, covered []bool) bool {
+func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bool) bool {
 	if len(tokens) < 2 || !goesOn(tokens) {
 		return false
 	}

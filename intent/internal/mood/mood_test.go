@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func TestMoodsOfSixLanguages(t *testing.T) {
@@ -42,7 +42,7 @@ func TestMoodsOfSixLanguages(t *testing.T) {
 		"posso chiudere il negozio":         mood.Permission,
 		"cosa accade se chiudo il negozio":  mood.WhatIf,
 	} {
-		if got := mood.New().Of(text.Tokens(say), nil, true); got != want {
+		if got := mood.New().Of(tokenize.Tokens(say), nil, true); got != want {
 			t.Errorf("%q: mood %b, want %b", say, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 	for say, held := range map[string]bool{
 		"chiudi il negozio questa sera per favore": true, "close the shop this evening please": false, "fecha a loja esta noite por favor": false,
 	} {
-		m := reader.Of(text.Tokens(say), nil, true)
+		m := reader.Of(tokenize.Tokens(say), nil, true)
 		if (m&mood.Foreign != 0) != held || held && m.Note() == "" {
 			t.Errorf("%q: held %v, want %v", say, m&mood.Foreign != 0, held)
 		}
@@ -88,7 +88,7 @@ func TestNoBeforeItsVerbAlwaysSaysNo(t *testing.T) {
 		"envie a mensagem no canal de vendas":   false,
 		"publique o aviso no quadro da equipe":  false,
 	} {
-		if got := r.Of(text.Tokens(say), nil, true)&mood.Negated != 0; got != negated {
+		if got := r.Of(tokenize.Tokens(say), nil, true)&mood.Negated != 0; got != negated {
 			t.Errorf("%q: negated %v", say, got)
 		}
 	}
@@ -105,7 +105,7 @@ func TestPoliteQuestionsAreRequests(t *testing.T) {
 		"auriez-vous la bonté de fermer la boutique": false, "auriez-vous fermé la boutique": true, "tu veux bien fermer la boutique": false, "tu veux fermer la boutique": true,
 		"riesci a chiudere il negozio": false, "mi fai il favore di chiudere il negozio": false, "hai chiuso il negozio": true,
 	} {
-		if got := mood.IsQuestion(text.Tokens(say), nil); got != question {
+		if got := mood.IsQuestion(tokenize.Tokens(say), nil); got != question {
 			t.Errorf("%q: question %v, want %v", say, got, question)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Most bounds into how many pieces a message is cut for reading.
@@ -46,14 +46,14 @@ type Joint struct {
 // Cutter cuts messages into pieces that may be requests of their own.
 type Cutter struct {
 	// Lexicon has the words of the languages.
-	Lexicon *text.Lexicon
+	Lexicon *tokenize.Lexicon
 	// Heads are the stems that say what is asked for, in any capability, Openers the
 	// words that examples begin with, Values those of known values.
 	Heads, Openers, Values map[string]bool
 }
 
 // NewCutter makes a cutter that knows no capability yet.
-func NewCutter(lexicon *text.Lexicon) Cutter {
+func NewCutter(lexicon *tokenize.Lexicon) Cutter {
 	return Cutter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}}
 }
 
@@ -78,7 +78,7 @@ func jointOf(j lexicon.Joint) Joint {
 func (x *Cutter) Cut(m *slot.Message) []Piece {
 	var out []Piece
 	current := Piece{}
-	numbers := text.Numbered(m.Src, m.Tokens, func(i int) bool {
+	numbers := tokenize.Numbered(m.Src, m.Tokens, func(i int) bool {
 		return slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
 	})
 	end := func(to int) {
@@ -127,13 +127,13 @@ func (x *Cutter) turns(m *slot.Message, pieces []Piece) []Piece {
 }
 
 // Bids tells a word that requests begin with.
-func (x *Cutter) Bids(t text.Token) bool {
-	return x.Lexicon.Kin(t.Fold) != 0 || text.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.Light(t.Fold)
+func (x *Cutter) Bids(t tokenize.Token) bool {
+	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.Light(t.Fold)
 }
 
 // within tells a "then" behind the verb of its own clause, as German has it:
 // "und zeig danach …".
-func (j Joint) within(tokens []text.Token, from, i, width int) bool {
+func (j Joint) within(tokens []tokenize.Token, from, i, width int) bool {
 	return width == 1 && j.Sequence && !j.Subordinate && i > from && i-from <= 2 && !tokens[i].Break
 }
 
@@ -165,7 +165,7 @@ func merge(a, b Joint) Joint {
 // separating words have.
 func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) {
 	t := m.Tokens[i]
-	if t.Is(text.FormQuoted) {
+	if t.Is(tokenize.FormQuoted) {
 		return Piece{}, 0, false
 	}
 	gap := ""
@@ -176,7 +176,7 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 	case i == 0:
 	case x.names(m.Tokens, i), between(m.Entities, i):
 		return Piece{}, 0, false
-	case strings.ContainsAny(gap, ";\n") || t.Is(text.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
+	case strings.ContainsAny(gap, ";\n") || t.Is(tokenize.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Piece{Joint: Joint{Strong: true}, Sentence: 1}, true
 	case strings.ContainsAny(gap, ",，、") && !t.Glued, strings.Contains(gap, " + "):
 		ok = true
@@ -196,13 +196,13 @@ func (x *Cutter) boundary(m *slot.Message, i int) (p Piece, width int, ok bool) 
 
 // names tells words behind which stands how what was asked for shall be called, with a word
 // such as "and" before them or without: "…, and call it Desk".
-func (x *Cutter) names(tokens []text.Token, i int) bool {
+func (x *Cutter) names(tokens []tokenize.Token, i int) bool {
 	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.JointAnd {
 		i += hit.Tokens
 	}
 	hit, ok := lexicon.Find(&x.Lexicon.Frames, tokens, i)
 	next := i + hit.Tokens
-	return ok && hit.Value == lexicon.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(text.FormQuoted))
+	return ok && hit.Value == lexicon.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(tokenize.FormQuoted))
 }
 
 // between tells a place between the two ends of a period: "between today and Friday".
@@ -243,7 +243,7 @@ func form(code string) string {
 }
 
 // whole tells words without a sign between them, none of which is part of another.
-func whole(tokens []text.Token) bool {
+func whole(tokens []tokenize.Token) bool {
 	for k, t := range tokens {
 		if t.Glued || k > 0 && t.Break {
 			return false
@@ -253,7 +253,7 @@ func whole(tokens []text.Token) bool {
 }
 
 // abbreviated tells a dot that ends no sentence: "Dr. Souza".
-func abbreviated(before text.Token, gap string) bool {
+func abbreviated(before tokenize.Token, gap string) bool {
 	if strings.TrimSpace(gap) != "." {
 		return false
 	}
@@ -261,7 +261,7 @@ func abbreviated(before text.Token, gap string) bool {
 	case "dr", "mr", "mrs", "ms", "st", "prof", "sr", "sra", "vs", "no", "eg", "ie", "approx", "jr":
 		return true
 	}
-	return len(before.Fold) == 1 && !before.Is(text.FormDigits)
+	return len(before.Fold) == 1 && !before.Is(tokenize.FormDigits)
 }
 
 // shortWord is how many letters a word has at most that is another one with an accent:
@@ -300,14 +300,14 @@ func belongs(m *slot.Message, i int) bool {
 
 // verbFollows tells "before requesting" from "before Monday", given the last word of
 // the separator, its language and what stands behind it.
-func verbFollows(last text.Token, language int, behind []text.Token) bool {
+func verbFollows(last tokenize.Token, language int, behind []tokenize.Token) bool {
 	switch {
 	case len(behind) == 0:
 		return false
 	case language == 0:
 		return mood.Gerund(behind[0].Fold) || behind[0].In(language, lexicon.Subject)
 	case last.In(language, lexicon.Function) && last.Has(lexicon.Particle):
-		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t text.Token) bool { return lexicon.Shipped().Infinitive(t.Fold) })
+		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t tokenize.Token) bool { return lexicon.Shipped().Infinitive(t.Fold) })
 	}
 	return true
 }
@@ -331,24 +331,24 @@ const listed = 3
 
 // another tells one more value behind the preposition of the one before: "to sales and
 // to operations".
-func (x *Cutter) another(tokens []text.Token, before, p Piece) bool {
+func (x *Cutter) another(tokens []tokenize.Token, before, p Piece) bool {
 	first := tokens[p.From]
 	if p.To-p.From < 2 || p.To-p.From > 1+listed || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
 		return false
 	}
 	for _, t := range tokens[p.From+1 : p.To] {
-		if t.Break || !t.Named() && !t.Is(text.FormDigits) && !x.Values[t.Fold] {
+		if t.Break || !t.Named() && !t.Is(tokenize.FormDigits) && !x.Values[t.Fold] {
 			return false
 		}
 	}
-	return slices.ContainsFunc(tokens[before.From:before.To], func(t text.Token) bool { return t.Fold == first.Fold })
+	return slices.ContainsFunc(tokens[before.From:before.To], func(t tokenize.Token) bool { return t.Fold == first.Fold })
 }
 
 // speaks tells whether a run of tokens has a word of some request in it, not
 // only values.
-func (x *Cutter) speaks(tokens []text.Token) bool {
+func (x *Cutter) speaks(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
-		if t.Is(text.FormSign) || x.Heads[t.Stem] && !x.Lexicon.Light(t.Fold) && !t.Is(text.FormCaps|text.FormMixed|text.FormDigits) {
+		if t.Is(tokenize.FormSign) || x.Heads[t.Stem] && !x.Lexicon.Light(t.Fold) && !t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) {
 			return true
 		}
 	}
@@ -356,6 +356,6 @@ func (x *Cutter) speaks(tokens []text.Token) bool {
 }
 
 // Empty tells greetings and other runs without content.
-func (x *Cutter) Empty(tokens []text.Token) bool {
-	return !slices.ContainsFunc(tokens, func(t text.Token) bool { return !x.Lexicon.Light(t.Fold) })
+func (x *Cutter) Empty(tokens []tokenize.Token) bool {
+	return !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return !x.Lexicon.Light(t.Fold) })
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Share is one of several requests that are said with one verb: what it gives, and the tokens
@@ -135,7 +135,7 @@ func (g gapped) plain(run slot.Range, f slot.Filled) bool {
 }
 
 // binds tells a word of grammar that only binds what stands around it together.
-func binds(t text.Token) bool {
+func binds(t tokenize.Token) bool {
 	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
 	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd
 }

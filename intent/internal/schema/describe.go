@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // maxListed bounds how many values of one description are taken.
@@ -22,7 +22,7 @@ func Listed(description string) []string {
 		}
 		out = append(out, s)
 	}
-	for _, q := range text.Quotes(description) {
+	for _, q := range tokenize.Quotes(description) {
 		add(description[q.Start:q.End])
 	}
 	lower := strings.ToLower(description)

@@ -1,8 +1,8 @@
 package slot
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Absent is the share of the needed parameters for which a part of a message
@@ -91,7 +91,7 @@ func (s *Set) unread(m *Message, part Range, covered []bool) remains {
 	run := false
 	for i := part.From; i < part.To; i++ {
 		t := m.Tokens[i]
-		could := free(i) && !t.Is(text.FormDigits) && (t.Named() || !s.Knows(t) && !s.tools.Lexicon.Light(t.Fold))
+		could := free(i) && !t.Is(tokenize.FormDigits) && (t.Named() || !s.Knows(t) && !s.tools.Lexicon.Light(t.Fold))
 		if could && !run {
 			left.texts++
 		}

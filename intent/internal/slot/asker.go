@@ -2,8 +2,8 @@ package slot
 
 import (
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // askers gives whoever asks to the parameters that name the person whom a call is
@@ -29,7 +29,7 @@ func (f *completer) hardlyNamed(p *param, filled *Filled) bool {
 // there is none.
 func (f *completer) speaker() int {
 	for i, t := range f.doc.Tokens[:f.to] {
-		voice, free := f.doc.Voice.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(text.FormQuoted)
+		voice, free := f.doc.Voice.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(tokenize.FormQuoted)
 		if free && (t.In(voice, lexicon.Mine) || t.In(voice, lexicon.Speaker) && !f.onlyAsks(i)) {
 			return i
 		}

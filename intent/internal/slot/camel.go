@@ -1,15 +1,14 @@
 package slot
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/slot/camel"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // humped offers a name in camel case, such as "bufferMemory", to the parameters whose values
 // are written so.
 func humped(r *reading, c value.Chunk) {
-	if r.learning || text.Humps(c.Text) == nil {
+	if r.learning || tokenize.Humps(c.Text) == nil {
 		return
 	}
 	var takers []*param
@@ -19,6 +18,6 @@ func humped(r *reading, c value.Chunk) {
 		}
 	}
 	for _, p := range takers {
-		r.add(mention{param: p, first: c.First, last: c.Last, span: c.Span, value: c.Text, kind: kindShape, p: min(camel.Worth(c.Text, p.written.Camels, len(takers))+r.near.context(p, c.First, c.Last), 0.92)})
+		r.add(mention{param: p, first: c.First, last: c.Last, span: c.Span, value: c.Text, kind: kindShape, p: min(tokenize.CamelCaseWorth(c.Text, p.written.Camels, len(takers))+r.near.context(p, c.First, c.Last), 0.92)})
 	}
 }

@@ -2,7 +2,7 @@ package slot
 
 import (
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // chunk offers the parts of a run of content words: runs of capitals, the
@@ -46,10 +46,10 @@ func (f *field) capitals(first, last int) *span {
 			continue
 		}
 		end := i
-		for end < last && (f.capital(end+1) || f.doc.Tokens[end+1].Is(text.FormDigits) || f.doc.Tokens[end+1].Glued) {
+		for end < last && (f.capital(end+1) || f.doc.Tokens[end+1].Is(tokenize.FormDigits) || f.doc.Tokens[end+1].Glued) {
 			end++
 		}
-		for i > first && f.doc.Tokens[i].Glued && (f.doc.Tokens[i-1].Is(text.FormDigits) || f.doc.Tokens[i-1].Glued || i-1 == first) {
+		for i > first && f.doc.Tokens[i].Glued && (f.doc.Tokens[i-1].Is(tokenize.FormDigits) || f.doc.Tokens[i-1].Glued || i-1 == first) {
 			i-- // "2022/A-17" begins with digits
 		}
 		s := f.name(i, end, last)
@@ -64,7 +64,7 @@ func (f *field) capitals(first, last int) *span {
 // beginsWithVerb tells a run that begins with a verb, though it is none that is known: a
 // request does, and so does what somebody does.
 func (f *field) beginsWithVerb(i int) bool {
-	return !f.known(i) && !f.capital(i) && (f.doc.Tokens[i].Is(text.FormFirst) && !f.capital(i+1) || f.verbPlace(i))
+	return !f.known(i) && !f.capital(i) && (f.doc.Tokens[i].Is(tokenize.FormFirst) && !f.capital(i+1) || f.verbPlace(i))
 }
 
 // known tells words of the request, and those of any request, such as "details".
@@ -76,14 +76,14 @@ func (f *field) known(i int) bool {
 func (f *field) properRun(first, last int) bool {
 	for i := first; i <= last; i++ {
 		t := f.doc.Tokens[i]
-		if !f.capital(i) && !t.Is(text.FormDigits) && (!t.Glued || i == first) {
+		if !f.capital(i) && !t.Is(tokenize.FormDigits) && (!t.Glued || i == first) {
 			return false
 		}
 	}
 	if f.common(first, last) {
 		return false
 	}
-	return !f.doc.Tokens[first].Is(text.FormDigits)
+	return !f.doc.Tokens[first].Is(tokenize.FormDigits)
 }
 
 // name offers a run of capitals, alone and with what may belong to it.
@@ -106,7 +106,7 @@ func (f *field) name(first, last, chunkLast int) span {
 	if tail > last {
 		f.add(span{first: first, last: tail})
 	}
-	if f.doc.Tokens[first].Is(text.FormFirst) && first < last && !begins {
+	if f.doc.Tokens[first].Is(tokenize.FormFirst) && first < last && !begins {
 		f.add(span{first: first + 1, last: last, proper: true})
 	}
 	return s

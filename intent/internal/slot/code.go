@@ -5,14 +5,14 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // codeAt reads what is written as no word is: an address, or a chunk that looks
 // like a path, a version or an identifier.
 func (f *field) codeAt(i int) (raw string, last int, ok bool) {
-	if f.taken[i-f.from] || f.doc.Tokens[i].Is(text.FormQuoted) {
+	if f.taken[i-f.from] || f.doc.Tokens[i].Is(tokenize.FormQuoted) {
 		return "", 0, false
 	}
 	e, typed := f.entityAt[i]
@@ -24,12 +24,12 @@ func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 		return "", 0, false
 	}
 	address := typed && (e.Kind == value.Email || e.Kind == value.URL || e.Kind == value.UUID)
-	return text.Clean(c.Text), c.Last, address || c.Code()
+	return tokenize.Clean(c.Text), c.Last, address || c.Code()
 }
 
 // currencyAt offers the name of a currency.
 func (f *field) currencyAt(i int) (last int, ok bool) {
-	if f.taken[i-f.from] || f.doc.Tokens[i].Is(text.FormQuoted) || !f.takesMoney {
+	if f.taken[i-f.from] || f.doc.Tokens[i].Is(tokenize.FormQuoted) || !f.takesMoney {
 		return 0, false
 	}
 	code, last, ok := f.set.tools.Scanner.CurrencyAt(f.doc, i)

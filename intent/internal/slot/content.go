@@ -5,8 +5,8 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // sayingThat takes what follows a relative clause such as "that says" as what
@@ -14,10 +14,10 @@ import (
 // somebody says, or that the examples have behind such a verb.
 func sayingThat(r *reading, frees []*param) {
 	for i := r.from + 3; i < r.to; i++ {
-		if !r.set.tools.cues.Utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if !r.set.tools.cues.Utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}
-		if first := text.QuotedClause(r.doc.Tokens, i); first > r.from {
+		if first := tokenize.QuotedClause(r.doc.Tokens, i); first > r.from {
 			if p := r.near.uttered(frees); p != nil {
 				r.utterance(p, first)
 			}
@@ -52,11 +52,11 @@ func tellingThat(r *reading, frees []*param) {
 			}
 			return
 		}
-		if m.param == p || i+1 >= r.to || !r.near.told(m.first, "") || r.doc.Tokens[i].Is(text.FormQuoted) {
+		if m.param == p || i+1 >= r.to || !r.near.told(m.first, "") || r.doc.Tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}
 		switch fold := r.doc.Tokens[i].Fold; {
-		case text.Asks(fold) && fold != "como":
+		case tokenize.Asks(fold) && fold != "como":
 			r.utterance(p, i)
 			return
 		case conveys(fold):
@@ -153,7 +153,7 @@ func (r *vicinity) told(first int, half string) bool {
 // opens tells whether nothing but politeness stands before a place.
 func (r *vicinity) opens(i int) bool {
 	for j := r.from; j < i; j++ {
-		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || cues.Negates(fold) || text.Asks(fold) {
+		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || cues.Negates(fold) || tokenize.Asks(fold) {
 			return false
 		}
 	}
@@ -169,8 +169,8 @@ func (r *reading) utterance(p *param, first int) {
 	m := mention{param: p, first: first, last: first, kind: kindQuoted, p: 0.9}
 	var raw string
 	switch {
-	case r.doc.Tokens[first].Is(text.FormQuoted):
-		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(text.FormQuoted) && !wording.ClosesQuote(r.wording.Gap(m.last, m.last+1)) {
+	case r.doc.Tokens[first].Is(tokenize.FormQuoted):
+		for m.last+1 < r.to && r.doc.Tokens[m.last+1].Is(tokenize.FormQuoted) && !wording.ClosesQuote(r.wording.Gap(m.last, m.last+1)) {
 			m.last++
 		}
 		raw = r.wording.Quotation(first, m.last)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // learnCounted keeps the parameters of free text whose value stands right behind that of a
@@ -90,5 +90,5 @@ func countedEnd(r *reading, first int) int {
 func countable(r *reading, i int) bool {
 	t := r.doc.Tokens[i]
 	_, prep := r.set.tools.cues.Preps[t.Fold]
-	return !prep && !r.inEntity[i] && !t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold) && !cues.Joins(t.Fold) && !r.spelling.Familiar(i)
+	return !prep && !r.inEntity[i] && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold) && !cues.Joins(t.Fold) && !r.spelling.Familiar(i)
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // heading is where a preposition says that something comes from or goes to, and
@@ -68,7 +68,7 @@ func pairUp(params []*param) {
 func headed(r *scope, first int) heading {
 	for i := first - 1; i >= r.from && i >= first-3; i-- {
 		t := r.doc.Tokens[i]
-		if t.Is(text.FormQuoted) || r.doc.Tokens[i+1].Break && !r.doc.Tokens[i+1].Is(text.FormQuoted) {
+		if t.Is(tokenize.FormQuoted) || r.doc.Tokens[i+1].Break && !r.doc.Tokens[i+1].Is(tokenize.FormQuoted) {
 			return headingNone
 		}
 		if h := headingOf(t); h != headingNone {
@@ -81,7 +81,7 @@ func headed(r *scope, first int) heading {
 	return headingNone
 }
 
-func headingOf(t text.Token) heading {
+func headingOf(t tokenize.Token) heading {
 	from, to := t.Has(lexicon.PrepSource), t.Has(lexicon.PrepTarget)
 	switch {
 	case from && !to:
@@ -102,7 +102,7 @@ func astray(r *scope, p *param, first, last int) bool {
 		return true
 	}
 	for i := first + 1; i < last; i++ {
-		if t := r.doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Has(lexicon.PrepTarget) && !t.Is(text.FormTitle) {
+		if t := r.doc.Tokens[i]; !t.Is(tokenize.FormQuoted) && t.Has(lexicon.PrepTarget) && !t.Is(tokenize.FormTitle) {
 			return true
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // entity offers a typed value to the parameters of its type.
@@ -45,7 +45,7 @@ func (r *reading) clock(p *param, e value.Entity) {
 	if !p.takesClock() {
 		return
 	}
-	written, score := text.Clean(r.doc.Src[e.Span.Start:e.Span.End]), 0.8
+	written, score := tokenize.Clean(r.doc.Src[e.Span.Start:e.Span.End]), 0.8
 	if p.format == "time" {
 		written, score = e.Time.Format("15:04:05Z07:00"), 0.85
 	}
@@ -363,7 +363,7 @@ func periodCue(r *scope, e value.Entity) role {
 
 // contracted tells a preposition with its article in it, of those that stand before a date:
 // the "du" of "à partir du 3 mai".
-func contracted(r *scope, t text.Token) bool {
+func contracted(r *scope, t tokenize.Token) bool {
 	alone, ok := lexicon.Shipped().Preposition(t.Lower)
 	return ok && r.set.tools.Lexicon.Folded(alone).Has(lexicon.Within)
 }
@@ -374,7 +374,7 @@ func (r *reading) address(p *param, e value.Entity) {
 		return
 	}
 	format := map[value.Kind]string{value.Email: "email", value.URL: "uri", value.UUID: "uuid"}[e.Kind]
-	raw := text.Clean(r.doc.Src[e.Span.Start:e.Span.End])
+	raw := tokenize.Clean(r.doc.Src[e.Span.Start:e.Span.End])
 	score := 0.0
 	switch {
 	case p.format == format:

@@ -6,8 +6,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/schema"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Family is what the capabilities of one domain have in common: parameters of one name take
@@ -25,7 +25,7 @@ type Family struct {
 
 // label is a word that stands right before a value in an example: "the booking B-7".
 type label struct {
-	token text.Token
+	token tokenize.Token
 	of    *contracts.Capability
 }
 
@@ -93,12 +93,12 @@ func labelsOf(c *contracts.Capability, values []any) []label {
 	}
 	var out []label
 	for _, example := range c.Metadata.IntentHints.Examples {
-		tokens := text.Tokens(example)
+		tokens := tokenize.Tokens(example)
 		for _, v := range values {
 			word, _ := v.(string)
-			words := text.Phrase(word)
+			words := tokenize.Phrase(word)
 			for i := 2; i+len(words) <= len(tokens) && len(words) > 0; i++ {
-				said := slices.EqualFunc(tokens[i:i+len(words)], words, func(t text.Token, w string) bool { return t.Fold == w })
+				said := slices.EqualFunc(tokens[i:i+len(words)], words, func(t tokenize.Token, w string) bool { return t.Fold == w })
 				if t := tokens[i-1]; said && !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) {
 					out = append(out, label{t, c})
 				}

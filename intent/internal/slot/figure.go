@@ -7,9 +7,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // completeNumbers decides anew which number is meant for which parameter, all
@@ -75,14 +75,14 @@ func (f *completer) openFigures(filled Filled) []*param {
 
 // loose are the numbers that no other value holds.
 func (f *completer) loose(filled Filled, open []*param) []value.Entity {
-	var held []text.Span
+	var held []tokenize.Span
 	for name, ev := range filled.Evidence {
 		if !slices.ContainsFunc(open, func(p *param) bool { return p.single == name }) {
-			held = append(held, text.Span{Start: ev.Span[0], End: ev.Span[1]})
+			held = append(held, tokenize.Span{Start: ev.Span[0], End: ev.Span[1]})
 		}
 	}
 	return slices.DeleteFunc(f.wording.Numbers(), func(e value.Entity) bool {
-		return slices.ContainsFunc(held, func(s text.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
+		return slices.ContainsFunc(held, func(s tokenize.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
 	})
 }
 

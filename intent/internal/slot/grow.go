@@ -5,8 +5,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Read gives the value of a parameter that some tokens of a message are, taken as they
@@ -27,15 +27,15 @@ func Grows(m *Message, last int) int {
 	for next := last + 1; next < len(m.Tokens) && !m.Tokens[next].Break && !m.Tokens[next].Glued; next++ {
 		if named(m.Tokens[next]) {
 			last = next
-		} else if !m.Tokens[next].Has(lexicon.Particle) || m.Tokens[next].Is(text.FormTitle) {
+		} else if !m.Tokens[next].Has(lexicon.Particle) || m.Tokens[next].Is(tokenize.FormTitle) {
 			break // "Cena de la Casa"
 		}
 	}
 	return last
 }
 
-func named(t text.Token) bool {
-	return t.Is(text.FormTitle|text.FormCaps|text.FormMixed|text.FormDigits) && !t.Is(text.FormQuoted) && !t.Has(lexicon.Function)
+func named(t tokenize.Token) bool {
+	return t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) && !t.Is(tokenize.FormQuoted) && !t.Has(lexicon.Function)
 }
 
 // closed takes along the word that says of what kind a name is and ends it, where no
@@ -46,7 +46,7 @@ func closed(f *completer, p *param, best puzzle.Likely) puzzle.Likely {
 		return best
 	}
 	t := f.doc.Tokens[next]
-	if t.Break || t.Is(text.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.Proper[t.Stem] {
+	if t.Break || t.Is(tokenize.FormQuoted) || f.field.taken[next-f.from] || !slices.Contains(p.words, t.Stem) || !f.set.tools.cues.Proper[t.Stem] {
 		return best
 	}
 	if _, text := best.Value.(string); !text {
@@ -72,7 +72,7 @@ func (a Asked) NamedAs(m *Message, i int, values map[string]any) (name string, f
 		}
 	}
 	first, last = i+1, Grows(m, i)
-	for last == i && m.Tokens[i+1].Is(text.FormQuoted) || last > i && last+1 < len(m.Tokens) && m.Tokens[first].Is(text.FormQuoted) && m.Tokens[last+1].Is(text.FormQuoted) {
+	for last == i && m.Tokens[i+1].Is(tokenize.FormQuoted) || last > i && last+1 < len(m.Tokens) && m.Tokens[first].Is(tokenize.FormQuoted) && m.Tokens[last+1].Is(tokenize.FormQuoted) {
 		last++
 	}
 	if p := sole(open); p != nil && last >= first {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // keyed reads name=value and "name: value" where a parameter's name begins at
@@ -48,6 +48,6 @@ func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 		return
 	}
 	for _, v := range values {
-		r.add(mention{param: p, first: first, last: last, span: text.Span{Start: start, End: end}, value: v, kind: kindKeyed, p: 0.96, item: len(values) > 1})
+		r.add(mention{param: p, first: first, last: last, span: tokenize.Span{Start: start, End: end}, value: v, kind: kindKeyed, p: 0.96, item: len(values) > 1})
 	}
 }

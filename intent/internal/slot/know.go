@@ -6,15 +6,15 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // collect takes the words that the manifest gives beside its examples.
 func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	c := entry.Capability
-	names := []string{text.SplitName(entry.Domain), title}
+	names := []string{tokenize.SplitName(entry.Domain), title}
 	for _, p := range s.params {
-		names = append(names, text.SplitName(p.single), text.SplitName(p.list))
+		names = append(names, tokenize.SplitName(p.single), tokenize.SplitName(p.list))
 	}
 	for _, phrases := range s.phrases {
 		for _, ph := range phrases {
@@ -23,7 +23,7 @@ func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 			}
 		}
 	}
-	s.known.Collect(s.tools.Lexicon.Lexica, c.Metadata.IntentHints, text.SplitName(c.Name), names)
+	s.known.Collect(s.tools.Lexicon.Lexica, c.Metadata.IntentHints, tokenize.SplitName(c.Name), names)
 }
 
 // Asked is what a capability is asked for with, beside its values.
@@ -34,7 +34,7 @@ func AskedWith(s *Set) Asked { return Asked{s} }
 
 // Head tells whether the capability is asked for with a word, in another form,
 // misspelled by a letter, or at the end of a compound.
-func (a Asked) Head(t text.Token) bool { return a.of.known.Head(t) }
+func (a Asked) Head(t tokenize.Token) bool { return a.of.known.Head(t) }
 
 // Says tells whether an example has folded words in a row.
 func (a Asked) Says(folds []string) bool { return a.of.known.Says(folds) }
@@ -136,15 +136,15 @@ func (a Asked) Lacks(values map[string]any, before []string) []string {
 }
 
 // Describes tells a word of the texts of the manifest, descriptions among them.
-func (a Asked) Describes(t text.Token) bool {
+func (a Asked) Describes(t tokenize.Token) bool {
 	return a.of.Knows(t) || slices.ContainsFunc(a.of.params, func(p *param) bool { return p.desc[t.Stem] })
 }
 
 // Aliased tells a word of an alias, in whatever language that is.
-func (a Asked) Aliased(t text.Token) bool { return a.of.aliased[t.Fold] }
+func (a Asked) Aliased(t tokenize.Token) bool { return a.of.aliased[t.Fold] }
 
 // Akin tells whether a word is a verb that asks for the same kind of thing as
 // one that belongs to the request.
-func (s *Set) Akin(t text.Token) bool {
+func (s *Set) Akin(t tokenize.Token) bool {
 	return s.kinds != 0 && !t.Named() && s.kinds&s.tools.Lexicon.Kin(t.Fold) != 0
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // frees are the parameters that take free text.
@@ -45,7 +45,7 @@ func (r *reading) names() {
 			i = last
 			continue
 		}
-		if !r.doc.Tokens[i].Is(text.FormQuoted) {
+		if !r.doc.Tokens[i].Is(tokenize.FormQuoted) {
 			for _, p := range frees {
 				if r.try(dear) {
 					r.plain(p, i)
@@ -80,7 +80,7 @@ func signed(r *reading, frees []*param) {
 		}
 		for i := r.from; i < r.to && r.try(1); i++ {
 			t := r.doc.Tokens[i]
-			if t.Start == 0 || r.doc.Src[t.Start-1] != '#' || t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) || r.learning {
+			if t.Start == 0 || r.doc.Src[t.Start-1] != '#' || t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed) || r.learning {
 				continue
 			}
 			if v, ok := r.set.parse(p, r.wording.Text(i, i), r.now); ok {
@@ -102,7 +102,7 @@ func (r *reading) offerName(p *param, first, last int) {
 	case p.naming && (r.near.expects(p.lefts, first-1) || r.near.leads(p, first, last)):
 		score = 0.45
 	}
-	plain := last == first && r.doc.Tokens[first].Is(text.FormFirst)
+	plain := last == first && r.doc.Tokens[first].Is(tokenize.FormFirst)
 	if plain {
 		score -= 0.2
 	}
@@ -267,7 +267,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 	last, thing := first-1, r.near.thing(p)
 	for i := first; i < r.to && i < first+spelling.MaxTokens; i++ {
 		t := r.doc.Tokens[i]
-		if i > first && t.Break || r.inEntity[i] || t.Is(text.FormQuoted) || r.isKnownValue(i) {
+		if i > first && t.Break || r.inEntity[i] || t.Is(tokenize.FormQuoted) || r.isKnownValue(i) {
 			break
 		}
 		light, known := r.set.tools.Lexicon.Light(t.Fold), r.spelling.Familiar(i) || r.spelling.Request.AskedHowMany(r.doc, r.from, i)
@@ -285,7 +285,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 	for last >= first && r.set.tools.Lexicon.Light(r.doc.Tokens[last].Fold) {
 		last--
 	}
-	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(text.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {
+	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(tokenize.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {
 		last++ // no value ends inside "10.0.0.7"
 	}
 	return last
@@ -332,7 +332,7 @@ func (r *reading) lists() {
 func listItem(r *reading, m mention, first int) int {
 	last := r.plainEnd(m.param, first)
 	next := last + 1
-	if m.kind == kindPattern || r.doc.Tokens[m.first].Is(text.FormTitle|text.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !cues.Joins(r.doc.Tokens[next].Fold) {
+	if m.kind == kindPattern || r.doc.Tokens[m.first].Is(tokenize.FormTitle|tokenize.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !cues.Joins(r.doc.Tokens[next].Fold) {
 		return first - 1
 	}
 	return last

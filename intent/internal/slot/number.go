@@ -8,9 +8,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // number offers a number. What speaks for a parameter: its name or its unit
@@ -369,7 +369,7 @@ func compared(r *scope, first int) int {
 		if !ok || hit.Value.Direction() == 0 {
 			continue
 		}
-		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t text.Token) bool { return weighty(r, t) }) {
+		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t tokenize.Token) bool { return weighty(r, t) }) {
 			return hit.Value.Direction()
 		}
 	}
@@ -378,6 +378,6 @@ func compared(r *scope, first int) int {
 
 // weighty tells a word between a comparator and its number that belongs to
 // something else.
-func weighty(r *scope, t text.Token) bool {
+func weighty(r *scope, t tokenize.Token) bool {
 	return t.Break || !r.set.tools.Lexicon.Light(t.Fold) && !r.set.Knows(t)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/slot/written"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // role says which end of a period a date is.
@@ -159,7 +159,7 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.size = cmp.Or(measure.Of(p.metric), measure.Named(p.words))
 	}
 	pairUp(s.params)
-	s.ownWords(text.Stems(c.Description))
+	s.ownWords(tokenize.Stems(c.Description))
 	s.informs(c.Name)
 }
 
@@ -185,7 +185,7 @@ func (s *Set) ownWords(about []string) {
 }
 
 func spoken(name string, list bool) []wording.Name {
-	words := text.Phrase(text.SplitName(name))
+	words := tokenize.Phrase(tokenize.SplitName(name))
 	if len(words) == 0 {
 		return nil
 	}
@@ -273,13 +273,13 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 		p.pattern = re
 		p.loose = re.MatchString("1") || re.MatchString("word")
 	}
-	p.words = text.Stems(text.SplitName(name))
+	p.words = tokenize.Stems(tokenize.SplitName(name))
 	description := outer + " " + of.Description + " " + of.Title
-	for _, stem := range text.Stems(description) {
+	for _, stem := range tokenize.Stems(description) {
 		p.desc[stem] = true
 	}
 	if p.kind == "boolean" {
-		p.says, p.tail = switches.Described(description), switches.Tail(text.SplitName(name))
+		p.says, p.tail = switches.Described(description), switches.Tail(tokenize.SplitName(name))
 	}
 	p.listed = schema.Listed(description)
 	for _, v := range p.listed {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // parse turns a text that is known to stand for the parameter into a value.
@@ -51,7 +51,7 @@ func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 		}
 		return isoDuration(e)
 	}
-	clean := text.Clean(raw)
+	clean := tokenize.Clean(raw)
 	if p.fits(clean) {
 		return clean, true
 	}
@@ -61,7 +61,7 @@ func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 
 // only reads a text that is one entity and nothing else.
 func (s *Set) only(raw string, kind value.Kind, now time.Time) (value.Entity, bool) {
-	doc := value.NewDoc(raw, text.Tokens(raw))
+	doc := value.NewDoc(raw, tokenize.Tokens(raw))
 	for _, e := range s.tools.Scanner.Scan(doc, now) {
 		if e.Kind == kind && !e.Doubt && e.First == 0 && e.Last >= len(doc.Tokens)-2 {
 			return e, true
@@ -72,7 +72,7 @@ func (s *Set) only(raw string, kind value.Kind, now time.Time) (value.Entity, bo
 
 // phraseValue finds a known value that the whole text names.
 func (s *Set) phraseValue(p *param, raw string) (any, bool) {
-	words := text.Phrase(raw)
+	words := tokenize.Phrase(raw)
 	if len(words) == 0 {
 		return nil, false
 	}
@@ -115,7 +115,7 @@ func (s *Set) parseMany(p *param, raw string, quoted bool, now time.Time) ([]any
 func unquote(s string) string { return strings.Trim(s, "\"'`“”«» \t") }
 
 func parseBool(raw string) (any, bool) {
-	fold := text.Fold(raw)
+	fold := tokenize.Fold(raw)
 	on := cues.Is(fold, lexicon.Yes)
 	return on, on || cues.Is(fold, lexicon.No)
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // scope is what is read: one part of one message, for one capability. It is set
@@ -19,7 +19,7 @@ type scope struct {
 	doc      *value.Doc
 	from, to int
 	entities []value.Entity
-	quotes   []text.Span
+	quotes   []tokenize.Span
 	now      time.Time
 	// only limits the parameters, learning tells an example of the manifest.
 	only     []string
@@ -41,7 +41,7 @@ type passage struct {
 type request struct{ set *Set }
 
 // Knows tells a word of the request itself.
-func (r request) Knows(t text.Token) bool { return r.set.Knows(t) }
+func (r request) Knows(t tokenize.Token) bool { return r.set.Knows(t) }
 
 // Long are the words of the request that may be a part of a compound.
 func (r request) Long() []string { return r.set.long }

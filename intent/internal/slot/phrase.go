@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // phrase is a value that is known by name: an alias, a member of an enum, an
@@ -60,7 +60,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
 				s.addBare(spoken, p, spec.Aliases[spoken])
-				for _, w := range text.Phrase(spoken) {
+				for _, w := range tokenize.Phrase(spoken) {
 					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.Light(w)
 				}
 			}
@@ -68,7 +68,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 		for _, v := range p.enum {
 			if word, ok := v.(string); ok {
 				s.addPhrase(word, p, v, kindEnum, 0.9)
-				s.addPhrase(text.SplitName(word), p, v, kindEnum, 0.88)
+				s.addPhrase(tokenize.SplitName(word), p, v, kindEnum, 0.88)
 			}
 		}
 		for i, label := range p.labels {
@@ -91,7 +91,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 // addBare takes a known value of several words without the small ones that it begins with:
 // "picked up" of "to be picked up".
 func (s *Set) addBare(spoken string, p *param, v any) {
-	words := text.Tokens(spoken)
+	words := tokenize.Tokens(spoken)
 	for len(words) > 2 && s.tools.Lexicon.Light(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
 		words = words[1:]
 		if !s.tools.Lexicon.Light(words[0].Fold) {
@@ -134,7 +134,7 @@ func (s *Set) addFuzzy(phrases []phrase) {
 }
 
 func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float64) {
-	words := text.Phrase(spoken)
+	words := tokenize.Phrase(spoken)
 	if len(words) == 0 || len(words) > 12 {
 		return
 	}
@@ -175,7 +175,7 @@ func (r *reading) known(i int) {
 // insideName tells an example that is a part of a longer name here: "Ana Souza
 // Lima" is not Ana Souza.
 func (r *reading) insideName(p *param, first, last int) bool {
-	if !p.resolver || !r.doc.Tokens[last].Is(text.FormTitle) {
+	if !p.resolver || !r.doc.Tokens[last].Is(tokenize.FormTitle) {
 		return false
 	}
 	next := last + 1
@@ -186,7 +186,7 @@ func (r *reading) insideName(p *param, first, last int) bool {
 		return true
 	}
 	before := first - 1
-	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(text.FormFirst) && !r.spelling.Noun(before, before) && r.spelling.NameWord(before) && !r.endsKnown(p, before)
+	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(tokenize.FormFirst) && !r.spelling.Noun(before, before) && r.spelling.NameWord(before) && !r.endsKnown(p, before)
 }
 
 // begins tells whether another known value of a parameter begins at a place,
@@ -237,7 +237,7 @@ func (r *reading) inName(i int) bool {
 // misspelled forgives one wrong letter in a long word that means nothing else.
 func (r *reading) misspelled(i int) {
 	t := r.doc.Tokens[i]
-	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(text.FormDigits|text.FormMixed) {
+	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 		return
 	}
 	for _, ph := range r.set.fuzzy {

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // quoted offers quoted parts to the parameters that take free text.
 func (r *reading) quoted() {
 	first := r.from
 	for first < r.to {
-		if !r.doc.Tokens[first].Is(text.FormQuoted) {
+		if !r.doc.Tokens[first].Is(tokenize.FormQuoted) {
 			first++
 			continue
 		}

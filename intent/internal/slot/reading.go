@@ -6,16 +6,16 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // mention is one possible value at one place.
 type mention struct {
 	param       *param
 	first, last int
-	span        text.Span // empty: that of the tokens
+	span        tokenize.Span // empty: that of the tokens
 	value       any
 	values      []any // of a whole list
 	kind        string
@@ -68,7 +68,7 @@ func vague(r *reading, m mention) bool {
 	if m.kind != kindContext && m.kind != kindName {
 		return false
 	}
-	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t text.Token) bool { return !t.Has(lexicon.Indefinite) || t.Is(text.FormQuoted) })
+	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t tokenize.Token) bool { return !t.Has(lexicon.Indefinite) || t.Is(tokenize.FormQuoted) })
 }
 
 // collect finds every possible value.
@@ -132,11 +132,11 @@ func (r *vicinity) after(p *param, i int) bool {
 }
 
 // in gives the place of a mention in a text.
-func (m mention) in(d *value.Doc) text.Span {
+func (m mention) in(d *value.Doc) tokenize.Span {
 	if m.span.End > m.span.Start {
 		return m.span
 	}
-	return text.Span{Start: d.Tokens[m.first].Start, End: d.Tokens[m.last].End}
+	return tokenize.Span{Start: d.Tokens[m.first].Start, End: d.Tokens[m.last].End}
 }
 
 // identifier offers a chunk to the parameters whose pattern or examples it
@@ -144,7 +144,7 @@ func (m mention) in(d *value.Doc) text.Span {
 func (r *reading) identifier(c value.Chunk) {
 	t := r.doc.Tokens[c.First]
 	digit := strings.ContainsFunc(c.Text, unicode.IsDigit)
-	if !digit && !t.Is(text.FormCaps) && c.Last == c.First || !digit && r.set.Knows(t) && !r.learning {
+	if !digit && !t.Is(tokenize.FormCaps) && c.Last == c.First || !digit && r.set.Knows(t) && !r.learning {
 		return
 	}
 	for _, p := range r.set.params {
@@ -157,12 +157,12 @@ func (r *reading) identifier(c value.Chunk) {
 		} else if like > 0 && like < 0.6 {
 			like += r.near.context(p, c.First, c.Last)
 		}
-		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: text.Clean(c.Text), kind: kindShape, p: like}
+		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: tokenize.Clean(c.Text), kind: kindShape, p: like}
 		if p.pattern != nil {
 			m.kind, m.p = kindPattern, like
 			switch upper := strings.ToUpper(c.Text); {
 			case p.pattern.MatchString(c.Text):
-				m.p = max(like, p.patternWorth(digit || t.Is(text.FormCaps)))
+				m.p = max(like, p.patternWorth(digit || t.Is(tokenize.FormCaps)))
 			case digit && p.pattern.MatchString(upper):
 				m.value, m.p = upper, 0.8
 			case !p.resolver:

@@ -9,14 +9,14 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/known"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Tools are what all sets share.
 type Tools struct {
-	Lexicon *text.Lexicon
+	Lexicon *tokenize.Lexicon
 	Scanner *value.Scanner
 
 	cues    *cues.Cues
@@ -33,7 +33,7 @@ const (
 
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
-	lex := text.NewLexicon()
+	lex := tokenize.NewLexicon()
 	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: cues.New(lex.Lexica, english, shared), weights: shippedWeights(), prior: priorWeights()}
 }
 
@@ -79,9 +79,9 @@ func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string,
 	s.writes = c.Metadata.SideEffectClass.Writes()
 	s.compileParams(c)
 	s.compilePhrases(c, family)
-	s.know(text.SplitName(c.Name), c.Description, text.SplitName(entry.Domain), domainTitle)
+	s.know(tokenize.SplitName(c.Name), c.Description, tokenize.SplitName(entry.Domain), domainTitle)
 	for _, p := range s.params {
-		s.know(text.SplitName(p.single), text.SplitName(p.list))
+		s.know(tokenize.SplitName(p.single), tokenize.SplitName(p.list))
 	}
 	if h := c.Metadata.IntentHints; h != nil {
 		s.know(h.Keywords...)
@@ -98,13 +98,13 @@ func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string,
 // know adds the words of the author's texts to the vocabulary.
 func (s *Set) know(texts ...string) {
 	for _, t := range texts {
-		for _, token := range text.Tokens(t) {
+		for _, token := range tokenize.Tokens(t) {
 			s.knowToken(token)
 		}
 	}
 }
 
-func (s *Set) knowToken(t text.Token) {
+func (s *Set) knowToken(t tokenize.Token) {
 	s.vocabulary[t.Stem] = true
 	s.kinds |= s.tools.Lexicon.Kin(t.Fold).Asked()
 	if len(t.Fold) >= 5 {
@@ -113,15 +113,15 @@ func (s *Set) knowToken(t text.Token) {
 }
 
 // Knows tells whether a token belongs to the request itself, not to a value.
-func (s *Set) Knows(t text.Token) bool { return s.vocabulary[t.Stem] }
+func (s *Set) Knows(t tokenize.Token) bool { return s.vocabulary[t.Stem] }
 
 // learn aligns one example sentence with the values that it holds, and keeps
 // the words that stand before and after them.
 func (s *Set) learn(example string) {
-	doc := value.NewDoc(example, text.Tokens(example))
+	doc := value.NewDoc(example, tokenize.Tokens(example))
 	r := &reading{passage: newPassage(scope{
 		set: s, doc: doc, from: 0, to: len(doc.Tokens),
-		entities: s.entities(&Message{Doc: doc, Entities: s.tools.Scanner.Scan(doc, exampleDay())}), quotes: text.Quotes(example), now: exampleDay(), learning: true,
+		entities: s.entities(&Message{Doc: doc, Entities: s.tools.Scanner.Scan(doc, exampleDay())}), quotes: tokenize.Quotes(example), now: exampleDay(), learning: true,
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
@@ -149,7 +149,7 @@ func (s *Set) learn(example string) {
 		}
 	}
 	for i, t := range doc.Tokens {
-		if !covered[i] && !t.Is(text.FormDigits|text.FormMixed) {
+		if !covered[i] && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 			s.knowToken(t)
 			s.known.Add(t)
 		}
@@ -199,7 +199,7 @@ type Message struct {
 
 	Entities []value.Entity
 	// Quotes are the quoted parts, without their marks.
-	Quotes []text.Span
+	Quotes []tokenize.Span
 	// Now resolves relative dates; zero leaves them unread.
 	Now time.Time
 }
@@ -209,15 +209,15 @@ const large = 20
 
 // Read cuts a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
-	doc := value.NewDoc(src, text.Tokens(src))
-	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: text.Quotes(src), Now: now}
+	doc := value.NewDoc(src, tokenize.Tokens(src))
+	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: tokenize.Quotes(src), Now: now}
 	for _, e := range m.Entities {
-		form := text.Form(0)
+		form := tokenize.Form(0)
 		switch {
 		case e.Kind == value.Date, e.Kind == value.Clock:
-			form = text.FormTimed
+			form = tokenize.FormTimed
 		case e.Kind == value.Number && e.Spelled && e.Number >= large:
-			form = text.FormCounted
+			form = tokenize.FormCounted
 		}
 		for i := e.First; i <= e.Last && form != 0; i++ {
 			m.Tokens[i].Form |= form
@@ -229,19 +229,19 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 			last = m.Entities[k+1].Last
 		}
 		for i := e.First + 1; i <= last; i++ {
-			m.Tokens[i].Form &^= text.FormFirst
+			m.Tokens[i].Form &^= tokenize.FormFirst
 			m.Tokens[i].Break = m.Tokens[i].Break && i <= e.Last
 		}
 	}
 	for i := 1; i < len(m.Tokens); i++ { // nor that of "Dr. Brandt"
 		if m.Tokens[i-1].Has(lexicon.Title) && src[m.Tokens[i-1].End:m.Tokens[i].Start] == ". " {
-			m.Tokens[i].Form &^= text.FormFirst
+			m.Tokens[i].Form &^= tokenize.FormFirst
 			m.Tokens[i].Break = false
 		}
 	}
 	for i := 1; i+1 < len(m.Tokens); i++ {
 		if ordinal(src, m.Tokens[i-1:i+2]) {
-			m.Tokens[i+1].Form &^= text.FormFirst
+			m.Tokens[i+1].Form &^= tokenize.FormFirst
 			m.Tokens[i+1].Break = false
 		}
 	}
@@ -250,10 +250,10 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 
 // ordinal tells a number with a dot between a word of grammar and a noun, as in "im 4.
 // Stock": its dot ends no sentence.
-func ordinal(src string, around []text.Token) bool {
+func ordinal(src string, around []tokenize.Token) bool {
 	before, number, noun := around[0], around[1], around[2]
-	return number.Is(text.FormDigits) && number.End-number.Start <= 2 && src[number.End:noun.Start] == ". " &&
-		before.Has(lexicon.Function) && noun.Is(text.FormTitle) && !noun.Has(lexicon.Function) && !noun.Has(lexicon.Opening)
+	return number.Is(tokenize.FormDigits) && number.End-number.Start <= 2 && src[number.End:noun.Start] == ". " &&
+		before.Has(lexicon.Function) && noun.Is(tokenize.FormTitle) && !noun.Has(lexicon.Function) && !noun.Has(lexicon.Opening)
 }
 
 // Fill reads values from a part of a message. A non-empty only limits the
@@ -323,7 +323,7 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 		return f
 	}
 	first := behindAnnouncement(s, p, m)
-	span := text.Span{Start: m.Tokens[first].Start, End: m.Tokens[all.To-1].End}
+	span := tokenize.Span{Start: m.Tokens[first].Start, End: m.Tokens[all.To-1].End}
 	values, ok := s.parseMany(p, m.Src[span.Start:span.End], false, m.Now)
 	if !ok {
 		return f
@@ -360,10 +360,10 @@ func refuses(s *Set, m *Message) bool {
 func Words(c *contracts.Capability) []string {
 	var out []string
 	for _, pr := range fieldsOf(contracts.ViewSchema(c.Schema)) {
-		out = append(out, text.SplitName(pr.leaf()), pr.view.Description)
+		out = append(out, tokenize.SplitName(pr.leaf()), pr.view.Description)
 		for i, v := range pr.view.Enum {
 			if word, ok := v.(string); ok {
-				out = append(out, text.SplitName(word))
+				out = append(out, tokenize.SplitName(word))
 			}
 			if label := pr.view.Label(i); label != "" {
 				out = append(out, label)

@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/formula"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // maxSpans bounds how many places of one request are weighed.
@@ -81,7 +81,7 @@ func (f *field) content(i int) bool {
 		return false
 	}
 	t := f.doc.Tokens[i]
-	if t.Is(text.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
+	if t.Is(tokenize.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
 		return false
 	}
 	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.Function(t.Fold) && i > f.from && !f.ends(i-1) {
@@ -89,7 +89,7 @@ func (f *field) content(i int) bool {
 	}
 	if f.light(i) {
 		// "The Who" and "Los Angeles" hold a light word, written as a name.
-		return t.Is(text.FormTitle) && !t.Is(text.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
+		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
 	}
 	return true
 }
@@ -116,7 +116,7 @@ func (f *field) touches(i, j int) bool {
 // light tells words that carry grammar and no value.
 func (f *field) light(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.Is(text.FormCaps) || f.letter(i) {
+	if t.Is(tokenize.FormCaps) || f.letter(i) {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
@@ -128,23 +128,23 @@ func (f *field) light(i int) bool {
 func (f *field) capital(i int) bool {
 	t := f.doc.Tokens[i]
 	switch {
-	case t.Is(text.FormMixed):
+	case t.Is(tokenize.FormMixed):
 		return true
-	case t.Is(text.FormCaps) && !f.set.tools.cues.Code[t.Stem]:
-		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(text.FormTitle)
+	case t.Is(tokenize.FormCaps) && !f.set.tools.cues.Code[t.Stem]:
+		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(tokenize.FormTitle)
 	case f.set.tools.cues.Code[t.Stem]:
 		return false // "ID" and "No" announce a code
 	case f.letter(i):
 		return true
 	}
-	return t.Is(text.FormTitle) && (!t.Is(text.FormFirst) || f.spelling.BeginsName(i))
+	return t.Is(tokenize.FormTitle) && (!t.Is(tokenize.FormFirst) || f.spelling.BeginsName(i))
 }
 
 // letter tells a single capital that is a name or a part of one, such as the
 // "C" of "vitamin C".
 func (f *field) letter(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.End-t.Start != 1 || t.Is(text.FormFirst) || t.Fold == "i" {
+	if t.End-t.Start != 1 || t.Is(tokenize.FormFirst) || t.Fold == "i" {
 		return false
 	}
 	c := f.doc.Src[t.Start]
@@ -184,8 +184,8 @@ func (f *field) find() {
 		case code:
 			end = last
 			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))
-		case f.doc.Tokens[i].Is(text.FormQuoted) && !f.taken[i-f.from]:
-			for end+1 < f.to && f.doc.Tokens[end+1].Is(text.FormQuoted) && !wording.ClosesQuote(f.wording.Gap(end, end+1)) {
+		case f.doc.Tokens[i].Is(tokenize.FormQuoted) && !f.taken[i-f.from]:
+			for end+1 < f.to && f.doc.Tokens[end+1].Is(tokenize.FormQuoted) && !wording.ClosesQuote(f.wording.Gap(end, end+1)) {
 				end++
 			}
 			if i > f.from || end < f.to-1 {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Stated reads what a statement beside a request gives beyond doubt for parameters that
@@ -77,7 +77,7 @@ func strangers(r *reading, of mention, values map[string]any) int {
 	var said []string
 	for _, v := range values {
 		if name, ok := v.(string); ok {
-			said = append(said, text.Phrase(name)...)
+			said = append(said, tokenize.Phrase(name)...)
 		}
 	}
 	n := 0
@@ -85,7 +85,7 @@ func strangers(r *reading, of mention, values map[string]any) int {
 		t := r.doc.Tokens[i]
 		switch {
 		case i >= of.first && i <= of.last, r.spelling.Familiar(i), r.set.tools.Lexicon.Light(t.Fold), slices.Contains(said, t.Fold):
-		case t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.CapitalNouns() && !r.wording.Owned(i):
+		case t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.CapitalNouns() && !r.wording.Owned(i):
 			return mostStrange + 1
 		default:
 			n++

@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
@@ -110,7 +110,7 @@ func (r *reading) informed() {
 func (r *vicinity) asks(first, last int) bool {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
-		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(text.FormQuoted|text.FormDigits|text.FormMixed|text.FormCaps) {
+		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) {
 			return true
 		}
 	}
@@ -121,18 +121,18 @@ func (r *vicinity) asks(first, last int) bool {
 func (r *vicinity) standsFor(i int, who []string) bool {
 	return slices.ContainsFunc(append(slices.Clone(r.set.phrases[r.doc.Tokens[i].Fold]), r.set.phrases[r.doc.Tokens[i].Stem]...), func(ph phrase) bool {
 		v, ok := ph.value.(string)
-		return ok && len(ph.words) == 1 && slices.Contains(who, text.Stems(v)[0])
+		return ok && len(ph.words) == 1 && slices.Contains(who, tokenize.Stems(v)[0])
 	})
 }
 
 // informs finds the only switch that says whether somebody is told, of what does not tell
 // anybody anything itself.
 func (s *Set) informs(capability string) {
-	if kin := s.tools.Lexicon.Kin(text.Phrase(text.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
+	if kin := s.tools.Lexicon.Kin(tokenize.Phrase(tokenize.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return
 	}
 	for _, p := range s.params {
-		if who, ok := switches.Informs(s.tools.Lexicon.Lexica, text.SplitName(p.name())); ok && p.kind == "boolean" {
+		if who, ok := switches.Informs(s.tools.Lexicon.Lexica, tokenize.SplitName(p.name())); ok && p.kind == "boolean" {
 			if s.informing != nil {
 				s.informing = nil
 				return

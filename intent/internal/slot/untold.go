@@ -3,8 +3,8 @@ package slot
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // untold finds the value of an example in which none was found, for the one parameter
@@ -30,7 +30,7 @@ func untold(r *reading, found []mention) (mention, bool) {
 		first--
 	}
 	last := len(r.doc.Tokens) - 1
-	announced := first > 1 && first <= last && (r.doc.Tokens[first-1].Has(lexicon.Function) || slices.Contains(text.Stems(text.SplitName(p.single)), r.doc.Tokens[first-1].Stem))
+	announced := first > 1 && first <= last && (r.doc.Tokens[first-1].Has(lexicon.Function) || slices.Contains(tokenize.Stems(tokenize.SplitName(p.single)), r.doc.Tokens[first-1].Stem))
 	if !announced || last-first >= maxUntold {
 		return mention{}, false
 	}
@@ -40,8 +40,8 @@ func untold(r *reading, found []mention) (mention, bool) {
 // maxUntold is how many words such a value has at most.
 const maxUntold = 3
 
-func unfamiliar(r *reading, t text.Token) bool {
-	return !r.set.Knows(t) && !r.set.tools.Lexicon.Light(t.Fold) && !t.Has(lexicon.Function) && !t.Is(text.FormDigits|text.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
+func unfamiliar(r *reading, t tokenize.Token) bool {
+	return !r.set.Knows(t) && !r.set.tools.Lexicon.Light(t.Fold) && !t.Has(lexicon.Function) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
 }
 
 // addUntold makes the value one that is known, and the word before it one that announces

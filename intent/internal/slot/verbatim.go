@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Verbatim is the parameter that takes the request in its own words, "" if the
@@ -25,7 +25,7 @@ func wholly(r *scope, f *Filled) {
 }
 
 // Whole is the request of a run of tokens in its own words, with where they are.
-func Whole(s *Set, src string, tokens []text.Token, run Range) (string, contracts.Evidence) {
+func Whole(s *Set, src string, tokens []tokenize.Token, run Range) (string, contracts.Evidence) {
 	end := tokens[run.To-1].End
 	for _, r := range src[end:] { // a quotation ends with its mark
 		if !strings.ContainsRune("\"'”’»“", r) {
@@ -40,5 +40,5 @@ func Whole(s *Set, src string, tokens []text.Token, run Range) (string, contract
 			break
 		}
 	}
-	return text.Clean(src[tokens[run.From].Start:end]), contracts.Evidence{Kind: kindPhrase, Span: [2]int{tokens[behind].Start, end}, P: 0.9}
+	return tokenize.Clean(src[tokens[run.From].Start:end]), contracts.Evidence{Kind: kindPhrase, Span: [2]int{tokens[behind].Start, end}, P: 0.9}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // weigher says what speaks for a run of words, or a number, as the value of a
@@ -91,7 +91,7 @@ func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	known, digits := 0.0, false
 	for i := s.first; i <= s.last; i++ {
-		digits = digits || f.doc.Tokens[i].Is(text.FormDigits|text.FormMixed)
+		digits = digits || f.doc.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed)
 		if f.field.known(i) && (!s.proper || s.last == s.first) && !s.calendar {
 			known++
 		}
@@ -234,7 +234,7 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 		ev[evLearned] = 1
 	}
 	switch {
-	case f.doc.Tokens[s.first].Is(text.FormFirst):
+	case f.doc.Tokens[s.first].Is(tokenize.FormFirst):
 		if !s.proper || !f.spelling.BeginsName(s.first) {
 			ev[evStart] = 1
 		}

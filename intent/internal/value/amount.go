@@ -3,9 +3,9 @@ package value
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // counted reads a number in words, the longest of the languages that may be meant;
@@ -209,7 +209,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 		e.Unit = unit
 		return e
 	}
-	if !s.numberWord(readers, d.fold(i)) && !s.lex.Light(d.fold(i)) && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {
+	if !s.numberWord(readers, d.fold(i)) && !s.lex.Light(d.fold(i)) && !d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) {
 		e.Unit = d.Tokens[i].Stem
 	}
 	return e

@@ -5,27 +5,27 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Chunk is a piece of a message between spaces, brackets and quotes, without
 // the punctuation around it: "al-17", "40.50", "2026-12-07".
 type Chunk struct {
-	Span text.Span
+	Span tokenize.Span
 	Text string
 	// First and Last are the tokens that it covers.
 	First, Last int
 }
 
-func chunks(src string, tokens []text.Token) []Chunk {
+func chunks(src string, tokens []tokenize.Token) []Chunk {
 	var out []Chunk
 	for i := 0; i < len(tokens); {
-		if tokens[i].Is(text.FormSign) {
+		if tokens[i].Is(tokenize.FormSign) {
 			i++
 			continue
 		}
-		span := trim(src, text.Span{Start: chunkStart(src, tokens, i), End: chunkEnd(src, tokens[i].Start)})
+		span := trim(src, tokenize.Span{Start: chunkStart(src, tokens, i), End: chunkEnd(src, tokens[i].Start)})
 		last := i
 		for last+1 < len(tokens) && tokens[last+1].End <= span.End {
 			last++
@@ -39,7 +39,7 @@ func chunks(src string, tokens []text.Token) []Chunk {
 }
 
 // chunkStart takes a sign or a currency before the first token along.
-func chunkStart(src string, tokens []text.Token, i int) int {
+func chunkStart(src string, tokens []tokenize.Token, i int) int {
 	start, floor := tokens[i].Start, 0
 	if i > 0 {
 		floor = tokens[i-1].End
@@ -100,13 +100,13 @@ func separates(r, prev, next rune) bool {
 }
 
 // trim removes punctuation at both ends and a possessive ending.
-func trim(src string, s text.Span) text.Span {
+func trim(src string, s tokenize.Span) tokenize.Span {
 	raw := src[s.Start:s.End]
 	trimmed := strings.TrimRight(raw, ".,:!?'’/-&…")
 	for _, ending := range []string{"'s", "’s", "'S", "’S"} {
 		trimmed = strings.TrimSuffix(trimmed, ending)
 	}
-	return text.Span{Start: s.Start, End: s.Start + len(trimmed)}
+	return tokenize.Span{Start: s.Start, End: s.Start + len(trimmed)}
 }
 
 func isEmail(s string) bool {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Code tells a chunk that is written as no word is: a path, the name of a file or
@@ -55,11 +55,11 @@ const (
 // phone reads a telephone number that begins with "+", over its spaces.
 func phone(d *Doc, i int) (Entity, bool) {
 	start := d.Tokens[i].Start
-	if start == 0 || d.Src[start-1] != '+' || !d.Tokens[i].Is(text.FormDigits) {
+	if start == 0 || d.Src[start-1] != '+' || !d.Tokens[i].Is(tokenize.FormDigits) {
 		return Entity{}, false
 	}
 	digits, last := 0, i-1
-	for j := i; j < len(d.Tokens) && d.Tokens[j].Is(text.FormDigits); j++ {
+	for j := i; j < len(d.Tokens) && d.Tokens[j].Is(tokenize.FormDigits); j++ {
 		if j > i && strings.Trim(d.Src[d.Tokens[j-1].End:d.Tokens[j].Start], " -()/") != "" {
 			break
 		}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Kind says what a value is.
@@ -31,7 +31,7 @@ const (
 // Entity is one typed value in a message.
 type Entity struct {
 	Kind Kind
-	Span text.Span
+	Span tokenize.Span
 	// First and Last are the tokens that it covers.
 	First, Last int
 	// Number, Unit, Percent and Currency belong to numbers. Unit is the singular
@@ -85,7 +85,7 @@ const (
 // Scanner reads entities. Now and its location resolve relative dates; the
 // zero time leaves them unread.
 type Scanner struct {
-	lex      *text.Lexicon
+	lex      *tokenize.Lexicon
 	tongues  []*tongue
 	starts   map[string]tongues // the words that a value can begin with
 	heads    map[string]tongues // the first letters of compounds
@@ -96,7 +96,7 @@ type Scanner struct {
 }
 
 // NewScanner prepares the tables of all languages.
-func NewScanner(lex *text.Lexicon) *Scanner {
+func NewScanner(lex *tokenize.Lexicon) *Scanner {
 	s := &Scanner{
 		lex: lex, starts: map[string]tongues{}, heads: map[string]tongues{}, units: map[string]string{}, shorts: map[string]string{},
 		measures: measureSigns(), codes: currencyCodes(),
@@ -178,7 +178,7 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	if len(t.Fold) > shortestCompound {
 		out |= s.heads[numeral.Head(t.Fold)]
 	}
-	if !t.Is(text.FormDigits | text.FormMixed) {
+	if !t.Is(tokenize.FormDigits | tokenize.FormMixed) {
 		return out
 	}
 	weights := d.Voice.At(i)
@@ -196,7 +196,7 @@ const shortestCompound = 5
 // Doc is a message with its tokens and chunks.
 type Doc struct {
 	Src    string
-	Tokens []text.Token
+	Tokens []tokenize.Token
 	Chunks []Chunk
 	// Voice tells the language of each sentence.
 	Voice lexicon.Voice
@@ -220,10 +220,10 @@ func (s said) Parted() bool           { return s.parted }
 func (s said) Gap() string            { return s.gap }
 
 // NewDoc cuts a message. Of its language nothing is known but what it says.
-func NewDoc(src string, tokens []text.Token) *Doc { return NewDocIn(src, tokens, nil) }
+func NewDoc(src string, tokens []tokenize.Token) *Doc { return NewDocIn(src, tokens, nil) }
 
 // NewDocIn cuts a message of somebody who has set a language.
-func NewDocIn(src string, tokens []text.Token, prior lexicon.Weights) *Doc {
+func NewDocIn(src string, tokens []tokenize.Token, prior lexicon.Weights) *Doc {
 	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
 	d.Voice = lexicon.Listen(lexicon.Shipped(), tokens, prior)
 	d.respell()
@@ -234,7 +234,7 @@ func NewDocIn(src string, tokens []text.Token, prior lexicon.Weights) *Doc {
 		}
 		gap := src[tokens[i-1].End:t.Start]
 		d.said[i].gap = gap
-		if before := tokens[i-1]; t.Break && (strings.TrimSpace(gap) == "." || strings.TrimSpace(gap) == "°") && before.Is(text.FormDigits) && before.End-before.Start <= 2 {
+		if before := tokens[i-1]; t.Break && (strings.TrimSpace(gap) == "." || strings.TrimSpace(gap) == "°") && before.Is(tokenize.FormDigits) && before.End-before.Start <= 2 {
 			d.said[i].parted = false
 		}
 	}
@@ -286,7 +286,7 @@ func (s *Scanner) Scan(d *Doc, now time.Time) []Entity {
 			continue
 		}
 		for _, e := range found {
-			e.Span = text.Span{Start: d.Tokens[e.First].Start, End: d.Tokens[e.Last].End}
+			e.Span = tokenize.Span{Start: d.Tokens[e.First].Start, End: d.Tokens[e.Last].End}
 			out = append(out, e)
 		}
 		i = max(i, found[len(found)-1].Last) + 1
@@ -319,7 +319,7 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 		return []Entity{e}
 	}
 	starting := s.starting(d, i)
-	if starting == 0 && !d.Tokens[i].Is(text.FormDigits|text.FormMixed) {
+	if starting == 0 && !d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) {
 		if e, ok := s.signed(d, readers, i); ok {
 			return []Entity{e}
 		}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-func named(t text.Token) bool { return t.Is(text.FormTitle) }
+func named(t tokenize.Token) bool { return t.Is(tokenize.FormTitle) }
 
 // number reads a number at token i: digits with signs and units, or words.
 func (s *Scanner) number(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
@@ -277,7 +277,7 @@ func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 		return Entity{}, false
 	}
 	ending := c.Text[cut:]
-	unit, known := s.units[text.Fold(strings.TrimPrefix(ending, "-"))]
+	unit, known := s.units[tokenize.Fold(strings.TrimPrefix(ending, "-"))]
 	if !known {
 		unit, known = s.shorts[ending]
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // captures are the values in the places of one form, as far as it is read.
@@ -71,7 +71,7 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 	case "day", "nth":
 		if day, width, ok := r.day(at, slot == "nth"); ok && r.c.nd < 2 {
 			r.c.days[r.c.nd] = day
-			r.c.wordy = r.c.wordy || !r.d.Tokens[at].Is(text.FormDigits|text.FormMixed)
+			r.c.wordy = r.c.wordy || !r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed)
 			r.c.nd++
 			give(at + width)
 		}
@@ -132,7 +132,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 			give(end + 1)
 		}
 	case "hour", "hour_h":
-		if slot == "hour_h" && (!r.d.Tokens[at].Is(text.FormMixed) || !r.tongue.data.Times.H) {
+		if slot == "hour_h" && (!r.d.Tokens[at].Is(tokenize.FormMixed) || !r.tongue.data.Times.H) {
 			return
 		}
 		if hour, width, spelled, ok := r.hour(at); ok {
@@ -252,7 +252,7 @@ func (r *reader) stops(i int) bool {
 		return false
 	}
 	t := r.d.Tokens[i]
-	if _, unit := r.tongue.units[t.Fold]; unit || t.Is(text.FormDigits|text.FormMixed) {
+	if _, unit := r.tongue.units[t.Fold]; unit || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 		return false
 	}
 	return t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Pronoun)
@@ -405,5 +405,5 @@ func (r *reader) begins(slot string, at int) bool {
 		_, ok := r.tongue.units[r.fold(at)]
 		return ok
 	}
-	return r.d.Tokens[at].Is(text.FormDigits|text.FormMixed) || r.tongue.num.MayBegin(r.fold(at))
+	return r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed) || r.tongue.num.MayBegin(r.fold(at))
 }

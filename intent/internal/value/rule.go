@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // ruleClass tells what a rule makes, and so where it may be used.
@@ -209,7 +209,7 @@ func fromPoint(sign int) func(*reader, *captures) (Entity, bool) {
 // weeksFrom reads "a week from Monday". Three days from Monday are an amount of
 // days and where they begin, and so is "two weeks from December 14".
 func weeksFrom(r *reader, c *captures) (Entity, bool) {
-	dated := c.np > 0 && slices.ContainsFunc(r.d.Tokens[c.points[0].First:c.points[0].Last+1], func(t text.Token) bool { return t.Is(text.FormDigits | text.FormMixed) })
+	dated := c.np > 0 && slices.ContainsFunc(r.d.Tokens[c.points[0].First:c.points[0].Last+1], func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits | tokenize.FormMixed) })
 	if c.unit == "day" || dated {
 		return Entity{}, false
 	}

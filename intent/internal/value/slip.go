@@ -3,8 +3,8 @@ package value
 import (
 	"sync"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // shortestCalendar is how many letters a word of the calendar has at least of which a
@@ -25,7 +25,7 @@ var calendarWords = sync.OnceValue(func() [][]string {
 // a number beside it.
 func (d *Doc) respell() {
 	for i, t := range d.Tokens {
-		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(text.FormQuoted|text.FormMixed|text.FormDigits|text.FormCaps|text.FormSign) || t.Glued {
+		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
 			continue
 		}
 		near, many := "", false
@@ -34,13 +34,13 @@ func (d *Doc) respell() {
 				continue
 			}
 			for _, w := range words {
-				if text.OneSlip(t.Fold, w) || text.Doubled(t.Fold, w) {
+				if tokenize.OneSlip(t.Fold, w) || tokenize.Doubled(t.Fold, w) {
 					many = many || near != "" && near != w
 					near = w
 				}
 			}
 		}
-		if near == "" || many || t.Is(text.FormTitle) && !t.Is(text.FormFirst) && !d.numbered(i) {
+		if near == "" || many || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && !d.numbered(i) {
 			continue
 		}
 		d.Tokens[i] = t.Respelled(near)
@@ -49,6 +49,8 @@ func (d *Doc) respell() {
 
 // numbered tells a token with a number right before or behind it.
 func (d *Doc) numbered(i int) bool {
-	digits := func(i int) bool { return i >= 0 && i < len(d.Tokens) && d.Tokens[i].Is(text.FormDigits|text.FormMixed) }
+	digits := func(i int) bool {
+		return i >= 0 && i < len(d.Tokens) && d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed)
+	}
 	return digits(i-1) || digits(i+1)
 }

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // days are what is spoken at a place, unless it is a word of a title.
@@ -64,11 +64,11 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 // languages where not every noun has a capital. Behind "on" or "from" it is the day.
 func inTitle(d *Doc, e Entity) bool {
 	i := e.First
-	if e.First != e.Last || i == 0 || i+1 == len(d.Tokens) || !d.Tokens[i].Is(text.FormTitle) || d.Tokens[i].Is(text.FormFirst) {
+	if e.First != e.Last || i == 0 || i+1 == len(d.Tokens) || !d.Tokens[i].Is(tokenize.FormTitle) || d.Tokens[i].Is(tokenize.FormFirst) {
 		return false
 	}
 	next, before := d.Tokens[i+1], d.Tokens[i-1]
-	if next.Break || !next.Is(text.FormTitle|text.FormCaps) || next.Has(lexicon.Pronoun) {
+	if next.Break || !next.Is(tokenize.FormTitle|tokenize.FormCaps) || next.Has(lexicon.Pronoun) {
 		return false
 	}
 	if hit, ok := lexicon.Find(&lexicon.Shipped().Operators, d.Tokens, i-1); ok && hit.Value == lexicon.Until {
@@ -219,7 +219,7 @@ func (e Entity) Apart(d *Doc) (day, clock Entity, ok bool) {
 	day, clock = e, Entity{Kind: Clock, First: e.Clock[0], Last: e.Clock[1], Time: e.Time, HasClock: true, P: e.P, Doubt: e.Doubt}
 	day.Last, day.HasClock, day.Clock = e.Day, false, [2]int{}
 	for _, x := range []*Entity{&day, &clock} {
-		x.Span = text.Span{Start: d.Tokens[x.First].Start, End: d.Tokens[x.Last].End}
+		x.Span = tokenize.Span{Start: d.Tokens[x.First].Start, End: d.Tokens[x.Last].End}
 	}
 	return day, clock, true
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // wednesday is what "now" is in the tables: 2026-11-18.
@@ -30,7 +30,7 @@ func TestTables(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no tables", err)
 	}
-	scanner := value.NewScanner(text.NewLexicon())
+	scanner := value.NewScanner(tokenize.NewLexicon())
 	for _, file := range files {
 		code := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(code, func(t *testing.T) {
@@ -70,7 +70,7 @@ func table(t *testing.T, file string) func(func(say, want string) bool) {
 
 // readIn reads a phrase of somebody who has set a language.
 func readIn(scanner *value.Scanner, code, say string) string {
-	doc := value.NewDocIn(say, text.Tokens(say), lexicon.Shipped().Prior(code))
+	doc := value.NewDocIn(say, tokenize.Tokens(say), lexicon.Shipped().Prior(code))
 	var out []string
 	entities := scanner.Scan(doc, wednesday)
 	if p := period(scanner, doc); len(entities) == 0 || p != "-" && entities[0].Kind == value.Number {

@@ -3,8 +3,8 @@ package cues
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Sense is what a parameter is about, as far as its name tells, and what a
@@ -41,7 +41,7 @@ type Cues struct {
 	Capitalising map[string]bool
 	// Verbal are everyday verbs and adverbs that stand around names.
 	Verbal   map[string]bool
-	Everyday text.Everyday
+	Everyday tokenize.Everyday
 	// English tells English from the others; Shared are prepositions of others that
 	// are words of another kind in English.
 	English, Shared map[string]bool
@@ -69,7 +69,7 @@ type Cues struct {
 // New collects what the files of all languages say; english and shared are words with
 // spaces between.
 func New(x *lexicon.Lexica, english, shared string) *Cues {
-	c := &Cues{Names: map[string]Sense{}, Preps: map[string]Sense{}, Everyday: text.NewEveryday()}
+	c := &Cues{Names: map[string]Sense{}, Preps: map[string]Sense{}, Everyday: tokenize.NewEveryday()}
 	for class, s := range map[lexicon.Class]Sense{
 		lexicon.NamePlace: SensePlace, lexicon.NameSource: SenseSource, lexicon.NameTarget: SenseTarget, lexicon.NameMaker: SenseMaker,
 		lexicon.NameTopic: SenseTopic, lexicon.NameMeans: SenseMeans, lexicon.NameKind: SenseKind, lexicon.NameTime: SenseTime,
@@ -127,7 +127,7 @@ func wordSet(words []string) map[string]bool {
 
 func stemSet(words []string) map[string]bool {
 	out := map[string]bool{}
-	for _, stem := range text.Stems(strings.Join(words, " ")) {
+	for _, stem := range tokenize.Stems(strings.Join(words, " ")) {
 		out[stem] = true
 	}
 	return out

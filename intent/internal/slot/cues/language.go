@@ -1,13 +1,13 @@
 package cues
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // InEnglish tells whether most of the everyday words are English, or all that
 // there are could be.
-func (c *Cues) InEnglish(tokens []text.Token, lexicon *text.Lexicon) bool {
+func (c *Cues) InEnglish(tokens []tokenize.Token, lexicon *tokenize.Lexicon) bool {
 	english, foreign := 0, 0
 	for _, t := range tokens {
 		switch {

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // expression is how one is written: "3x^2 - 2*x + sin(x)".
@@ -20,7 +20,7 @@ const variable = `(?:[a-z]{2,4}\([^()]{1,20}\)|[a-zA-Z](?:(?:\^|\*\*)\(?-?[0-9a-
 // At reads an expression that begins at token i and ends before token to. A word is none,
 // nor a number without a variable.
 func At(d *value.Doc, i, to int) (raw string, last int, ok bool) {
-	if i > 0 && d.Tokens[i].Glued || d.Tokens[i].Is(text.FormQuoted) {
+	if i > 0 && d.Tokens[i].Glued || d.Tokens[i].Is(tokenize.FormQuoted) {
 		return "", 0, false
 	}
 	start := d.Tokens[i].Start
@@ -30,7 +30,7 @@ func At(d *value.Doc, i, to int) (raw string, last int, ok bool) {
 	raw = expression.FindString(d.Src[start:])
 	end := start + len(raw)
 	last = i - 1
-	for last+1 < to && d.Tokens[last+1].End <= end && !d.Tokens[last+1].Is(text.FormQuoted) {
+	for last+1 < to && d.Tokens[last+1].End <= end && !d.Tokens[last+1].Is(tokenize.FormQuoted) {
 		last++
 	}
 	raw = strings.TrimRight(raw, " ")

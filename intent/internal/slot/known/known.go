@@ -8,8 +8,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Words are those that a capability is asked for with: its name, its keywords, the objects of
@@ -26,7 +26,7 @@ type Words struct {
 }
 
 // Add takes a word in.
-func (k *Words) Add(t text.Token) {
+func (k *Words) Add(t tokenize.Token) {
 	if k.stems == nil {
 		k.stems = map[string]bool{}
 	}
@@ -38,7 +38,7 @@ func (k *Words) Add(t text.Token) {
 
 func (k *Words) addText(texts ...string) {
 	for _, s := range texts {
-		for _, t := range text.Tokens(s) {
+		for _, t := range tokenize.Tokens(s) {
 			k.Add(t)
 		}
 	}
@@ -47,7 +47,7 @@ func (k *Words) addText(texts ...string) {
 func stemsOf(texts ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range texts {
-		for _, t := range text.Tokens(s) {
+		for _, t := range tokenize.Tokens(s) {
 			out[t.Stem] = true
 		}
 	}
@@ -78,10 +78,10 @@ func (k *Words) Collect(lex *lexicon.Lexica, h *contracts.IntentHints, name stri
 func (k *Words) example(lex *lexicon.Lexica, example string, seen map[string]int) {
 	var b strings.Builder
 	b.WriteByte(' ')
-	for _, t := range text.Tokens(example) {
+	for _, t := range tokenize.Tokens(example) {
 		b.WriteString(t.Fold)
 		b.WriteByte(' ')
-		if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormQuoted) && !t.Is(text.FormTitle) {
+		if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormQuoted) && !t.Is(tokenize.FormTitle) {
 			k.Add(t) // what many examples say is no value of one
 			if !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value) && lex.Kin(t.Fold) == 0 {
 				k.called[t.Stem] = true
@@ -100,15 +100,15 @@ func (k *Words) Called(stem string) bool { return k.called[stem] }
 
 // Head tells a word that is asked for with, in another form, misspelled by a letter, or at the
 // end of a compound.
-func (k *Words) Head(t text.Token) bool {
+func (k *Words) Head(t tokenize.Token) bool {
 	if k.stems[t.Stem] {
 		return true
 	}
-	if len(t.Fold) < 4 || t.Is(text.FormDigits|text.FormMixed|text.FormQuoted) {
+	if len(t.Fold) < 4 || t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) {
 		return false
 	}
 	if len(t.Fold) == 4 { // a word of its own is no slip of another
-		return !t.Has(lexicon.Function) && !t.Is(text.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
+		return !t.Has(lexicon.Function) && !t.Is(tokenize.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && wording.Near(t.Fold, w) })
 	}
 	for _, w := range k.long {
 		if wording.Near(t.Fold, w) || wording.Bends(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Length is what units such as metres measure.
@@ -70,7 +70,7 @@ func pairs(list string) map[string]float64 {
 	return out
 }
 
-func stem(word string) string { return strings.Join(text.Stems(word), " ") }
+func stem(word string) string { return strings.Join(tokenize.Stems(word), " ") }
 
 // Unit gives the unit that is turned into others among the stems of a description, "" where
 // it names none or two that differ, and for a rate: "mg per kg" is neither.

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/measure"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-func stem(word string) string { return text.Stems(word)[0] }
+func stem(word string) string { return tokenize.Stems(word)[0] }
 
 // A number of one unit is turned into another of the same kind, in each language, and into
 // nothing else.
@@ -35,7 +35,7 @@ func TestUnit(t *testing.T) {
 		"mg per kg": "", "metres or kilometres": "", "How many there are.": "", "Dose in milligrams per kilogram": "",
 	} {
 		stems := map[string]bool{}
-		for _, s := range text.Stems(description) {
+		for _, s := range tokenize.Stems(description) {
 			stems[s] = true
 		}
 		if got := measure.Unit(stems); got != want {
@@ -50,7 +50,7 @@ func TestNamed(t *testing.T) {
 		"height of the wall": "length", "load weight": "mass", "room temp": "temperature", "largura": "length", "peso": "mass", "Geschwindigkeit": "speed", "vitesse": "speed",
 		"altezza": "length", "age": "time", "price": "",
 	} {
-		if got := measure.Named(text.Stems(name)); got != want {
+		if got := measure.Named(tokenize.Stems(name)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Request is what is asked for, as far as it tells names from other words.
 type Request interface {
 	// Knows tells a word of the request itself.
-	Knows(t text.Token) bool
+	Knows(t tokenize.Token) bool
 	// Long are its words of five letters or more as they are written.
 	Long() []string
 	// Titles tells that its examples have titles before values that are no part of them,
@@ -119,11 +119,11 @@ func (r *Names) Conjoined(first, last int, naming bool) int {
 // NameWord tells whether a token looks like a part of a name.
 func (r *Names) NameWord(i int) bool {
 	t := r.Doc.Tokens[i]
-	if !t.Is(text.FormTitle|text.FormCaps) || t.Is(text.FormQuoted) || r.InEntity[i] || r.Lexicon.Light(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
+	if !t.Is(tokenize.FormTitle|tokenize.FormCaps) || t.Is(tokenize.FormQuoted) || r.InEntity[i] || r.Lexicon.Light(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
 		return false
 	}
 	if r.Learning {
-		return !t.Is(text.FormFirst) || i+1 < r.To && r.Doc.Tokens[i+1].Is(text.FormTitle) && !r.Doc.Tokens[i+1].Break
+		return !t.Is(tokenize.FormFirst) || i+1 < r.To && r.Doc.Tokens[i+1].Is(tokenize.FormTitle) && !r.Doc.Tokens[i+1].Break
 	}
 	return !r.Familiar(i) || r.Wording.CalledSo(i, i)
 }
@@ -133,7 +133,7 @@ func (r *Names) NameWord(i int) bool {
 // sentence tells something of: "Ines Moreau weighs 61 kg".
 func (r *Names) BeginsName(i int) bool {
 	t, last := r.Doc.Tokens[i], i+1
-	if !t.Is(text.FormFirst) || !t.Is(text.FormTitle) || r.Learning || r.CapitalNouns() || !r.partOfName(i) || last >= r.To || r.Doc.Tokens[last].Break || !r.partOfName(last) {
+	if !t.Is(tokenize.FormFirst) || !t.Is(tokenize.FormTitle) || r.Learning || r.CapitalNouns() || !r.partOfName(i) || last >= r.To || r.Doc.Tokens[last].Break || !r.partOfName(last) {
 		return false
 	}
 	for last+1 < r.To && !r.Doc.Tokens[last+1].Break && r.partOfName(last+1) {
@@ -144,7 +144,7 @@ func (r *Names) BeginsName(i int) bool {
 	}
 	next := r.Doc.Tokens[last+1]
 	_, prep := r.Cues.Preps[next.Fold]
-	return !next.Is(text.FormDigits|text.FormMixed|text.FormQuoted|text.FormTitle|text.FormCaps) && !prep && !cues.Joins(next.Fold) && !next.Has(lexicon.Article) && !next.Has(lexicon.Courteous)
+	return !next.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted|tokenize.FormTitle|tokenize.FormCaps) && !prep && !cues.Joins(next.Fold) && !next.Has(lexicon.Article) && !next.Has(lexicon.Courteous)
 }
 
 // Capitalises tells a text that has a name of several capitals: no name in it is in small
@@ -154,7 +154,7 @@ func (r *Names) Capitalises() bool {
 		found := false
 		for i := r.From; i+1 < r.To && !found; i++ {
 			first, next := r.Doc.Tokens[i], r.Doc.Tokens[i+1]
-			found = first.Is(text.FormTitle) && next.Is(text.FormTitle) && (!first.Is(text.FormFirst) || r.BeginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
+			found = first.Is(tokenize.FormTitle) && next.Is(tokenize.FormTitle) && (!first.Is(tokenize.FormFirst) || r.BeginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
 		}
 		r.names = &found
 	}
@@ -170,7 +170,7 @@ func (r *Names) partOfName(i int) bool {
 // part of the value.
 func (r *Names) Honours(i int) bool {
 	next := i + 1
-	return next < r.To && r.Doc.Tokens[i].Has(lexicon.Title) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
+	return next < r.To && r.Doc.Tokens[i].Has(lexicon.Title) && r.Doc.Tokens[next].Is(tokenize.FormTitle|tokenize.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
 		r.Request.Titles()
 }
 
@@ -178,7 +178,7 @@ func (r *Names) Honours(i int) bool {
 // last word of "Head of Time Keeping".
 func (r *Names) continuesName(j int) bool {
 	t := r.Doc.Tokens[j]
-	if !t.Is(text.FormTitle) || t.Is(text.FormFirst|text.FormQuoted) || r.InEntity[j] {
+	if !t.Is(tokenize.FormTitle) || t.Is(tokenize.FormFirst|tokenize.FormQuoted) || r.InEntity[j] {
 		return false
 	}
 	return !r.Lexicon.Light(t.Fold) || !r.CapitalNouns() // "Sá" is a name, "Sie" is not
@@ -187,7 +187,7 @@ func (r *Names) continuesName(j int) bool {
 // DigitsOfName lets a number end a name, such as "Support Bot 2", where the
 // capability takes no numbers.
 func (r *Names) DigitsOfName(j int) bool {
-	if !r.Doc.Tokens[j].Is(text.FormDigits) || r.Doc.Tokens[j].Break || r.Request.Numbers() {
+	if !r.Doc.Tokens[j].Is(tokenize.FormDigits) || r.Doc.Tokens[j].Break || r.Request.Numbers() {
 		return false
 	}
 	return slices.ContainsFunc(r.Wording.Numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
@@ -196,7 +196,7 @@ func (r *Names) DigitsOfName(j int) bool {
 // codeOfName lets a code such as "v2" end a name, where the capability takes no codes.
 func (r *Names) codeOfName(j int) bool {
 	t := r.Doc.Tokens[j]
-	return t.Is(text.FormMixed) && !t.Is(text.FormQuoted) && !t.Glued && !r.InEntity[j] && (j+1 >= r.To || !r.Doc.Tokens[j+1].Glued) &&
+	return t.Is(tokenize.FormMixed) && !t.Is(tokenize.FormQuoted) && !t.Glued && !r.InEntity[j] && (j+1 >= r.To || !r.Doc.Tokens[j+1].Glued) &&
 		!r.Request.Codes()
 }
 
@@ -214,7 +214,7 @@ func (r *Names) Only() (first, last int, ok bool) {
 			return 0, 0, false
 		}
 		first, last, ok = i, end, true
-		for first > r.From && r.Doc.Tokens[first-1].Is(text.FormTitle|text.FormCaps) && !r.Doc.Tokens[first-1].Is(text.FormFirst|text.FormQuoted) && !r.Doc.Tokens[first].Break {
+		for first > r.From && r.Doc.Tokens[first-1].Is(tokenize.FormTitle|tokenize.FormCaps) && !r.Doc.Tokens[first-1].Is(tokenize.FormFirst|tokenize.FormQuoted) && !r.Doc.Tokens[first].Break {
 			first--
 		}
 		i = end

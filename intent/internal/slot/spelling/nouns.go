@@ -3,7 +3,7 @@ package spelling
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // CapitalNouns tells whether capitals say little in this text. It is looked at once.
@@ -18,7 +18,7 @@ func (r *Names) CapitalNouns() bool {
 // Noun tells a lone word that has its capital only for being a noun, as far as
 // can be seen: it stands alone in a text in which all nouns have one.
 func (r *Names) Noun(first, last int) bool {
-	return first == last && r.CapitalNouns() && !r.Doc.Tokens[first].Is(text.FormCaps|text.FormMixed)
+	return first == last && r.CapitalNouns() && !r.Doc.Tokens[first].Is(tokenize.FormCaps|tokenize.FormMixed)
 }
 
 // Compounds shorter than this, or with a part shorter than that, may be
@@ -27,7 +27,7 @@ const compoundPart, compoundRest = 5, 3
 
 // compound tells a German noun of which a part belongs to the request:
 // "Urlaubstage" where "Urlaub" does.
-func compound(long []string, t text.Token) bool {
+func compound(long []string, t tokenize.Token) bool {
 	for _, w := range long {
 		if len(w) >= compoundPart && len(t.Fold) >= len(w)+compoundRest && (strings.HasPrefix(t.Fold, w) || strings.HasSuffix(t.Fold, w)) {
 			return true
@@ -39,5 +39,5 @@ func compound(long []string, t text.Token) bool {
 // Familiar tells words of the request, whole or as a part of a compound.
 func (r *Names) Familiar(i int) bool {
 	t := r.Doc.Tokens[i]
-	return r.Request.Knows(t) || t.Is(text.FormTitle) && r.CapitalNouns() && compound(r.Request.Long(), t)
+	return r.Request.Knows(t) || t.Is(tokenize.FormTitle) && r.CapitalNouns() && compound(r.Request.Long(), t)
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Words are the words by which a description says what a switch is for, by their stems: true
@@ -16,7 +16,7 @@ type Words map[string]bool
 // when the switch is off, and what is denied there is not so: "false for those that may eat".
 func Described(description string) Words {
 	out, on, denied := Words{}, true, false
-	tokens := text.Tokens(description)
+	tokens := tokenize.Tokens(description)
 	for i, t := range tokens {
 		switch {
 		case t.Fold == "true":
@@ -28,7 +28,7 @@ func Described(description string) Words {
 		case t.Break:
 			denied = false
 		}
-		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(text.FormDigits|text.FormMixed) {
+		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 			if was, ok := out[t.Stem]; ok && was != (on != denied) {
 				delete(out, t.Stem) // it stands on both sides
 				continue
@@ -43,7 +43,7 @@ func Described(description string) Words {
 const shortest = 3
 
 // Denies tells a word that turns what follows into its opposite, also in two parts: "mustn't".
-func Denies(tokens []text.Token, i int) bool {
+func Denies(tokens []tokenize.Token, i int) bool {
 	t := tokens[i]
 	if t.Has(lexicon.Negation) || t.Has(lexicon.Switches) || t.Has(lexicon.Lacking) {
 		return true
@@ -58,7 +58,7 @@ func Denies(tokens []text.Token, i int) bool {
 const reach = 3
 
 // Denied tells a word that is denied by one before it in its clause.
-func Denied(tokens []text.Token, from, i int) (at int, ok bool) {
+func Denied(tokens []tokenize.Token, from, i int) (at int, ok bool) {
 	for j := i - 1; j >= from && j >= i-reach && !tokens[j+1].Break; j-- {
 		if Denies(tokens, j) {
 			return j, true
@@ -68,10 +68,10 @@ func Denied(tokens []text.Token, from, i int) (at int, ok bool) {
 }
 
 // Said tells what a word says of a switch by its description.
-func (w Words) Said(tokens []text.Token, from, i int) (first int, on, ok bool) {
+func (w Words) Said(tokens []tokenize.Token, from, i int) (first int, on, ok bool) {
 	t := tokens[i]
 	on, ok = w[t.Stem]
-	if !ok || t.Is(text.FormQuoted|text.FormDigits|text.FormMixed) || t.Is(text.FormTitle) && !t.Is(text.FormFirst) {
+	if !ok || t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed) || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) {
 		return i, false, false
 	}
 	first, denied := Denied(tokens, from, i)
@@ -80,7 +80,7 @@ func (w Words) Said(tokens []text.Token, from, i int) (first int, on, ok bool) {
 
 // Tail is the noun that the name of a switch ends in, "" if it is a single word.
 func Tail(name string) string {
-	stems := text.Stems(name)
+	stems := tokenize.Stems(name)
 	if len(stems) < 2 || slices.Contains([]string{"only", "at"}, stems[len(stems)-1]) {
 		return ""
 	}
@@ -88,7 +88,7 @@ func Tail(name string) string {
 }
 
 // Lacking gives the nouns that stand behind a word such as "without", by their stems.
-func Lacking(lex *lexicon.Lexica, tokens []text.Token, covered []bool) []string {
+func Lacking(lex *lexicon.Lexica, tokens []tokenize.Token, covered []bool) []string {
 	var out []string
 	for i := range len(tokens) - 1 {
 		noun := i + 1

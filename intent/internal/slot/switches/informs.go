@@ -3,14 +3,14 @@ package switches
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Informs tells the name of a switch that is a verb of telling and who is told:
 // "notify_owner".
 func Informs(lex *lexicon.Lexica, name string) (who []string, ok bool) {
-	words := text.Tokens(name)
+	words := tokenize.Tokens(name)
 	if len(words) < 2 || lex.Kin(words[0].Fold)&lexicon.KindOf("notify") == 0 || words[0].Has(lexicon.Light) {
 		return nil, false
 	}
@@ -32,11 +32,11 @@ type Telling struct {
 // Told reads a clause around a verb or a noun of telling at a place: "let the owner know",
 // "der Kunde braucht keine Nachricht", "nobody needs to be informed". Is tells a word for the
 // one who is told. What has other words in it, or tells what was, is left alone.
-func Told(lex *lexicon.Lexica, tokens []text.Token, from, to, i int, is func(i int) bool) (Telling, bool) {
+func Told(lex *lexicon.Lexica, tokens []tokenize.Token, from, to, i int, is func(i int) bool) (Telling, bool) {
 	c := clause{lex: lex, tokens: tokens, from: from, to: to, is: is, first: i, last: i}
 	t := tokens[i]
 	switch {
-	case t.Is(text.FormQuoted|text.FormMixed|text.FormDigits) || t.Break && t.Has(lexicon.Light) && t.Has(lexicon.Filler) && !t.Has(lexicon.Tells):
+	case t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits) || t.Break && t.Has(lexicon.Light) && t.Has(lexicon.Filler) && !t.Has(lexicon.Tells):
 		return Telling{}, false
 	case t.Has(lexicon.Informs):
 		c.noun = true
@@ -49,7 +49,7 @@ func Told(lex *lexicon.Lexica, tokens []text.Token, from, to, i int, is func(i i
 	}
 	c.left()
 	c.right()
-	told := slices.ContainsFunc(c.words(), func(t text.Token) bool {
+	told := slices.ContainsFunc(c.words(), func(t tokenize.Token) bool {
 		return t.Has(lexicon.Past) || t.Has(lexicon.Helps) && !t.Has(lexicon.Needing) && !t.Has(lexicon.Want) && !t.Has(lexicon.Article) // "a" is French, too
 	})
 	if told || c.speaker || !c.named && !c.denied() || c.past(i) && !c.bids() {
@@ -61,7 +61,7 @@ func Told(lex *lexicon.Lexica, tokens []text.Token, from, to, i int, is func(i i
 // clause grows over what belongs to it.
 type clause struct {
 	lex         *lexicon.Lexica
-	tokens      []text.Token
+	tokens      []tokenize.Token
 	from, to    int
 	is          func(i int) bool
 	first, last int
@@ -70,7 +70,7 @@ type clause struct {
 	noun        bool // "a message"
 }
 
-func (c *clause) words() []text.Token { return c.tokens[c.first : c.last+1] }
+func (c *clause) words() []tokenize.Token { return c.tokens[c.first : c.last+1] }
 
 func (c *clause) denied() bool {
 	for i := c.first; i <= c.last; i++ {
@@ -92,7 +92,7 @@ func (c *clause) past(i int) bool {
 }
 
 func (c *clause) bids() bool {
-	return slices.ContainsFunc(c.words(), func(t text.Token) bool { return t.Has(lexicon.Needing) || t.Has(lexicon.Want) || t.Fold == "be" })
+	return slices.ContainsFunc(c.words(), func(t tokenize.Token) bool { return t.Has(lexicon.Needing) || t.Has(lexicon.Want) || t.Fold == "be" })
 }
 
 // lets finds the verb before a word such as "know".
@@ -126,7 +126,7 @@ func (c *clause) right() {
 // takes tells whether a word belongs to the clause.
 func (c *clause) takes(j int) bool {
 	t := c.tokens[j]
-	if t.Is(text.FormQuoted|text.FormMixed|text.FormDigits) || t.Has(lexicon.Condition) || t.Has(lexicon.Asks) && !Denies(c.tokens, j) {
+	if t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits) || t.Has(lexicon.Condition) || t.Has(lexicon.Asks) && !Denies(c.tokens, j) {
 		return false
 	}
 	if c.is(j) {

@@ -1,13 +1,13 @@
 package switches
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Removed tells words whose first verb takes away, of a capability that is asked for by no such
 // verb: what they name is to be off ("take the paid mark off the invoice").
-func Removed(lexica *lexicon.Lexica, own lexicon.Kinds, tokens []text.Token) bool {
+func Removed(lexica *lexicon.Lexica, own lexicon.Kinds, tokens []tokenize.Token) bool {
 	away := lexicon.KindOf("delete") | lexicon.KindOf("cancel") | lexicon.KindOf("stop")
 	if own&away != 0 {
 		return false

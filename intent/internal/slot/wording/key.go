@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Name is the name of a parameter as words.
@@ -65,7 +65,7 @@ func ValueText(rest string, sign byte, list bool) (raw string, quoted bool) {
 			return rest[:end+1], false
 		}
 	case strings.ContainsRune("\"'`“«", first):
-		if q := text.Quotes(rest); len(q) > 0 && q[0].Start <= 4 {
+		if q := tokenize.Quotes(rest); len(q) > 0 && q[0].Start <= 4 {
 			return rest[:q[0].End], true
 		}
 	}

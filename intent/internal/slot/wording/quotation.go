@@ -4,22 +4,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // QuotedFrom tells whether there is a quotation at a place or behind it.
 func (r *Words) QuotedFrom(i int) bool {
-	return slices.ContainsFunc(r.Doc.Tokens[i:r.To], func(t text.Token) bool { return t.Is(text.FormQuoted) })
+	return slices.ContainsFunc(r.Doc.Tokens[i:r.To], func(t tokenize.Token) bool { return t.Is(tokenize.FormQuoted) })
 }
 
 // QuotedTo gives the last token of the quotation that begins at a token.
 func (r *Words) QuotedTo(first int) int {
-	if !r.Doc.Tokens[first].Is(text.FormQuoted) {
+	if !r.Doc.Tokens[first].Is(tokenize.FormQuoted) {
 		return first - 1
 	}
 	last := first
-	for last+1 < r.To && r.Doc.Tokens[last+1].Is(text.FormQuoted) && !ClosesQuote(r.Gap(last, last+1)) {
+	for last+1 < r.To && r.Doc.Tokens[last+1].Is(tokenize.FormQuoted) && !ClosesQuote(r.Gap(last, last+1)) {
 		last++
 	}
 	return last
@@ -39,7 +39,7 @@ func (r *Words) Quotation(first, last int) string {
 			if first == last {
 				raw = strings.TrimRight(raw, ".")
 			}
-			return text.Clean(raw)
+			return tokenize.Clean(raw)
 		}
 	}
 	return r.Text(first, last)
@@ -48,7 +48,7 @@ func (r *Words) Quotation(first, last int) string {
 // InsideQuotation tells a part of a longer quotation: what "Ping Two" names is
 // not Ping. In a request that stands in quotes as a whole nothing is quoted.
 func (r *Words) InsideQuotation(first, last int) bool {
-	quoted := func(i int) bool { return i >= r.From && i < r.To && r.Doc.Tokens[i].Is(text.FormQuoted) }
+	quoted := func(i int) bool { return i >= r.From && i < r.To && r.Doc.Tokens[i].Is(tokenize.FormQuoted) }
 	if !quoted(first) {
 		return false
 	}
@@ -70,7 +70,7 @@ func (r *Words) Dictated(i int) (first int, half string, ok bool) {
 		half = r.Doc.Tokens[i].Fold
 		i++
 	}
-	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(text.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
+	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(tokenize.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
 }
 
 // Addressee gives the last word of a name that begins at a place and ends at a colon; a place
@@ -92,10 +92,10 @@ const mostOfAddressee = 4
 
 // Called tells a place behind words that give something a name, such as "call it": no thing that
 // is there already is meant.
-func Called(tokens []text.Token, at int) bool {
+func Called(tokens []tokenize.Token, at int) bool {
 	for i := max(0, at-longestNaming); i < at; i++ {
 		hit, ok := lexicon.Find(&lexicon.Shipped().Frames, tokens[:at], i)
-		if ok && hit.Value == lexicon.FrameNames && i+hit.Tokens == at && slices.ContainsFunc(tokens[i:at], func(t text.Token) bool { return t.Has(lexicon.Third) || t.Has(lexicon.Anaphor) }) {
+		if ok && hit.Value == lexicon.FrameNames && i+hit.Tokens == at && slices.ContainsFunc(tokens[i:at], func(t tokenize.Token) bool { return t.Has(lexicon.Third) || t.Has(lexicon.Anaphor) }) {
 			return true
 		}
 	}

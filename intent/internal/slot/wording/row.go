@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // BehindConnector gives the token behind ",", "and" or both.
@@ -69,7 +69,7 @@ func (r *Words) Continues(a, b int) bool {
 	if strings.ContainsAny(gap, "[](){}:") {
 		return false
 	}
-	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.Doc.Tokens[b].Is(text.FormDigits) && r.Bracketed(a)
+	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.Doc.Tokens[b].Is(tokenize.FormDigits) && r.Bracketed(a)
 }
 
 // Bracketed tells whether a place lies inside square brackets.
@@ -80,7 +80,7 @@ func (r *Words) Bracketed(i int) bool {
 
 // NothingBetween tells whether only small words and words of the request stand between two
 // values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
-func (r *Words) NothingBetween(last, first int, known func(text.Token) bool) bool {
+func (r *Words) NothingBetween(last, first int, known func(tokenize.Token) bool) bool {
 	listed, joined := r.Doc.Tokens[first].Break, false
 	for i := last + 1; i < first; i++ {
 		t := r.Doc.Tokens[i]

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Scope is what is read: a part of a message. It is set before anything is read and
@@ -17,8 +17,8 @@ type Scope struct {
 	Doc      *value.Doc
 	From, To int
 	Entities []value.Entity
-	Quotes   []text.Span
-	Lexicon  *text.Lexicon
+	Quotes   []tokenize.Span
+	Lexicon  *tokenize.Lexicon
 }
 
 // Words tells how the words of a part stand.
@@ -79,7 +79,7 @@ func (r *Words) Gap(a, b int) string {
 
 // Text gives the cleaned text of a run of tokens.
 func (r *Words) Text(first, last int) string {
-	return text.Clean(r.Doc.Src[r.Doc.Tokens[first].Start:r.Doc.Tokens[last].End])
+	return tokenize.Clean(r.Doc.Src[r.Doc.Tokens[first].Start:r.Doc.Tokens[last].End])
 }
 
 // Broken tells whether a part of a sentence begins within a run of tokens.
@@ -96,7 +96,7 @@ func (r *Words) Broken(first, last int) bool {
 // type in a chat.
 func (r *Words) Uncapitalised() bool {
 	for i := r.From; i < r.To; i++ {
-		if t := r.Doc.Tokens[i]; !t.Is(text.FormQuoted) && t.Is(text.FormTitle|text.FormCaps) && !t.Is(text.FormFirst) {
+		if t := r.Doc.Tokens[i]; !t.Is(tokenize.FormQuoted) && t.Is(tokenize.FormTitle|tokenize.FormCaps) && !t.Is(tokenize.FormFirst) {
 			return false
 		}
 	}
@@ -132,8 +132,8 @@ func (r *Words) BareHour(e value.Entity) bool {
 // "Reply" of "called Reply Desk" is no kind of starter.
 func (r *Words) CalledSo(first, last int) bool {
 	next := last + 1
-	return first > r.From && next < r.To && r.Doc.Tokens[first].Is(text.FormTitle) && !r.Doc.Tokens[first].Break && !r.Doc.Tokens[next].Break &&
-		cues.Links(r.Doc.Tokens[first-1].Fold) && r.Doc.Tokens[next].Is(text.FormTitle|text.FormCaps) && !r.Doc.Tokens[next].Is(text.FormQuoted)
+	return first > r.From && next < r.To && r.Doc.Tokens[first].Is(tokenize.FormTitle) && !r.Doc.Tokens[first].Break && !r.Doc.Tokens[next].Break &&
+		cues.Links(r.Doc.Tokens[first-1].Fold) && r.Doc.Tokens[next].Is(tokenize.FormTitle|tokenize.FormCaps) && !r.Doc.Tokens[next].Is(tokenize.FormQuoted)
 }
 
 // InsideCode tells a part of a path, of a file's name or of an address: the
@@ -173,5 +173,5 @@ func (r *Words) WrittenApart(word string, i int) bool {
 	if i+1 >= r.To || !r.Doc.Tokens[i+1].Glued && (r.Doc.Tokens[i+1].Break || len(word) < shortestApart) {
 		return false
 	}
-	return slices.Contains(text.Stems(r.Doc.Tokens[i].Fold+r.Doc.Tokens[i+1].Fold), word)
+	return slices.Contains(tokenize.Stems(r.Doc.Tokens[i].Fold+r.Doc.Tokens[i+1].Fold), word)
 }

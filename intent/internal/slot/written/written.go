@@ -5,9 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/slot/camel"
-	"github.com/manifold-run/manifold/intent/internal/text"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Expectation is how the values of a parameter are written.
@@ -20,7 +19,7 @@ type Expectation struct {
 // See looks at one value.
 func (e *Expectation) See(s string) {
 	e.Words = max(e.Words, len(strings.Fields(s)))
-	e.Camels = camel.Add(e.Camels, s)
+	e.Camels = tokenize.AddCamelCase(e.Camels, s)
 	r := []rune(s)
 	switch {
 	case len(r) == 0 || !unicode.IsLetter(r[0]):
@@ -50,7 +49,7 @@ const headWords = 4
 // publication", and of no number of them, such as "Rate per year": a year begins or ends
 // what comes before the first word of grammar.
 func Year(description string, isYear func(stem string) bool) bool {
-	tokens := text.Tokens(description)
+	tokens := tokenize.Tokens(description)
 	if len(tokens) > 0 && tokens[0].Has(lexicon.Article) {
 		tokens = tokens[1:]
 	}

@@ -1,15 +1,15 @@
-package text_test
+package tokenize_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func TestSpellerKnowsOneTypingError(t *testing.T) {
 	t.Parallel()
-	s := text.NewSpeller([]string{"transfer", "reserve", "reverse", "account", "account"})
+	s := tokenize.NewSpeller([]string{"transfer", "reserve", "reverse", "account", "account"})
 	for typed, want := range map[string][]string{
 		"transefr":  {"transfer"}, // two letters changed places
 		"tranfer":   {"transfer"}, // one is missing
@@ -29,10 +29,10 @@ func TestSpellerKnowsOneTypingError(t *testing.T) {
 			t.Errorf("Near(%q) = %q, want %q", typed, got, want)
 		}
 	}
-	if got := text.NewSpeller([]string{"reserve", "reserved", "reserves"}).Near("reserv"); !slices.Equal(got, []string{"reserve"}) {
+	if got := tokenize.NewSpeller([]string{"reserve", "reserved", "reserves"}).Near("reserv"); !slices.Equal(got, []string{"reserve"}) {
 		t.Errorf("Near(reserv) = %q", got)
 	}
-	if got := text.NewSpeller([]string{"rating", "racing"}).Near("raking"); !slices.Equal(got, []string{"racing", "rating"}) {
+	if got := tokenize.NewSpeller([]string{"rating", "racing"}).Near("raking"); !slices.Equal(got, []string{"racing", "rating"}) {
 		t.Errorf("Near(raking) = %q", got)
 	}
 }
@@ -40,8 +40,8 @@ func TestSpellerKnowsOneTypingError(t *testing.T) {
 func TestOnlyLongPlainWordsAreSpellable(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]bool{"transfer": true, "férias": true, "pay": false, "AB1234": false, "NASDAQ": false, "2026": false, "Marta": false} {
-		tokens := text.Tokens("now " + word)
-		if got := text.Spellable(tokens[1]); got != want {
+		tokens := tokenize.Tokens("now " + word)
+		if got := tokenize.Spellable(tokens[1]); got != want {
 			t.Errorf("Spellable(%q) = %v, want %v", word, got, want)
 		}
 	}

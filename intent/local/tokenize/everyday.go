@@ -1,4 +1,4 @@
-package text
+package tokenize
 
 // Everyday has words that tell languages apart that do and do not give every noun
 // a capital.

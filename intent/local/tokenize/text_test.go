@@ -1,4 +1,4 @@
-package text_test
+package tokenize_test
 
 import (
 	"slices"
@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func folds(src string) []string {
 	var out []string
-	for _, t := range text.Tokens(src) {
+	for _, t := range tokenize.Tokens(src) {
 		out = append(out, t.Fold)
 	}
 	return out
@@ -51,8 +51,8 @@ func TestTokensKeepTheirPlace(t *testing.T) {
 	t.Parallel()
 	const say = "É Zoë's “PETR4.SA”, ok?"
 	prev := 0
-	for _, tok := range text.Tokens(say) {
-		if tok.Start < prev || tok.End <= tok.Start || text.Fold(say[tok.Start:tok.End]) != tok.Fold {
+	for _, tok := range tokenize.Tokens(say) {
+		if tok.Start < prev || tok.End <= tok.Start || tokenize.Fold(say[tok.Start:tok.End]) != tok.Fold {
 			t.Errorf("the token %q stands at [%d, %d), which says %q", tok.Fold, tok.Start, tok.End, say[tok.Start:tok.End])
 		}
 		prev = tok.End
@@ -63,23 +63,23 @@ func TestForms(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		say, word string
-		want      text.Form
+		want      tokenize.Form
 	}{
-		"names in a row are no headline":       {"Rename Weekly Report to Lunch Desk", "lunch", text.FormTitle},
-		"a name":                               {"ask Ana now", "ana", text.FormTitle},
-		"the first word of a sentence":         {"hm. Ask her", "ask", text.FormTitle | text.FormFirst},
-		"capitals":                             {"ask NASA", "nasa", text.FormTitle | text.FormCaps},
+		"names in a row are no headline":       {"Rename Weekly Report to Lunch Desk", "lunch", tokenize.FormTitle},
+		"a name":                               {"ask Ana now", "ana", tokenize.FormTitle},
+		"the first word of a sentence":         {"hm. Ask her", "ask", tokenize.FormTitle | tokenize.FormFirst},
+		"capitals":                             {"ask NASA", "nasa", tokenize.FormTitle | tokenize.FormCaps},
 		"capitals mean nothing among capitals": {"ASK NASA", "nasa", 0},
 		"titles mean nothing in a headline":    {"Show The Price Of Apple", "apple", 0},
-		"digits":                               {"ask 17", "17", text.FormDigits},
-		"letters and digits":                   {"ask R2", "r2", text.FormMixed},
-		"a quotation":                          {`say "hi" now`, "hi", text.FormQuoted},
-		"a dot inside begins no sentence":      {"ask petr.Sa", "sa", text.FormTitle},
+		"digits":                               {"ask 17", "17", tokenize.FormDigits},
+		"letters and digits":                   {"ask R2", "r2", tokenize.FormMixed},
+		"a quotation":                          {`say "hi" now`, "hi", tokenize.FormQuoted},
+		"a dot inside begins no sentence":      {"ask petr.Sa", "sa", tokenize.FormTitle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tokens := text.Tokens(c.say)
-			i := slices.IndexFunc(tokens, func(tok text.Token) bool { return tok.Fold == c.word })
+			tokens := tokenize.Tokens(c.say)
+			i := slices.IndexFunc(tokens, func(tok tokenize.Token) bool { return tok.Fold == c.word })
 			if i < 0 {
 				t.Fatalf("no %q in %q", c.word, c.say)
 			}
@@ -101,7 +101,7 @@ func TestQuotes(t *testing.T) {
 		`"" empty`:                   nil,
 	} {
 		var got []string
-		for _, q := range text.Quotes(say) {
+		for _, q := range tokenize.Quotes(say) {
 			got = append(got, say[q.Start:q.End])
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -112,8 +112,8 @@ func TestQuotes(t *testing.T) {
 
 func TestFeaturesDependOnMeaning(t *testing.T) {
 	t.Parallel()
-	features := func(say string) text.Features {
-		return text.FeaturesOf(text.Tokens(say), map[string]bool{"ana": true, "bruno": true})
+	features := func(say string) tokenize.Features {
+		return tokenize.FeaturesOf(tokenize.Tokens(say), map[string]bool{"ana": true, "bruno": true})
 	}
 	same := func(a, b string, want bool) {
 		t.Helper()
@@ -131,10 +131,10 @@ func TestFeaturesDependOnMeaning(t *testing.T) {
 
 func TestLongInputIsBounded(t *testing.T) {
 	t.Parallel()
-	if n := len(text.Tokens(strings.Repeat("word ", 20000))); n != text.MaxTokens {
-		t.Errorf("%d tokens, want %d", n, text.MaxTokens)
+	if n := len(tokenize.Tokens(strings.Repeat("word ", 20000))); n != tokenize.MaxTokens {
+		t.Errorf("%d tokens, want %d", n, tokenize.MaxTokens)
 	}
-	if fold := text.Fold(strings.Repeat("é", 1000)); len(fold) > 96 || !utf8.ValidString(fold) {
+	if fold := tokenize.Fold(strings.Repeat("é", 1000)); len(fold) > 96 || !utf8.ValidString(fold) {
 		t.Errorf("a long word folds to %d bytes", len(fold))
 	}
 }
@@ -144,7 +144,7 @@ func TestSplitName(t *testing.T) {
 	for name, want := range map[string]string{
 		"price_of": "price of", "priceOf": "price of", "GetDNAReport": "get DNA report", "listIDs": "list IDs", "a.b-c": "a b c", "top10": "top 10", "": "", "__x__": "x",
 	} {
-		if got := text.SplitName(name); got != want {
+		if got := tokenize.SplitName(name); got != want {
 			t.Errorf("SplitName(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -152,14 +152,14 @@ func TestSplitName(t *testing.T) {
 
 func TestCleanMakesOneLine(t *testing.T) {
 	t.Parallel()
-	if got := text.Clean(" a\x00b\n\tc\xff\u200b d\u202e "); got != "a b c d" {
+	if got := tokenize.Clean(" a\x00b\n\tc\xff\u200b d\u202e "); got != "a b c d" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestKinOfVerbs(t *testing.T) {
 	t.Parallel()
-	lex := text.NewLexicon()
+	lex := tokenize.NewLexicon()
 	akin := func(a, b string) bool { return lex.Kin(a)&lex.Kin(b) != 0 }
 	for _, pair := range [][2]string{{"remove", "erases"}, {"deleting", "loschen"}, {"apague", "clear"}, {"warn", "notified"}, {"write", "mande"}, {"beantrage", "request"}} {
 		if !akin(pair[0], pair[1]) {
