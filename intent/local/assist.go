@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // kindModel is the evidence of a value whose words, as a model gave it, stand in the
@@ -84,7 +84,7 @@ func (l locator) value(name string, v any) (contracts.Evidence, bool) {
 	case []any:
 		return l.list(v)
 	case float64:
-		return l.entity(func(e value.Entity) bool { return e.Number == v })
+		return l.entity(func(e values.Entity) bool { return e.Number == v })
 	case string:
 		if ev, ok := l.literally(v); ok {
 			return ev, true
@@ -113,7 +113,7 @@ func (l locator) list(items []any) (contracts.Evidence, bool) {
 }
 
 // entity finds a number or a date of the message.
-func (l locator) entity(is func(e value.Entity) bool) (contracts.Evidence, bool) {
+func (l locator) entity(is func(e values.Entity) bool) (contracts.Evidence, bool) {
 	for _, e := range l.m.Entities {
 		if is(e) {
 			return l.tokens(e.First, e.Last+1), true
@@ -135,7 +135,7 @@ func (l locator) date(v string) (contracts.Evidence, bool) {
 			return l.read.Evidence[name], true
 		}
 	}
-	return l.entity(func(e value.Entity) bool {
+	return l.entity(func(e values.Entity) bool {
 		return !e.Time.IsZero() && e.Time.Format(time.DateOnly) == v[:len(time.DateOnly)]
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/gloss"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // What names and descriptions count beside the examples of a capability in its
@@ -97,7 +97,7 @@ func estranged(x *Index, m *slot.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
 	for i, t := range out {
-		inEntity := slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last })
+		inEntity := slices.ContainsFunc(m.Entities, func(e values.Entity) bool { return e.First <= i && i <= e.Last })
 		switch {
 		case inEntity, t.Is(tokenize.FormQuoted | tokenize.FormDigits | tokenize.FormMixed | tokenize.FormCaps), t.Named() && i > 0, x.words.values[t.Fold]:
 		case x.tools.Lexicon.Light(t.Fold) && len(small) > 0:

@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/mend"
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // The parts of the score: the centroid of a capability's sentences counts one,
@@ -149,7 +149,7 @@ func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 // mend reads mistyped words of a message as those that they are meant for, for whatever
 // reads it: they ask for what is asked for in the words of the catalog. Values are given as
 // they were written.
-func (x *wording) mend(lexicon *tokenize.Lexicon, d *value.Doc) {
+func (x *wording) mend(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
 		if x.has(t) || !mend.Plain(tokens, i) {

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Vocabulary is what a capability is asked for with.
@@ -230,8 +230,8 @@ func measured(a *accounting, v Value, i int) {
 	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.light(i) {
 		return
 	}
-	if slices.ContainsFunc(a.m.entities, func(e value.Entity) bool {
-		return e.Kind == value.Number && e.Last+1 == i && e.First >= v.First && a.Knows.Measures(v.Parameter, e.Unit)
+	if slices.ContainsFunc(a.m.entities, func(e values.Entity) bool {
+		return e.Kind == values.Number && e.Last+1 == i && e.First >= v.First && a.Knows.Measures(v.Parameter, e.Unit)
 	}) {
 		a.Classes[i] = contracts.WordCommand
 	}
@@ -365,7 +365,7 @@ func decides(o lexicon.Operator) bool {
 }
 
 // takes tells whether the request has a value of an entity's kind.
-func (a *accounting) takes(e value.Entity) bool {
+func (a *accounting) takes(e values.Entity) bool {
 	for _, o := range a.m.entities {
 		if o.Kind == e.Kind && a.valueLike(func(v Value) bool { return v.First <= o.Last && o.First <= v.Last }) {
 			return true

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // near is how many tokens may stand between an operator and what it is said of.
@@ -160,7 +160,7 @@ func (a *accounting) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 // ends tells a value that was read from the last day of a period: "until the 5th" may
 // say how many days it has.
 func (a *accounting) ends(v Value) bool {
-	return slices.ContainsFunc(a.m.entities, func(e value.Entity) bool { return e.First == v.First && e.Edge == value.End })
+	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.First == v.First && e.Edge == values.End })
 }
 
 // misuse takes back the values that stand behind an operator that excludes them.
@@ -198,5 +198,5 @@ func (a *accounting) figure(from, to int) bool {
 }
 
 func (a *accounting) number(i int) bool {
-	return slices.ContainsFunc(a.m.entities, func(e value.Entity) bool { return e.Kind == value.Number && e.First <= i && i <= e.Last })
+	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.Kind == values.Number && e.First <= i && i <= e.Last })
 }

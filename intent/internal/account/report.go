@@ -3,9 +3,9 @@ package account
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // reach is how many tokens stand at most between who did something and the verb.
@@ -121,7 +121,7 @@ func already(m *Message, i int) bool {
 // day is how many tokens of a date stand at a place.
 func (r *report) day(i int) int {
 	for _, e := range r.m.entities {
-		if e.First == i && e.Kind == value.Date {
+		if e.First == i && e.Kind == values.Date {
 			return e.Last + 1 - i
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Kind is what a segment of a message is for.
@@ -41,7 +41,7 @@ type Message struct {
 
 	lex      *lexicon.Lexica
 	voice    lexicon.Voice
-	entities []value.Entity
+	entities []values.Entity
 	inEntity []bool       // by token
 	code     []bool       // tokens of identifiers: "J-5"
 	frame    []bool       // tokens of courtesy
@@ -54,7 +54,7 @@ type Message struct {
 
 // Read cuts a message. Bids tells a token that requests of the catalog begin
 // with; mooded a run of tokens whose first words say that it is no plain request.
-func Read(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []value.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
+func Read(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, voice: lexicon.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
@@ -70,7 +70,7 @@ func Read(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []v
 		}
 	}
 	m.numbers = tokenize.Numbered(src, tokens, func(i int) bool {
-		return slices.ContainsFunc(entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
+		return slices.ContainsFunc(entities, func(e values.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
 	})
 	for i := range m.numbers {
 		m.frame[i] = true
@@ -242,7 +242,7 @@ func (m *Message) parts(i int) bool {
 
 // joined tells whether a typed value goes over a place.
 func (m *Message) joined(i int) bool {
-	return slices.ContainsFunc(m.entities, func(e value.Entity) bool { return e.First < i && i <= e.Last })
+	return slices.ContainsFunc(m.entities, func(e values.Entity) bool { return e.First < i && i <= e.Last })
 }
 
 // kindOf tells what a segment is for, and marks its courtesy.

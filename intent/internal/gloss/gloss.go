@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Reader reads one message in the words of capabilities: "den Raum" as "room" where
@@ -165,7 +165,7 @@ func (r *Reader) open(i int) bool {
 			return false // what holds a request back is read as it stands
 		}
 	}
-	if slices.ContainsFunc(r.m.Entities, func(e value.Entity) bool { return e.First <= i && i <= e.Last }) {
+	if slices.ContainsFunc(r.m.Entities, func(e values.Entity) bool { return e.First <= i && i <= e.Last }) {
 		return false
 	}
 	return !r.named(i) && !r.operates(i)

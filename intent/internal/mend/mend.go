@@ -3,13 +3,13 @@
 package mend
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // InFull gives the word that one is typed for in a hurry, in the likeliest language that has
 // one: a word that is asked for before a word of the language itself.
-func InFull(lexicon *tokenize.Lexicon, d *value.Doc, i int, asked func(tokenize.Token) bool) (string, bool) {
+func InFull(lexicon *tokenize.Lexicon, d *values.Doc, i int, asked func(tokenize.Token) bool) (string, bool) {
 	t := d.Tokens[i]
 	if t.Known() {
 		return "", false

@@ -7,9 +7,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Most bounds into how many pieces a message is cut for reading.
@@ -79,7 +79,7 @@ func (x *Cutter) Cut(m *slot.Message) []Piece {
 	var out []Piece
 	current := Piece{}
 	numbers := tokenize.Numbered(m.Src, m.Tokens, func(i int) bool {
-		return slices.ContainsFunc(m.Entities, func(e value.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
+		return slices.ContainsFunc(m.Entities, func(e values.Entity) bool { return e.First < e.Last && e.First <= i && i <= e.Last })
 	})
 	end := func(to int) {
 		current.To = to
@@ -206,9 +206,9 @@ func (x *Cutter) names(tokens []tokenize.Token, i int) bool {
 }
 
 // between tells a place between the two ends of a period: "between today and Friday".
-func between(entities []value.Entity, i int) bool {
+func between(entities []values.Entity, i int) bool {
 	for k, e := range entities[:max(len(entities)-1, 0)] {
-		if next := entities[k+1]; e.Edge == value.Start && next.Edge == value.End && e.First < i && i <= next.First {
+		if next := entities[k+1]; e.Edge == values.Start && next.Edge == values.End && e.First < i && i <= next.First {
 			return true
 		}
 	}

@@ -1,8 +1,8 @@
 package slot
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Absent is the share of the needed parameters for which a part of a message
@@ -80,9 +80,9 @@ func (s *Set) unread(m *Message, part Range, covered []bool) remains {
 	for _, e := range m.Entities {
 		switch {
 		case e.First < part.From || e.Last >= part.To || !free(e.First):
-		case e.Kind == value.Number:
+		case e.Kind == values.Number:
 			left.numbers++
-		case e.Kind == value.Date || e.Kind == value.Clock:
+		case e.Kind == values.Date || e.Kind == values.Clock:
 			left.dates++
 		default:
 			left.texts++

@@ -1,13 +1,13 @@
 package slot
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // humped offers a name in camel case, such as "bufferMemory", to the parameters whose values
 // are written so.
-func humped(r *reading, c value.Chunk) {
+func humped(r *reading, c values.Chunk) {
 	if r.learning || tokenize.Humps(c.Text) == nil {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // codeAt reads what is written as no word is: an address, or a chunk that looks
@@ -16,14 +16,14 @@ func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 		return "", 0, false
 	}
 	e, typed := f.entityAt[i]
-	if typed && e.Kind == value.Phone && e.First == i && e.Last < f.to {
+	if typed && e.Kind == values.Phone && e.First == i && e.Last < f.to {
 		return "+" + f.wording.Text(i, e.Last), e.Last, true
 	}
 	c, ok := f.doc.ChunkAt(i)
-	if !ok || c.Last >= f.to || typed && e.Kind == value.Number && e.Last >= c.Last && !e.Spelled {
+	if !ok || c.Last >= f.to || typed && e.Kind == values.Number && e.Last >= c.Last && !e.Spelled {
 		return "", 0, false
 	}
-	address := typed && (e.Kind == value.Email || e.Kind == value.URL || e.Kind == value.UUID)
+	address := typed && (e.Kind == values.Email || e.Kind == values.URL || e.Kind == values.UUID)
 	return tokenize.Clean(c.Text), c.Last, address || c.Code()
 }
 
@@ -64,6 +64,6 @@ func (f *weigher) takesCode(p *param, raw string) bool {
 		}
 	}
 	return slices.ContainsFunc(p.listed, func(v string) bool {
-		return (value.Chunk{Text: v}).Code() && strings.ContainsFunc(v, unicode.IsDigit) == strings.ContainsFunc(raw, unicode.IsDigit)
+		return (values.Chunk{Text: v}).Code() && strings.ContainsFunc(v, unicode.IsDigit) == strings.ContainsFunc(raw, unicode.IsDigit)
 	})
 }

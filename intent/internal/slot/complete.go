@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
-	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // The probability that a value read from free words needs. What has an effect
@@ -57,11 +57,11 @@ func newCompleter(f *field, w *weights) *completer {
 
 // completer reads what the values that were read leave open.
 func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *completer {
-	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]value.Entity{}}
+	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]values.Entity{}}
 	for _, e := range f.entities {
 		for i := max(e.First, part.From); i <= min(e.Last, part.To-1); i++ {
 			f.inEntity[i], f.entityAt[i] = true, e
-			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == value.Date || e.Kind == value.Clock // no name has a date in it
+			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == values.Date || e.Kind == values.Clock // no name has a date in it
 		}
 	}
 	f.small, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // learnCounted keeps the parameters of free text whose value stands right behind that of a
 // whole number in an example, also behind a word such as "of".
-func learnCounted(s *Set, d *value.Doc, found []mention) {
+func learnCounted(s *Set, d *values.Doc, found []mention) {
 	for _, n := range found {
 		if n.param.kind != "integer" {
 			continue
@@ -61,7 +61,7 @@ func (r *reading) counted() {
 }
 
 // codeAround tells a number that is a part of a code.
-func codeAround(r *reading, e value.Entity) bool {
+func codeAround(r *reading, e values.Entity) bool {
 	c, ok := r.doc.ChunkOf(e.First)
 	return ok && c.Code() && (c.First < e.First || c.Last > e.Last)
 }

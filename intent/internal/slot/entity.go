@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // entity offers a typed value to the parameters of its type.
-func (r *reading) entity(e value.Entity) {
-	if e.Kind == value.Date {
+func (r *reading) entity(e values.Entity) {
+	if e.Kind == values.Date {
 		bothEnds(r, e)
 	}
 	for _, p := range r.set.params {
@@ -23,25 +23,25 @@ func (r *reading) entity(e value.Entity) {
 			return
 		}
 		switch e.Kind {
-		case value.Number:
+		case values.Number:
 			r.number(p, e)
-		case value.Date:
+		case values.Date:
 			r.date(p, e)
 			offerLength(r, p, e)
 			offerDay(r, p, e)
-		case value.Clock:
+		case values.Clock:
 			r.clock(p, e)
-		case value.Email, value.URL, value.UUID:
+		case values.Email, values.URL, values.UUID:
 			r.address(p, e)
-		case value.None:
-		case value.Phone: // there is no format for it; free words are weighed for it
+		case values.None:
+		case values.Phone: // there is no format for it; free words are weighed for it
 		}
 	}
 }
 
 // clock offers a time of day, as the schema wants it to be written. A parameter that is
 // only named so takes it as it is written.
-func (r *reading) clock(p *param, e value.Entity) {
+func (r *reading) clock(p *param, e values.Entity) {
 	if !p.takesClock() {
 		return
 	}
@@ -105,7 +105,7 @@ func (r *reading) month(i int) {
 		return
 	}
 	offer := func(p *param, day time.Time) {
-		r.add(mention{param: p, first: i, last: to, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
+		r.add(mention{param: p, first: i, last: to, value: p.dateText(values.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
 	offer(start, first)
 	offer(end, last)
@@ -170,7 +170,7 @@ func (r *vicinity) announces(learned map[string]int, i int) bool {
 
 // date offers a date. Words such as "from" and "until" tell the ends of a
 // period apart.
-func (r *reading) date(p *param, e value.Entity) {
+func (r *reading) date(p *param, e values.Entity) {
 	if !p.temporal() {
 		return
 	}
@@ -192,7 +192,7 @@ func (r *reading) date(p *param, e value.Entity) {
 		score += 0.1 // "to December 12" of what has no period is a day
 	case p.role == roleEnd && cue == roleNone && r.near.lone((*param).temporal, p):
 		score += 0.1 // nor has "needed_by"
-	case p.role == cue && e.Edge != value.Whole:
+	case p.role == cue && e.Edge != values.Whole:
 		score += 0.4 // both ends were said together
 	case p.role == cue:
 		score += 0.45
@@ -214,9 +214,9 @@ func (r *reading) date(p *param, e value.Entity) {
 // bothEnds offers the only day of a text to both ends of a period, where no word such as
 // "from" says that it is one of them: what is free "on Tuesday" is so on that day. What has
 // an effect takes it so only where it needs both.
-func bothEnds(r *reading, e value.Entity) {
+func bothEnds(r *reading, e values.Entity) {
 	start, end := r.set.period()
-	if start == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
+	if start == nil || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
 	}
 	for _, p := range []*param{start, end} {
@@ -236,22 +236,22 @@ const nearlyAYear = 300 * 24 * time.Hour
 
 // hasBeen tells a day to come, of no year, from which on something is asked for that has
 // been.
-func hasBeen(r *reading, p *param, e value.Entity, cue role) bool {
-	yearless := (e.Edge == value.Whole || e.Yearless()) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
+func hasBeen(r *reading, p *param, e values.Entity, cue role) bool {
+	yearless := (e.Edge == values.Whole || e.Yearless()) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
 	ahead := e.Time.Sub(r.now)
-	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == value.Whole && r.onlyDate(e) && ahead > halfYear
-	looks = looks || !r.set.writes && e.Edge != value.Whole && ahead > nearlyAYear // "between 1 and 15 November", said on the 21st
+	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == values.Whole && r.onlyDate(e) && ahead > halfYear
+	looks = looks || !r.set.writes && e.Edge != values.Whole && ahead > nearlyAYear // "between 1 and 15 November", said on the 21st
 	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
 }
 
 // onlyDate tells whether no other date is said.
-func (r *reading) onlyDate(e value.Entity) bool {
-	return !slices.ContainsFunc(r.entities, func(o value.Entity) bool {
+func (r *reading) onlyDate(e values.Entity) bool {
+	return !slices.ContainsFunc(r.entities, func(o values.Entity) bool {
 		return o.Kind == e.Kind && o.First != e.First && o.First >= r.from && o.Last < r.to
 	})
 }
 
-func (p *param) dateText(e value.Entity) string {
+func (p *param) dateText(e values.Entity) string {
 	if p.format == "date-time" {
 		return e.Time.Format(time.RFC3339)
 	}
@@ -266,12 +266,12 @@ func (p *param) dateText(e value.Entity) string {
 // nothing takes its last day: "from the 3rd to the 5th" of what has a first day and
 // a number of days. Working days are counted where the description says so; else a
 // weekend in between makes it doubtful.
-func offerLength(r *reading, p *param, last value.Entity) {
-	if last.Edge != value.End || !r.countsDays(p) {
+func offerLength(r *reading, p *param, last values.Entity) {
+	if last.Edge != values.End || !r.countsDays(p) {
 		return
 	}
-	at := slices.IndexFunc(r.entities, func(e value.Entity) bool { return e.First == last.First })
-	if at < 1 || r.entities[at-1].Edge != value.Start || r.entities[at-1].First < r.from {
+	at := slices.IndexFunc(r.entities, func(e values.Entity) bool { return e.First == last.First })
+	if at < 1 || r.entities[at-1].Edge != values.Start || r.entities[at-1].First < r.from {
 		return
 	}
 	all, working := daysBetween(r.entities[at-1].Time, last.Time)
@@ -294,7 +294,7 @@ func (r *reading) countsDays(p *param) bool {
 // offerDay offers one to a parameter that counts days, where a day itself is what is
 // asked for: "tomorrow off", "folga amanhã". A day from which something goes on, or
 // one beside a number of days, says nothing of how many.
-func offerDay(r *reading, p *param, e value.Entity) {
+func offerDay(r *reading, p *param, e values.Entity) {
 	if r.oneDay(e) && r.countsDays(p) && p.inBounds(1) {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: 1.0, kind: kindPeriod, p: 0.82, doubt: e.Doubt, shared: true})
 	}
@@ -302,12 +302,12 @@ func offerDay(r *reading, p *param, e value.Entity) {
 
 // oneDay tells the only day of a text without a number of days, right before or right
 // behind what the capability is called.
-func (r *reading) oneDay(e value.Entity) bool {
-	if e.Kind != value.Date || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || r.learning {
+func (r *reading) oneDay(e values.Entity) bool {
+	if e.Kind != values.Date || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || r.learning {
 		return false
 	}
-	if slices.ContainsFunc(r.entities, func(o value.Entity) bool {
-		return o.First != e.First && o.First >= r.from && o.Last < r.to && (o.Kind == value.Date || o.Kind == value.Number)
+	if slices.ContainsFunc(r.entities, func(o values.Entity) bool {
+		return o.First != e.First && o.First >= r.from && o.Last < r.to && (o.Kind == values.Date || o.Kind == values.Number)
 	}) {
 		return false
 	}
@@ -338,13 +338,13 @@ func daysBetween(from, to time.Time) (all, working int) {
 
 // periodCue tells which end of a period a date is: as it was said together with the
 // other, or else by the words before it.
-func periodCue(r *scope, e value.Entity) role {
+func periodCue(r *scope, e values.Entity) role {
 	switch e.Edge {
-	case value.Start:
+	case values.Start:
 		return roleStart
-	case value.End:
+	case values.End:
 		return roleEnd
-	case value.Whole:
+	case values.Whole:
 	}
 	for i := e.First - 1; i >= max(e.First-3, 0) && i < len(r.doc.Tokens); i-- {
 		switch t := r.doc.Tokens[i]; {
@@ -369,11 +369,11 @@ func contracted(r *scope, t tokenize.Token) bool {
 }
 
 // address offers an e-mail address, a link or a UUID.
-func (r *reading) address(p *param, e value.Entity) {
+func (r *reading) address(p *param, e values.Entity) {
 	if p.kind != "string" || len(p.enum) > 0 {
 		return
 	}
-	format := map[value.Kind]string{value.Email: "email", value.URL: "uri", value.UUID: "uuid"}[e.Kind]
+	format := map[values.Kind]string{values.Email: "email", values.URL: "uri", values.UUID: "uuid"}[e.Kind]
 	raw := tokenize.Clean(r.doc.Src[e.Span.Start:e.Span.End])
 	score := 0.0
 	switch {

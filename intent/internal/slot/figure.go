@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/puzzle"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // completeNumbers decides anew which number is meant for which parameter, all
@@ -74,20 +73,20 @@ func (f *completer) openFigures(filled Filled) []*param {
 }
 
 // loose are the numbers that no other value holds.
-func (f *completer) loose(filled Filled, open []*param) []value.Entity {
+func (f *completer) loose(filled Filled, open []*param) []values.Entity {
 	var held []tokenize.Span
 	for name, ev := range filled.Evidence {
 		if !slices.ContainsFunc(open, func(p *param) bool { return p.single == name }) {
 			held = append(held, tokenize.Span{Start: ev.Span[0], End: ev.Span[1]})
 		}
 	}
-	return slices.DeleteFunc(f.wording.Numbers(), func(e value.Entity) bool {
+	return slices.DeleteFunc(f.wording.Numbers(), func(e values.Entity) bool {
 		return slices.ContainsFunc(held, func(s tokenize.Span) bool { return e.Span.Start < s.End && s.Start < e.Span.End })
 	})
 }
 
 // figures weighs numbers for parameters.
-func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle.Puzzle {
+func (f *completer) figures(params []*param, numbers []values.Entity) *puzzle.Puzzle {
 	z := f.puzzle(params, evFigureOrder, evFigureSiblings)
 	for k, p := range params {
 		var options []puzzle.Option
@@ -106,7 +105,7 @@ func (f *completer) figures(params []*param, numbers []value.Entity) *puzzle.Puz
 }
 
 // weighFigure collects the evidence for a number as the value of a parameter.
-func (f *weigher) weighFigure(p *param, e value.Entity, numbers int) [evCount]float64 {
+func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]float64 {
 	var ev [evCount]float64
 	set := func(which evidence, holds bool) {
 		if holds {
@@ -137,7 +136,7 @@ func (f *weigher) weighFigure(p *param, e value.Entity, numbers int) [evCount]fl
 const widestRange = 3
 
 // endOf tells which end of a range a number is: "from 8 to 10".
-func (f *weigher) endOf(e value.Entity) heading {
+func (f *weigher) endOf(e values.Entity) heading {
 	for _, o := range f.wording.Numbers() {
 		switch {
 		case o.First > e.Last && o.First-e.Last <= widestRange && headed(f.scope, o.First) == headingTo:
@@ -150,7 +149,7 @@ func (f *weigher) endOf(e value.Entity) heading {
 }
 
 // namesOf looks for the parameter's words around a number.
-func (f *weigher) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) namesOf(p *param, e values.Entity, ev *[evCount]float64) {
 	switch closest := f.near.closest(e.First); {
 	case closest > 0 && f.near.namedTogether(e.First):
 	case closest > 0 && f.near.named(p, e.First) == closest:
@@ -165,7 +164,7 @@ func (f *weigher) namesOf(p *param, e value.Entity, ev *[evCount]float64) {
 }
 
 // around looks at the words of the same clause, up to the next number.
-func (f *weigher) around(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) around(p *param, e values.Entity, ev *[evCount]float64) {
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= f.from && j < f.to && n < most; j, n = j+step, n+1 {
 			near := j
@@ -190,14 +189,14 @@ func (f *weigher) around(p *param, e value.Entity, ev *[evCount]float64) {
 }
 
 // unitOf compares the unit of a number with that of the parameter.
-func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) unitOf(p *param, e values.Entity, ev *[evCount]float64) {
 	if e.Unit == "" {
 		return
 	}
 	fits := func(q *param) bool {
 		return e.Unit == q.unit || e.Unit == q.measure || e.Unit == q.metric || slices.Contains(q.words, e.Unit) || q.own[e.Unit]
 	}
-	switch of := measure.Of(e.Unit); {
+	switch of := values.DimensionOf(e.Unit); {
 	case of == "" || p.size == "":
 	case of == p.size:
 		ev[evFigureSize] = 1
@@ -218,11 +217,11 @@ func (f *weigher) unitOf(p *param, e value.Entity, ev *[evCount]float64) {
 
 // otherTime tells a unit of time that is not the parameter's, or may not be.
 func (p *param) otherTime(unit string) bool {
-	return measure.IsTime(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
+	return values.IsTimeUnit(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
 }
 
 // kindOf compares what kind of number it is with what the parameter takes.
-func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
+func (f *weigher) kindOf(p *param, e values.Entity, ev *[evCount]float64) {
 	set := func(which evidence, holds bool) {
 		if holds {
 			ev[which] = 1
@@ -231,7 +230,7 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 	money, share := says(p, f.set.tools.cues.Money) || f.describesMoney(p), p.isShare() || p.saysPercent() || says(p, f.set.tools.cues.Share)
 	set(evFigureMoney, e.Money && money)
 	set(evFigureMoneyOdd, e.Money && !money)
-	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.Numbers(), func(o value.Entity) bool { return o.Money }))
+	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.Numbers(), func(o values.Entity) bool { return o.Money }))
 	set(evFigurePercent, e.Percent && share)
 	set(evFigurePerOdd, e.Percent && !share)
 	set(evFigureShare, share && e.Number > 0 && e.Number < 1)
@@ -240,7 +239,7 @@ func (f *weigher) kindOf(p *param, e value.Entity, ev *[evCount]float64) {
 		set(evFigureYearOdd, yearLike(e) && !p.isYear())
 	}
 	set(evFigureNoYear, !yearLike(e) && p.isYear())
-	noun := e.Unit != "" && !measure.IsTime(e.Unit)
+	noun := e.Unit != "" && !values.IsTimeUnit(e.Unit)
 	count := says(p, f.set.tools.cues.Count)
 	set(evFigureCount, noun && count || f.tops(e.First))
 	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // collect takes the words that the manifest gives beside its examples.
@@ -93,7 +93,7 @@ func (a Asked) Unnamed(missing []string) bool {
 // Measures tells that the numbers of a parameter are of a unit.
 func (a Asked) Measures(name, unit string) bool {
 	p := a.of.byName(name)
-	return p != nil && unit != "" && (measure.Fits(unit, p.metric) || p.measure == unit || p.own[unit] || slices.Contains(p.words, unit))
+	return p != nil && unit != "" && (values.Convertible(unit, p.metric) || p.measure == unit || p.own[unit] || slices.Contains(p.words, unit))
 }
 
 // Period tells which end of a period a parameter is.

@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/slot/measure"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // number offers a number. What speaks for a parameter: its name or its unit
 // beside the number, the place that numbers had in the examples, and that no
 // other parameter takes numbers.
-func (r *reading) number(p *param, e value.Entity) {
+func (r *reading) number(p *param, e values.Entity) {
 	if p.kind == "string" && p.format == "duration" {
 		if d, ok := isoDuration(e); ok {
 			r.add(mention{param: p, first: e.First, last: e.Last, value: d, kind: kindPeriod, p: 0.85, doubt: e.Doubt})
@@ -48,7 +47,7 @@ func (r *reading) number(p *param, e value.Entity) {
 // adapted reads what a sign behind a number means for a parameter. "298K" is a
 // temperature and "2m" a length where the description says so; percent of a
 // fraction is its hundredth, but a write asks: nobody says that this is meant.
-func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
+func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
 	written := r.doc.Src[e.Span.Start:e.Span.End]
 	switch {
 	case strings.HasSuffix(written, "K") && p.desc["kelvin"]:
@@ -58,13 +57,13 @@ func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 		if slices.Contains(p.words, "m") {
 			e.Unit = "m"
 		}
-	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit == "" && measure.Of(p.metric) == measure.Length:
+	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit == "" && values.DimensionOf(p.metric) == values.Length:
 		e.Unit = "meter"
 	}
-	if n, ok := measure.InTime(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.rate(e) {
+	if n, ok := values.TimeUnitsPer(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.rate(e) {
 		e.Number, e.Unit = e.Number*n, p.unit
 	}
-	if n, ok := measure.Turned(e.Number, e.Unit, p.metric); ok {
+	if n, ok := values.Convert(e.Number, e.Unit, p.metric); ok {
 		e.Number, e.Unit = n, p.metric
 	}
 	if e.Percent && p.unsaid() {
@@ -74,7 +73,7 @@ func (r *numerals) adapted(p *param, e value.Entity) value.Entity {
 	return e
 }
 
-func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
+func (r *numerals) numberScore(p *param, e values.Entity) (float64, bool) {
 	score := 0.45
 	switch {
 	case e.Ordinal && r.countsOff(p, e):
@@ -110,7 +109,7 @@ func (r *numerals) numberScore(p *param, e value.Entity) (float64, bool) {
 
 // countsOff tells an ordinal right before the one word that is the parameter's name:
 // "the fifth floor" of a floor. That of an alert_id would be its place in a list.
-func (r *numerals) countsOff(p *param, e value.Entity) bool {
+func (r *numerals) countsOff(p *param, e values.Entity) bool {
 	next := e.Last + 1
 	return len(p.words) == 1 && next < r.to && !r.doc.Tokens[next].Break && r.doc.Tokens[next].Stem == p.words[0]
 }
@@ -121,7 +120,7 @@ func (r *reading) ordinal(i int) {
 	if !ok || r.inEntity[i] || i+width > r.to {
 		return
 	}
-	e := value.Entity{Kind: value.Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true}
+	e := values.Entity{Kind: values.Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true}
 	for _, p := range r.set.params {
 		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.countsOff(p, e) {
 			r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindContext, p: 0.85})
@@ -131,7 +130,7 @@ func (r *reading) ordinal(i int) {
 
 // unitScore is what the unit of a number says for a parameter; false tells that
 // it is of another kind.
-func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
+func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	score := 0.0
 	switch {
 	case e.Money && slices.Contains(p.words, strings.TrimSuffix(p.unit, "e")):
@@ -140,7 +139,7 @@ func (r *numerals) unitScore(p *param, e value.Entity) (float64, bool) {
 		score = 0.4
 	case p.otherTime(e.Unit):
 		return 0, false // weeks are not turned into days: nobody said how
-	case measure.IsTime(e.Unit) && !p.desc[e.Unit]:
+	case values.IsTimeUnit(e.Unit) && !p.desc[e.Unit]:
 		score = -0.2
 	case e.Unit != "" && p.own[e.Unit]:
 		score = 0.3
@@ -190,13 +189,13 @@ func (r *numerals) dated() bool {
 }
 
 // yearLike tells numbers that are written as years are.
-func yearLike(e value.Entity) bool {
+func yearLike(e values.Entity) bool {
 	return !e.Money && !e.Percent && !e.Spelled && e.Number == math.Trunc(e.Number) && e.Number >= 1000 && e.Number < 2200 && e.Last == e.First
 }
 
 // beside is what the words around a number say for a parameter: those of its
 // name, and those of its description that are in no other.
-func (r *vicinity) beside(p *param, e value.Entity) float64 {
+func (r *vicinity) beside(p *param, e values.Entity) float64 {
 	score := 0.0
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= r.from && j < r.to && n < most; j, n = j+step, n+1 {
@@ -267,18 +266,18 @@ func (r *numerals) count() {
 
 // onlyArticle tells one of a unit that nobody counts, in whatever unit it is given since: the
 // "a year" of "12% a year".
-func (r *numerals) onlyArticle(e value.Entity) bool {
+func (r *numerals) onlyArticle(e values.Entity) bool {
 	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lexicon.Article)
 }
 
 // rate tells that such a unit stands behind another number or what that counts: the
 // "a week" of "4 lessons a week" says how often, and is no week.
-func (r *numerals) rate(e value.Entity) bool {
+func (r *numerals) rate(e values.Entity) bool {
 	if !r.onlyArticle(e) || r.doc.Tokens[e.First].Break {
 		return false
 	}
-	return slices.ContainsFunc(r.entities, func(o value.Entity) bool {
-		if o.Kind != value.Number || o.Last >= e.First || o.First < r.from {
+	return slices.ContainsFunc(r.entities, func(o values.Entity) bool {
+		if o.Kind != values.Number || o.Last >= e.First || o.First < r.from {
 			return false
 		}
 		noun := o.Last == e.First-2 && !r.doc.Tokens[e.First-1].Break && !r.set.tools.Lexicon.Light(r.doc.Tokens[e.First-1].Fold)
@@ -299,7 +298,7 @@ func (r *numerals) evenNumbers() bool {
 }
 
 // numberValue converts a number and checks it against the bounds.
-func (p *param) numberValue(e value.Entity) (any, bool) {
+func (p *param) numberValue(e values.Entity) (any, bool) {
 	n := e.Number
 	if e.Percent && p.isShare() {
 		n = hundredth(n)
@@ -339,7 +338,7 @@ func (p *param) inBounds(n float64) bool {
 	return p.high == nil || n < *p.high || n == *p.high && !p.highOpen
 }
 
-func isoDuration(e value.Entity) (string, bool) {
+func isoDuration(e values.Entity) (string, bool) {
 	n := strconv.FormatFloat(e.Number, 'f', -1, 64)
 	if e.Number < 0 {
 		return "", false

@@ -12,11 +12,11 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/schema"
 	"github.com/manifold-run/manifold/intent/internal/shape"
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
 	"github.com/manifold-run/manifold/intent/internal/slot/written"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // role says which end of a period a date is.
@@ -154,9 +154,9 @@ func (s *Set) compileParams(c *contracts.Capability) {
 		p.compileSides(s.tools.cues)
 		if len(p.words) > 0 {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
-			p.metric = cmp.Or(measure.Unit(map[string]bool{p.measure: true, p.words[len(p.words)-1]: true, "per": slices.Contains(p.words, "per")}), p.metric)
+			p.metric = cmp.Or(values.UnitOf(map[string]bool{p.measure: true, p.words[len(p.words)-1]: true, "per": slices.Contains(p.words, "per")}), p.metric)
 		}
-		p.size = cmp.Or(measure.Of(p.metric), measure.Named(p.words))
+		p.size = cmp.Or(values.DimensionOf(p.metric), values.DimensionNamed(p.words))
 	}
 	pairUp(s.params)
 	s.ownWords(tokenize.Stems(c.Description))
@@ -294,10 +294,10 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	if p.kind == "string" && p.format == "" && p.pattern == nil && len(p.enum) == 0 {
 		p.clock = schema.ClockOf(description)
 	}
-	p.unit, p.units = measure.Time(p.words, p.desc)
+	p.unit, p.units = values.TimeUnitOf(p.words, p.desc)
 	p.role = periodRole(p.words)
 	p.saysYear = p.kind == "integer" && written.Year(description, isYearWord)
-	p.metric = measure.Unit(p.desc)
+	p.metric = values.UnitOf(p.desc)
 }
 
 // specify takes what parameter_specs say.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // parse turns a text that is known to stand for the parameter into a value.
@@ -27,7 +27,7 @@ func (s *Set) parse(p *param, raw string, now time.Time) (any, bool) {
 		var v map[string]any
 		return v, json.Unmarshal([]byte(raw), &v) == nil
 	case "integer", "number":
-		e, ok := s.only(raw, value.Number, now)
+		e, ok := s.only(raw, values.Number, now)
 		if !ok {
 			return nil, false
 		}
@@ -39,13 +39,13 @@ func (s *Set) parse(p *param, raw string, now time.Time) (any, bool) {
 func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 	switch p.format {
 	case "date", "date-time":
-		e, ok := s.only(raw, value.Date, now)
+		e, ok := s.only(raw, values.Date, now)
 		return p.dateText(e), ok
 	case "time":
-		e, ok := s.only(raw, value.Clock, now)
+		e, ok := s.only(raw, values.Clock, now)
 		return e.Time.Format("15:04:05Z07:00"), ok
 	case "duration":
-		e, ok := s.only(raw, value.Number, now)
+		e, ok := s.only(raw, values.Number, now)
 		if !ok {
 			return nil, false
 		}
@@ -60,14 +60,14 @@ func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 }
 
 // only reads a text that is one entity and nothing else.
-func (s *Set) only(raw string, kind value.Kind, now time.Time) (value.Entity, bool) {
-	doc := value.NewDoc(raw, tokenize.Tokens(raw))
+func (s *Set) only(raw string, kind values.Kind, now time.Time) (values.Entity, bool) {
+	doc := values.NewDoc(raw, tokenize.Tokens(raw))
 	for _, e := range s.tools.Scanner.Scan(doc, now) {
 		if e.Kind == kind && !e.Doubt && e.First == 0 && e.Last >= len(doc.Tokens)-2 {
 			return e, true
 		}
 	}
-	return value.Entity{}, false
+	return values.Entity{}, false
 }
 
 // phraseValue finds a known value that the whole text names.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // scope is what is read: one part of one message, for one capability. It is set
@@ -16,9 +16,9 @@ import (
 // taken in.
 type scope struct {
 	set      *Set
-	doc      *value.Doc
+	doc      *values.Doc
 	from, to int
-	entities []value.Entity
+	entities []values.Entity
 	quotes   []tokenize.Span
 	now      time.Time
 	// only limits the parameters, learning tells an example of the manifest.
@@ -61,7 +61,7 @@ func (r request) Codes() bool {
 
 // AskedHowMany tells what is asked a number of: "how many days", "wie viele Tage",
 // "quanto de férias". It is no name.
-func (request) AskedHowMany(d *value.Doc, from, i int) bool {
+func (request) AskedHowMany(d *values.Doc, from, i int) bool {
 	j := i - 1
 	if j > from && (d.Tokens[j].Fold == "de" || d.Tokens[j].Fold == "d") && !d.Tokens[i].Break {
 		j--
@@ -98,7 +98,7 @@ type numerals struct {
 	// counts are how many numbers the text has, how many of them in digits, and
 	// how many the capability asks for; runs are the lists among them.
 	counts struct{ all, digits, places int }
-	runs   [][]value.Entity
+	runs   [][]values.Entity
 }
 
 func newPassage(of scope) *passage {

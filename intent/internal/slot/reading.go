@@ -6,9 +6,9 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // mention is one possible value at one place.
@@ -132,7 +132,7 @@ func (r *vicinity) after(p *param, i int) bool {
 }
 
 // in gives the place of a mention in a text.
-func (m mention) in(d *value.Doc) tokenize.Span {
+func (m mention) in(d *values.Doc) tokenize.Span {
 	if m.span.End > m.span.Start {
 		return m.span
 	}
@@ -141,7 +141,7 @@ func (m mention) in(d *value.Doc) tokenize.Span {
 
 // identifier offers a chunk to the parameters whose pattern or examples it
 // fits.
-func (r *reading) identifier(c value.Chunk) {
+func (r *reading) identifier(c values.Chunk) {
 	t := r.doc.Tokens[c.First]
 	digit := strings.ContainsFunc(c.Text, unicode.IsDigit)
 	if !digit && !t.Is(tokenize.FormCaps) && c.Last == c.First || !digit && r.set.Knows(t) && !r.learning {

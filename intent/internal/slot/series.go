@@ -3,7 +3,7 @@ package slot
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // series offers runs of numbers, such as "3, 5 and 8" and "[3, 5, 8]", to the
@@ -25,10 +25,10 @@ func (r *reading) series() {
 
 // offerSeries rates one run of numbers. As many runs as there are lists to fill
 // are taken in order.
-func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
+func (r *reading) offerSeries(takers []*param, run []values.Entity, runs int) {
 	first, last := run[0].First, run[len(run)-1].Last
 	for _, p := range takers {
-		values, ok := p.numbersOf(run)
+		found, ok := p.numbersOf(run)
 		if !ok {
 			continue
 		}
@@ -39,8 +39,8 @@ func (r *reading) offerSeries(takers []*param, run []value.Entity, runs int) {
 		if r.near.heads(p, first) {
 			score += 0.2
 		}
-		doubt := slices.ContainsFunc(run, func(e value.Entity) bool { return e.Doubt })
-		r.add(mention{param: p, first: first, last: last, values: values, value: values, kind: kindNumber, p: score, doubt: doubt})
+		doubt := slices.ContainsFunc(run, func(e values.Entity) bool { return e.Doubt })
+		r.add(mention{param: p, first: first, last: last, values: found, value: found, kind: kindNumber, p: score, doubt: doubt})
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *vicinity) heads(p *param, first int) bool {
 	return false
 }
 
-func (p *param) numbersOf(run []value.Entity) ([]any, bool) {
+func (p *param) numbersOf(run []values.Entity) ([]any, bool) {
 	out := make([]any, len(run))
 	for k, e := range run {
 		v, ok := p.numberValue(e)
@@ -69,9 +69,9 @@ func (p *param) numbersOf(run []value.Entity) ([]any, bool) {
 
 // numberRuns finds two numbers or more with nothing but signs and words such as
 // "and" between. A bracket begins and ends a run.
-func (r *numerals) numberRuns() [][]value.Entity {
-	var out [][]value.Entity
-	var run []value.Entity
+func (r *numerals) numberRuns() [][]values.Entity {
+	var out [][]values.Entity
+	var run []values.Entity
 	end := func() {
 		if len(run) > 1 {
 			out = append(out, run)
@@ -89,8 +89,8 @@ func (r *numerals) numberRuns() [][]value.Entity {
 }
 
 // inRun tells numbers that belong to a run.
-func (r *numerals) inRun(e value.Entity) bool {
-	return slices.ContainsFunc(r.runs, func(run []value.Entity) bool {
+func (r *numerals) inRun(e values.Entity) bool {
+	return slices.ContainsFunc(r.runs, func(run []values.Entity) bool {
 		return run[0].First <= e.First && e.First <= run[len(run)-1].First
 	})
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/known"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Tools are what all sets share.
 type Tools struct {
 	Lexicon *tokenize.Lexicon
-	Scanner *value.Scanner
+	Scanner *values.Scanner
 
 	cues    *cues.Cues
 	weights weights
@@ -34,7 +34,7 @@ const (
 // NewTools prepares the tables of words.
 func NewTools() *Tools {
 	lex := tokenize.NewLexicon()
-	return &Tools{Lexicon: lex, Scanner: value.NewScanner(lex), cues: cues.New(lex.Lexica, english, shared), weights: shippedWeights(), prior: priorWeights()}
+	return &Tools{Lexicon: lex, Scanner: values.NewScanner(lex), cues: cues.New(lex.Lexica, english, shared), weights: shippedWeights(), prior: priorWeights()}
 }
 
 // Set is everything that helps to fill the parameters of one capability. It is
@@ -118,7 +118,7 @@ func (s *Set) Knows(t tokenize.Token) bool { return s.vocabulary[t.Stem] }
 // learn aligns one example sentence with the values that it holds, and keeps
 // the words that stand before and after them.
 func (s *Set) learn(example string) {
-	doc := value.NewDoc(example, tokenize.Tokens(example))
+	doc := values.NewDoc(example, tokenize.Tokens(example))
 	r := &reading{passage: newPassage(scope{
 		set: s, doc: doc, from: 0, to: len(doc.Tokens),
 		entities: s.entities(&Message{Doc: doc, Entities: s.tools.Scanner.Scan(doc, exampleDay())}), quotes: tokenize.Quotes(example), now: exampleDay(), learning: true,
@@ -195,9 +195,9 @@ func (f *Filled) Whole() bool {
 
 // Message is a text with what was read in it once for all capabilities.
 type Message struct {
-	*value.Doc
+	*values.Doc
 
-	Entities []value.Entity
+	Entities []values.Entity
 	// Quotes are the quoted parts, without their marks.
 	Quotes []tokenize.Span
 	// Now resolves relative dates; zero leaves them unread.
@@ -209,14 +209,14 @@ const large = 20
 
 // Read cuts a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
-	doc := value.NewDoc(src, tokenize.Tokens(src))
+	doc := values.NewDoc(src, tokenize.Tokens(src))
 	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: tokenize.Quotes(src), Now: now}
 	for _, e := range m.Entities {
 		form := tokenize.Form(0)
 		switch {
-		case e.Kind == value.Date, e.Kind == value.Clock:
+		case e.Kind == values.Date, e.Kind == values.Clock:
 			form = tokenize.FormTimed
-		case e.Kind == value.Number && e.Spelled && e.Number >= large:
+		case e.Kind == values.Number && e.Spelled && e.Number >= large:
 			form = tokenize.FormCounted
 		}
 		for i := e.First; i <= e.Last && form != 0; i++ {
@@ -225,7 +225,7 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 	}
 	for k, e := range m.Entities { // the dot of "5. Februar" ends no sentence, nor do those of "vom 5. bis 8. Februar"
 		last := e.Last
-		if e.Edge == value.Start && k+1 < len(m.Entities) && m.Entities[k+1].Edge == value.End {
+		if e.Edge == values.Start && k+1 < len(m.Entities) && m.Entities[k+1].Edge == values.End {
 			last = m.Entities[k+1].Last
 		}
 		for i := e.First + 1; i <= last; i++ {
@@ -272,7 +272,7 @@ func (s *Set) passage(m *Message, part Range, only []string) *passage {
 // entities are the typed values of a message. Where a capability takes a day and a time
 // each by itself they are two, and where it takes no days, "in 5 years" is a number of
 // years.
-func (s *Set) entities(m *Message) []value.Entity {
+func (s *Set) entities(m *Message) []values.Entity {
 	if timed(s) {
 		return apart(m.Doc, m.Entities)
 	}
@@ -294,8 +294,8 @@ func timed(s *Set) bool {
 }
 
 // apart cuts each date that has a time behind it.
-func apart(d *value.Doc, entities []value.Entity) []value.Entity {
-	out := make([]value.Entity, 0, len(entities)+1)
+func apart(d *values.Doc, entities []values.Entity) []values.Entity {
+	out := make([]values.Entity, 0, len(entities)+1)
 	for _, e := range entities {
 		day, clock, two := e.Apart(d)
 		if out = append(out, day); two {
@@ -305,7 +305,7 @@ func apart(d *value.Doc, entities []value.Entity) []value.Entity {
 	return out
 }
 
-func distant(e value.Entity) bool { return e.Distance != nil }
+func distant(e values.Entity) bool { return e.Distance != nil }
 
 // Answer reads the answer to a question about some parameters. If it was about
 // one and nothing in the answer stands out, the whole answer may be its value.

@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/slot/formula"
 	"github.com/manifold-run/manifold/intent/internal/slot/spelling"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // maxSpans bounds how many places of one request are weighed.
@@ -59,7 +58,7 @@ type field struct {
 	// news is how many runs of words there are that the request does not know.
 	news int
 	// entityAt are the typed values by their places.
-	entityAt map[int]value.Entity
+	entityAt map[int]values.Entity
 	// figureAt are the places of numbers.
 	figureAt map[int]bool
 	// english tells an English text, in which "a" is no preposition.
@@ -177,7 +176,7 @@ func (f *field) find() {
 			end = last
 		}
 		raw, last, code := f.codeAt(i)
-		if whole, to, is := formula.At(f.doc, i, f.to); is && to >= last && !slices.Contains(f.taken[i-f.from:to+1-f.from], true) {
+		if whole, to, is := values.FormulaAt(f.doc, i, f.to); is && to >= last && !slices.Contains(f.taken[i-f.from:to+1-f.from], true) {
 			raw, last, code = whole, to, true
 		}
 		switch {

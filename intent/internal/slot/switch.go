@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/switches"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // boolean reads a switch that is said at a place: "notify" or "all day", also behind a
@@ -60,7 +60,7 @@ func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
 
 // learnLacking keeps the nouns behind words such as "without" in an example, for the only switch
 // that there is: "ohne Gebühr".
-func learnLacking(s *Set, d *value.Doc, covered []bool) {
+func learnLacking(s *Set, d *values.Doc, covered []bool) {
 	is := func(p *param) bool { return p.kind == "boolean" }
 	if at := slices.IndexFunc(s.params, is); at >= 0 && !slices.ContainsFunc(s.params[at+1:], is) {
 		s.params[at].lacks = append(s.params[at].lacks, switches.Lacking(s.tools.Lexicon.Lexica, d.Tokens, covered)...)

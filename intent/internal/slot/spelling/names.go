@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
 	"github.com/manifold-run/manifold/intent/internal/slot/wording"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Request is what is asked for, as far as it tells names from other words.
@@ -23,7 +23,7 @@ type Request interface {
 	Numbers() bool
 	Codes() bool
 	// AskedHowMany tells what is asked a number of, in a part that begins at from.
-	AskedHowMany(d *value.Doc, from, i int) bool
+	AskedHowMany(d *values.Doc, from, i int) bool
 }
 
 // Names tells names from other words by how they are written.
@@ -190,7 +190,7 @@ func (r *Names) DigitsOfName(j int) bool {
 	if !r.Doc.Tokens[j].Is(tokenize.FormDigits) || r.Doc.Tokens[j].Break || r.Request.Numbers() {
 		return false
 	}
-	return slices.ContainsFunc(r.Wording.Numbers(), func(e value.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
+	return slices.ContainsFunc(r.Wording.Numbers(), func(e values.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
 }
 
 // codeOfName lets a code such as "v2" end a name, where the capability takes no codes.

@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/intent/internal/slot/cues"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // Scope is what is read: a part of a message. It is set before anything is read and
 // stays.
 type Scope struct {
-	Doc      *value.Doc
+	Doc      *values.Doc
 	From, To int
-	Entities []value.Entity
+	Entities []values.Entity
 	Quotes   []tokenize.Span
 	Lexicon  *tokenize.Lexicon
 }
@@ -109,10 +109,10 @@ func (r *Words) Owned(i int) bool {
 }
 
 // Numbers are the numbers of the part.
-func (r *Words) Numbers() []value.Entity {
-	var out []value.Entity
+func (r *Words) Numbers() []values.Entity {
+	var out []values.Entity
 	for _, e := range r.Entities {
-		if e.Kind == value.Number && e.First >= r.From && e.Last < r.To {
+		if e.Kind == values.Number && e.First >= r.From && e.Last < r.To {
 			out = append(out, e)
 		}
 	}
@@ -123,7 +123,7 @@ func (r *Words) Numbers() []value.Entity {
 const lastHour = 24
 
 // BareHour tells a number that may be an hour: "at 9".
-func (r *Words) BareHour(e value.Entity) bool {
+func (r *Words) BareHour(e values.Entity) bool {
 	return e.First > r.From && e.Unit == "" && !e.Money && !e.Percent && e.Number >= 0 && e.Number <= lastHour && e.Number == math.Trunc(e.Number) &&
 		!r.Doc.Tokens[e.First].Break && r.Doc.Tokens[e.First-1].Has(lexicon.Function)
 }

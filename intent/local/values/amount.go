@@ -1,9 +1,8 @@
-package value
+package values
 
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
@@ -176,8 +175,8 @@ func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Enti
 				}
 				if unit, ok := r.tongue.units[r.fold(next)]; ok {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
-				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == numeral.Dozen {
-					out, found = Entity{Kind: Number, First: i, Last: next, Number: numeral.Dozen / 2, Spelled: true, P: 0.85}, true
+				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == Dozen {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: Dozen / 2, Spelled: true, P: 0.85}, true
 				}
 			})
 			if found && r.admitted(weights, i, out.Last+1) {

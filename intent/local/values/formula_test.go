@@ -1,11 +1,10 @@
-package formula_test
+package values_test
 
 import (
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/slot/formula"
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // The first expression of a text is found as it is written; words, codes and numbers
@@ -16,10 +15,10 @@ func TestAt(t *testing.T) {
 		"the slope of 5x^2 - 3*x at 2": "5x^2 - 3*x", "integrate sin(x) + 2 from 0 to 1": "sin(x) + 2", "derive 3 * x**3 for me": "3 * x**3", "roots of x^2-4": "x^2-4",
 		"take 2 x-rays": "", "what is 12 - 5": "", "a part-time desk": "", "from 3 to 9": "", `put "2x + 1" there`: "",
 	} {
-		d := value.NewDoc(say, tokenize.Tokens(say))
+		d := values.NewDoc(say, tokenize.Tokens(say))
 		got := ""
 		for i := range d.Tokens {
-			if raw, _, ok := formula.At(d, i, len(d.Tokens)); ok {
+			if raw, _, ok := values.FormulaAt(d, i, len(d.Tokens)); ok {
 				got = raw
 				break
 			}

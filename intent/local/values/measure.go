@@ -1,4 +1,4 @@
-package measure
+package values
 
 import (
 	"maps"
@@ -72,9 +72,9 @@ func pairs(list string) map[string]float64 {
 
 func stem(word string) string { return strings.Join(tokenize.Stems(word), " ") }
 
-// Unit gives the unit that is turned into others among the stems of a description, "" where
+// UnitOf gives the unit that is turned into others among the stems of a description, "" where
 // it names none or two that differ, and for a rate: "mg per kg" is neither.
-func Unit(stems map[string]bool) string {
+func UnitOf(stems map[string]bool) string {
 	found := ""
 	if stems["per"] {
 		return ""
@@ -92,16 +92,16 @@ func Unit(stems map[string]bool) string {
 	return found
 }
 
-// Of gives what a unit measures, "" for one of which it is not known.
-func Of(unit string) string {
-	if IsTime(unit) {
+// DimensionOf gives what a unit measures, "" for one of which it is not known.
+func DimensionOf(unit string) string {
+	if IsTimeUnit(unit) {
 		return ofTime
 	}
 	return units()[unit].of
 }
 
-// Named tells by the last word of a name that is a size what it measures.
-func Named(words []string) string {
+// DimensionNamed tells by the last word of a name that is a size what it measures.
+func DimensionNamed(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if of := sizes()[w]; of != "" {
 			return of
@@ -113,8 +113,8 @@ func Named(words []string) string {
 // precision is how many parts of one are kept when a number is turned.
 const precision = 1e9
 
-// Turned gives a number of one unit as one of another: 30 cm are 0.3 metres.
-func Turned(n float64, unit, into string) (float64, bool) {
+// Convert gives a number of one unit as one of another: 30 cm are 0.3 metres.
+func Convert(n float64, unit, into string) (float64, bool) {
 	from, to := units()[unit], units()[into]
 	if from.factor == 0 || to.factor == 0 || from.of != to.of || unit == into {
 		return n, false
@@ -122,8 +122,8 @@ func Turned(n float64, unit, into string) (float64, bool) {
 	return math.Round(n*from.factor/to.factor*precision) / precision, true
 }
 
-// Fits tells a unit that is another one, or is turned into it.
-func Fits(unit, into string) bool {
-	_, turned := Turned(1, unit, into)
+// Convertible tells a unit that is another one, or is turned into it.
+func Convertible(unit, into string) bool {
+	_, turned := Convert(1, unit, into)
 	return turned || unit == into
 }

@@ -1,4 +1,4 @@
-package value_test
+package values_test
 
 import (
 	"bufio"
@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // wednesday is what "now" is in the tables: 2026-11-18.
@@ -30,7 +30,7 @@ func TestTables(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no tables", err)
 	}
-	scanner := value.NewScanner(tokenize.NewLexicon())
+	scanner := values.NewScanner(tokenize.NewLexicon())
 	for _, file := range files {
 		code := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(code, func(t *testing.T) {
@@ -69,11 +69,11 @@ func table(t *testing.T, file string) func(func(say, want string) bool) {
 }
 
 // readIn reads a phrase of somebody who has set a language.
-func readIn(scanner *value.Scanner, code, say string) string {
-	doc := value.NewDocIn(say, tokenize.Tokens(say), lexicon.Shipped().Prior(code))
+func readIn(scanner *values.Scanner, code, say string) string {
+	doc := values.NewDocIn(say, tokenize.Tokens(say), lexicon.Shipped().Prior(code))
 	var out []string
 	entities := scanner.Scan(doc, wednesday)
-	if p := period(scanner, doc); len(entities) == 0 || p != "-" && entities[0].Kind == value.Number {
+	if p := period(scanner, doc); len(entities) == 0 || p != "-" && entities[0].Kind == values.Number {
 		return p
 	}
 	for _, e := range entities {
@@ -81,7 +81,7 @@ func readIn(scanner *value.Scanner, code, say string) string {
 			continue
 		}
 		s := written(e)
-		if e.Edge == value.End && len(out) > 0 {
+		if e.Edge == values.End && len(out) > 0 {
 			out[len(out)-1] += ".." + s
 			continue
 		}
@@ -94,7 +94,7 @@ func readIn(scanner *value.Scanner, code, say string) string {
 }
 
 // period reads a week, a month or a year.
-func period(scanner *value.Scanner, doc *value.Doc) string {
+func period(scanner *values.Scanner, doc *values.Doc) string {
 	for i := range doc.Tokens {
 		first, last, _, bare, ok := scanner.Period(doc, i, wednesday)
 		if ok && (!bare || i > 0 && doc.Tokens[i-1].Has(lexicon.PrepPlaceTime)) {
@@ -104,10 +104,10 @@ func period(scanner *value.Scanner, doc *value.Doc) string {
 	return "-"
 }
 
-func written(e value.Entity) string {
+func written(e values.Entity) string {
 	out := ""
 	switch e.Kind {
-	case value.Number:
+	case values.Number:
 		out = fmt.Sprintf("%.12g", e.Number)
 		switch {
 		case e.Percent:
@@ -117,14 +117,14 @@ func written(e value.Entity) string {
 		case isTime(e.Unit):
 			out += " " + e.Unit
 		}
-	case value.Date:
+	case values.Date:
 		out = e.Time.Format(time.DateOnly)
 		if e.HasClock {
 			out = e.Time.Format("2006-01-02 15:04")
 		}
-	case value.Clock:
+	case values.Clock:
 		out = e.Time.Format("15:04")
-	case value.Email, value.URL, value.UUID, value.Phone, value.None:
+	case values.Email, values.URL, values.UUID, values.Phone, values.None:
 		out = string(e.Kind)
 	}
 	if e.Doubt {

@@ -1,4 +1,4 @@
-package value
+package values
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
@@ -15,7 +14,7 @@ import (
 type tongue struct {
 	index  int
 	data   *lexicon.Language
-	num    *numeral.Words
+	num    *NumberWords
 	months map[string]time.Month
 	// days are the names of weekdays, announced those that need a word before them.
 	days, announced map[string]time.Weekday
@@ -51,7 +50,7 @@ func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
 		spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
 	}
 	var err error
-	if t.num, err = numeral.New(data); err != nil {
+	if t.num, err = NewNumberWords(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", data.Code, err)
 	}
 	names(data, data.Dates.Months, func(i int, name string) { t.months[name] = time.Month(i + 1) })
@@ -70,7 +69,7 @@ func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
 func names(l *lexicon.Language, list string, yield func(i int, name string)) {
 	for i, alternatives := range strings.Fields(list) {
 		for name := range strings.SplitSeq(alternatives, "|") {
-			for _, w := range numeral.Spellings(l, name) {
+			for _, w := range NumberSpellings(l, name) {
 				yield(i, w)
 			}
 		}
@@ -125,7 +124,7 @@ func (t *tongue) periods(list string) error {
 		return fmt.Errorf("spans: %q are no triples", list)
 	}
 	for i := 0; i < len(fields); i += 3 {
-		if err := numeral.Pairs(t.data, fields[i]+" "+fields[i+1], func(w string, v float64) {
+		if err := NumberPairs(t.data, fields[i]+" "+fields[i+1], func(w string, v float64) {
 			t.spans[w] = Entity{Kind: Number, Number: v, Unit: fields[i+2], Spelled: true, P: 0.85}
 		}); err != nil {
 			return err

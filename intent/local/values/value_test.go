@@ -1,4 +1,4 @@
-package value_test
+package values_test
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // saturday is what "now" is in these tests: 2026-11-21.
@@ -17,12 +17,12 @@ var saturday = time.Date(2026, 11, 21, 15, 4, 5, 0, time.UTC)
 
 func scan(t *testing.T, src string, now time.Time) []string {
 	t.Helper()
-	doc := value.NewDoc(src, tokenize.Tokens(src))
+	doc := values.NewDoc(src, tokenize.Tokens(src))
 	var out []string
-	for _, e := range value.NewScanner(tokenize.NewLexicon()).Scan(doc, now) {
+	for _, e := range values.NewScanner(tokenize.NewLexicon()).Scan(doc, now) {
 		line := fmt.Sprintf("%s %q", e.Kind, src[e.Span.Start:e.Span.End])
 		switch e.Kind {
-		case value.Number:
+		case values.Number:
 			line += fmt.Sprintf(" %g %s", e.Number, e.Unit)
 			if e.Percent {
 				line += " percent"
@@ -30,15 +30,15 @@ func scan(t *testing.T, src string, now time.Time) []string {
 			if e.Currency != "" {
 				line += " in " + e.Currency
 			}
-		case value.Date:
+		case values.Date:
 			layout := time.DateOnly
 			if e.HasClock {
 				layout = time.RFC3339
 			}
 			line += " " + e.Time.Format(layout)
-		case value.Clock:
+		case values.Clock:
 			line += " " + e.Time.Format(time.TimeOnly)
-		case value.Email, value.URL, value.UUID, value.Phone, value.None:
+		case values.Email, values.URL, values.UUID, values.Phone, values.None:
 		}
 		if e.Doubt {
 			line += " in doubt"
@@ -162,7 +162,7 @@ func TestCode(t *testing.T) {
 		"C++": true, "a_b": true, "report.docx": true, "gate-2.example.org": true, "7f3a9c02": true, "030-2345678": true,
 		"gluten-free": false, "and/or": false, "AC/DC": false, "12.5": false, "word": false, "U.S": false, "3-4": false, "St.Malo": false,
 	} {
-		doc := value.NewDoc(say, tokenize.Tokens(say))
+		doc := values.NewDoc(say, tokenize.Tokens(say))
 		if c, ok := doc.ChunkAt(0); !ok || c.Text != say || c.Code() != want {
 			t.Errorf("%q is code: %v, want %v (%q)", say, c.Code(), want, c.Text)
 		}
@@ -171,9 +171,9 @@ func TestCode(t *testing.T) {
 
 func TestCurrencyAt(t *testing.T) {
 	t.Parallel()
-	scanner := value.NewScanner(tokenize.NewLexicon())
+	scanner := values.NewScanner(tokenize.NewLexicon())
 	for say, want := range map[string]string{"Canadian dollars": "CAD", "euros": "EUR", "jpy": "JPY", "dollars": "", "weight": ""} {
-		code, _, ok := scanner.CurrencyAt(value.NewDoc(say, tokenize.Tokens(say)), 0)
+		code, _, ok := scanner.CurrencyAt(values.NewDoc(say, tokenize.Tokens(say)), 0)
 		if code != want || ok != (want != "") {
 			t.Errorf("%q: %q %v, want %q", say, code, ok, want)
 		}

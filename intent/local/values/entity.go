@@ -1,4 +1,4 @@
-package value
+package values
 
 import (
 	"maps"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/intent/internal/value/numeral"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
@@ -176,7 +175,7 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	t := &d.Tokens[i]
 	out := s.starts[t.Fold]
 	if len(t.Fold) > shortestCompound {
-		out |= s.heads[numeral.Head(t.Fold)]
+		out |= s.heads[NumberHead(t.Fold)]
 	}
 	if !t.Is(tokenize.FormDigits | tokenize.FormMixed) {
 		return out

@@ -1,4 +1,4 @@
-package numeral
+package values
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ type atom struct {
 	multiply bool
 }
 
-// Words are the number words of one language.
-type Words struct {
+// NumberWords are the number words of one language.
+type NumberWords struct {
 	// atoms are by their folded words, two joined by a space; pairs are the first
 	// words of those, and of other names of two words.
 	atoms map[string]atom
@@ -42,11 +42,11 @@ type Words struct {
 // firstLetters are how many letters of a compound are looked at first.
 const firstLetters = 2
 
-// New reads what the file of a language says of numbers.
-func New(l *lexicon.Language) (*Words, error) {
+// NewNumberWords reads what the file of a language says of numbers.
+func NewNumberWords(l *lexicon.Language) (*NumberWords, error) {
 	n := &l.Numbers
-	pairs := func(list string, yield func(string, float64)) error { return Pairs(l, list, yield) }
-	x := &Words{
+	pairs := func(list string, yield func(string, float64)) error { return NumberPairs(l, list, yield) }
+	x := &NumberWords{
 		atoms: map[string]atom{}, pairs: map[string]bool{}, alone: folded(n.Alone), article: folded(n.Article), joiners: folded(n.Joiners), joinFrom: max(n.JoinFrom, 20),
 		teensAfter: map[float64]bool{}, compounds: n.Compounds, elided: map[string]float64{}, unitsFirst: n.UnitsFirst, halfEnding: n.HalfEnding,
 		heads: map[string]bool{}, ordinals: map[string]int{}, Endings: strings.Fields(n.OrdinalEndings), compounded: strings.Fields(n.OrdinalCompounds),
@@ -54,7 +54,7 @@ func New(l *lexicon.Language) (*Words, error) {
 	add := func(word string, a atom) {
 		x.atoms[word] = a
 		x.Pair(word)
-		x.heads[Head(word)] = true
+		x.heads[NumberHead(word)] = true
 	}
 	if err := pairs(n.Add, func(w string, v float64) { add(w, atom{v, false}) }); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func New(l *lexicon.Language) (*Words, error) {
 	if err := pairs(n.Multiply, func(w string, v float64) { add(w, atom{v, true}) }); err != nil {
 		return nil, err
 	}
-	if err := pairs(n.Elided, func(w string, v float64) { x.elided[w] = v; x.heads[Head(w)] = true }); err != nil {
+	if err := pairs(n.Elided, func(w string, v float64) { x.elided[w] = v; x.heads[NumberHead(w)] = true }); err != nil {
 		return nil, err
 	}
 	for ten := range strings.FieldsSeq(n.TeensAfter) {
@@ -77,14 +77,14 @@ func New(l *lexicon.Language) (*Words, error) {
 }
 
 // Pair notes the first word of a name of two.
-func (n *Words) Pair(name string) {
+func (n *NumberWords) Pair(name string) {
 	if first, _, two := strings.Cut(name, " "); two {
 		n.pairs[first] = true
 	}
 }
 
-// Head gives the letters of a word by which it is told early whether it may be a compound.
-func Head(word string) string { return word[:min(len(word), firstLetters)] }
+// NumberHead gives the letters of a word by which it is told early whether it may be a compound.
+func NumberHead(word string) string { return word[:min(len(word), firstLetters)] }
 
 // folded makes a set of the words of a list.
 func folded(list string) map[string]bool {
@@ -95,8 +95,8 @@ func folded(list string) map[string]bool {
 	return out
 }
 
-// Pairs reads "one 1 two 2"; "_" joins the words of one.
-func Pairs(l *lexicon.Language, list string, yield func(word string, v float64)) error {
+// NumberPairs reads "one 1 two 2"; "_" joins the words of one.
+func NumberPairs(l *lexicon.Language, list string, yield func(word string, v float64)) error {
 	fields := strings.Fields(list)
 	if len(fields)%2 != 0 {
 		return fmt.Errorf("%.40q … is no list of pairs", list)
@@ -106,15 +106,15 @@ func Pairs(l *lexicon.Language, list string, yield func(word string, v float64))
 		if err != nil {
 			return fmt.Errorf("%q is no number", fields[i+1])
 		}
-		for _, w := range Spellings(l, fields[i]) {
+		for _, w := range NumberSpellings(l, fields[i]) {
 			yield(w, v)
 		}
 	}
 	return nil
 }
 
-// Spellings folds a name of several words joined by "_" or "-", in all its spellings.
-func Spellings(l *lexicon.Language, name string) []string {
+// NumberSpellings folds a name of several words joined by "_" or "-", in all its spellings.
+func NumberSpellings(l *lexicon.Language, name string) []string {
 	plain, respelled := foldAll(name), foldAll(l.Respelled.Replace(name))
 	if plain == respelled {
 		return []string{plain}
@@ -144,7 +144,7 @@ type sum struct {
 func (s sum) value() float64 { return s.total + s.group }
 
 // with takes another word along.
-func (n *Words) with(s sum, a atom) (sum, bool) {
+func (n *NumberWords) with(s sum, a atom) (sum, bool) {
 	if s.closed {
 		return s, false
 	}
@@ -185,7 +185,7 @@ func multiplied(s sum, by float64) (sum, bool) {
 }
 
 // adds tells whether a word continues the ones before: twenty + five.
-func (n *Words) adds(group, total, v float64) bool {
+func (n *NumberWords) adds(group, total, v float64) bool {
 	tens := math.Mod(group, hundred)
 	switch {
 	case v == 0, v != math.Trunc(v):
@@ -204,7 +204,7 @@ func (n *Words) adds(group, total, v float64) bool {
 
 // Read reads a number in words that begins at a place: "two hundred and five". It may go on
 // as far as the places are no end and have no gap before them.
-func (n *Words) Read(fold func(int) string, parted func(int) bool, i, end int) (v float64, last int, ok bool) {
+func (n *NumberWords) Read(fold func(int) string, parted func(int) bool, i, end int) (v float64, last int, ok bool) {
 	var s sum
 	last, j := -1, i
 	if n.article[fold(i)] && !parted(i+1) { // "a hundred"
@@ -228,30 +228,30 @@ func (n *Words) Read(fold func(int) string, parted func(int) bool, i, end int) (
 }
 
 // Article tells words that are one before a unit.
-func (n *Words) Article(fold string) bool { return n.article[fold] }
+func (n *NumberWords) Article(fold string) bool { return n.article[fold] }
 
 // Counts tells words that are a number by themselves.
-func (n *Words) Counts(fold string) bool {
+func (n *NumberWords) Counts(fold string) bool {
 	_, ok := n.atoms[fold]
 	return ok && !n.article[fold]
 }
 
 // Large gives the multiplier that a word behind digits is: a dozen, or a thousand and more.
-func (n *Words) Large(fold string) (float64, bool) {
+func (n *NumberWords) Large(fold string) (float64, bool) {
 	a, ok := n.atoms[fold]
 	return a.value, ok && a.multiply && (a.value >= thousand || a.value == Dozen)
 }
 
 // Paired tells the first words of names of two.
-func (n *Words) Paired(fold string) bool { return n.pairs[fold] }
+func (n *NumberWords) Paired(fold string) bool { return n.pairs[fold] }
 
 // Starts are the words that a number or an ordinal begins with.
-func (n *Words) Starts() []string {
+func (n *NumberWords) Starts() []string {
 	return slices.Concat(slices.Collect(maps.Keys(n.atoms)), slices.Collect(maps.Keys(n.article)), slices.Collect(maps.Keys(n.ordinals)))
 }
 
 // Heads are what the words begin with that are written together, none where they are not.
-func (n *Words) Heads() []string {
+func (n *NumberWords) Heads() []string {
 	if !n.compounds {
 		return nil
 	}
@@ -259,15 +259,15 @@ func (n *Words) Heads() []string {
 }
 
 // MayBegin tells words that a number may begin with.
-func (n *Words) MayBegin(fold string) bool {
+func (n *NumberWords) MayBegin(fold string) bool {
 	if len(fold) < firstLetters {
 		return n.article[fold]
 	}
-	return n.heads[Head(fold)] || n.article[fold] || n.ordinals[fold] > 0
+	return n.heads[NumberHead(fold)] || n.article[fold] || n.ordinals[fold] > 0
 }
 
 // compound reads a word that is written together of several.
-func (n *Words) compound(word string, s sum) (sum, bool) {
+func (n *NumberWords) compound(word string, s sum) (sum, bool) {
 	if word == "" {
 		return s, s.any
 	}
@@ -275,7 +275,7 @@ func (n *Words) compound(word string, s sum) (sum, bool) {
 		s.group, s.closed = s.group+0.5, true
 		return s, true
 	}
-	if !n.heads[Head(word)] {
+	if !n.heads[NumberHead(word)] {
 		return s, false
 	}
 	for end := len(word); end > 0; end-- {
@@ -290,7 +290,7 @@ func (n *Words) compound(word string, s sum) (sum, bool) {
 
 // piece takes the first letters of a compound as a number word, and gives where
 // the rest begins.
-func (n *Words) piece(word string, end int, s sum) (next sum, rest int, ok bool) {
+func (n *NumberWords) piece(word string, end int, s sum) (next sum, rest int, ok bool) {
 	a, known := n.atoms[word[:end]]
 	if !known {
 		v, cut := n.elided[word[:end]]
@@ -315,7 +315,7 @@ func (n *Words) piece(word string, end int, s sum) (next sum, rest int, ok bool)
 }
 
 // at reads one number word, or several that are one, at a place: "quatre vingt".
-func (n *Words) at(fold func(int) string, i int) (a atom, width int, ok bool) {
+func (n *NumberWords) at(fold func(int) string, i int) (a atom, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if a, ok := n.atoms[fold(i)+" "+fold(i+1)]; ok {
 			return a, 2, true
@@ -326,7 +326,7 @@ func (n *Words) at(fold func(int) string, i int) (a atom, width int, ok bool) {
 }
 
 // take adds the word at a place to a sum.
-func (n *Words) take(fold func(int) string, i int, s sum) (next sum, width int, ok bool) {
+func (n *NumberWords) take(fold func(int) string, i int, s sum) (next sum, width int, ok bool) {
 	if a, width, found := n.at(fold, i); found {
 		if a.multiply && !s.any && !n.alone[fold(i)] {
 			return s, 0, false
@@ -348,7 +348,7 @@ func (n *Words) take(fold func(int) string, i int, s sum) (next sum, width int, 
 }
 
 // Ordinal reads an ordinal word: "third", "einundzwanzigsten".
-func (n *Words) Ordinal(fold func(int) string, i int) (v, width int, ok bool) {
+func (n *NumberWords) Ordinal(fold func(int) string, i int) (v, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if v, ok := n.ordinals[fold(i)+" "+fold(i+1)]; ok {
 			return v, 2, true

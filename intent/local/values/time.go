@@ -1,4 +1,4 @@
-package measure
+package values
 
 import (
 	"slices"
@@ -8,14 +8,14 @@ import (
 // ofTime is what units of time measure.
 const ofTime = "time"
 
-// IsTime tells the units of time.
-func IsTime(unit string) bool {
+// IsTimeUnit tells the units of time.
+func IsTimeUnit(unit string) bool {
 	return slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, unit)
 }
 
-// Time gives the unit of time that a name says, or the only one that a description does,
+// TimeUnitOf gives the unit of time that a name says, or the only one that a description does,
 // and how many they name.
-func Time(words []string, desc map[string]bool) (unit string, named int) {
+func TimeUnitOf(words []string, desc map[string]bool) (unit string, named int) {
 	stems := []string{"second", "minut", "hour", "day", "week", "month", "year"}
 	for _, stem := range stems {
 		if slices.Contains(words, stem) {
@@ -36,9 +36,9 @@ func Time(words []string, desc map[string]bool) (unit string, named int) {
 	return unit, named
 }
 
-// InTime is how many of a unit of time one of another is, where that is in no doubt: a week
+// TimeUnitsPer is how many of a unit of time one of another is, where that is in no doubt: a week
 // has seven nights, but of working days nobody knows.
-func InTime(unit, of string, nights bool) (float64, bool) {
+func TimeUnitsPer(unit, of string, nights bool) (float64, bool) {
 	if of == "day" {
 		return 7, unit == "week" && nights
 	}

@@ -1,12 +1,9 @@
-// Package formula finds expressions with a variable in a text. It knows no parameter, and
-// computes nothing.
-package formula
+package values
 
 import (
 	"regexp"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/value"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -17,9 +14,9 @@ const term = `(?:\d+(?:\.\d+)?(?:\s?\*\s?)?(?:` + variable + `)?|` + variable + 
 
 const variable = `(?:[a-z]{2,4}\([^()]{1,20}\)|[a-zA-Z](?:(?:\^|\*\*)\(?-?[0-9a-z]+\)?)?)`
 
-// At reads an expression that begins at token i and ends before token to. A word is none,
+// FormulaAt reads an expression that begins at token i and ends before token to. A word is none,
 // nor a number without a variable.
-func At(d *value.Doc, i, to int) (raw string, last int, ok bool) {
+func FormulaAt(d *Doc, i, to int) (raw string, last int, ok bool) {
 	if i > 0 && d.Tokens[i].Glued || d.Tokens[i].Is(tokenize.FormQuoted) {
 		return "", 0, false
 	}

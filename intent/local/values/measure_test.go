@@ -1,10 +1,10 @@
-package measure_test
+package values_test
 
 import (
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/slot/measure"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 func stem(word string) string { return tokenize.Stems(word)[0] }
@@ -21,7 +21,7 @@ func TestTurned(t *testing.T) {
 		"quilômetros": {"meter", 30_000}, "chilometri": {"meter", 30_000}, "kilos": {"gram", 30_000}, "Milliliter": {"litros", 0.03}, "metros": {"meter", 30},
 		"inches": {"meter", 0}, "grams": {"meter", 0}, "hours": {"meter", 0}, "meter": {"meter", 0},
 	} {
-		got, turned := measure.Turned(30, stem(unit), stem(c.into))
+		got, turned := values.Convert(30, stem(unit), stem(c.into))
 		if turned != (c.want != 0) || turned && got != c.want {
 			t.Errorf("30 %s are %v %s (%v), want %v", unit, got, c.into, turned, c.want)
 		}
@@ -38,7 +38,7 @@ func TestUnit(t *testing.T) {
 		for _, s := range tokenize.Stems(description) {
 			stems[s] = true
 		}
-		if got := measure.Unit(stems); got != want {
+		if got := values.UnitOf(stems); got != want {
 			t.Errorf("%s: got %q, want %q", description, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestNamed(t *testing.T) {
 		"height of the wall": "length", "load weight": "mass", "room temp": "temperature", "largura": "length", "peso": "mass", "Geschwindigkeit": "speed", "vitesse": "speed",
 		"altezza": "length", "age": "time", "price": "",
 	} {
-		if got := measure.Named(tokenize.Stems(name)); got != want {
+		if got := values.DimensionNamed(tokenize.Stems(name)); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
