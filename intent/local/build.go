@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -55,7 +55,7 @@ func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot
 
 func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
 	x := &Index{
-		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: mood.New(),
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: modality.NewReader(),
 		shareBest: shareBest, calibration: shipped(),
 		exact: map[string][]int32{}, refs: map[string]*indexed{},
 		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},

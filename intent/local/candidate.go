@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/coverage"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -47,13 +46,13 @@ func (s *sentenceReader) rate(p *part) readings {
 	s.glosses.heard = s.glosses.heard || heard
 	tokens = s.glosses.search(p, hits, tokens)
 	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
-	head, wanted := command.Head(s.x.tools.Lexicon, tokens), s.wanted(p)
+	head, wanted := modality.CommandStem(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
 		run := slot.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
-		account.Calls(s.said, run.From, r.filled.Covered)
+		modality.MarkNaming(s.said, run.From, r.filled.Covered)
 		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)

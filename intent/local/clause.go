@@ -5,12 +5,10 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -59,7 +57,7 @@ type sentenceReader struct {
 	retracted bool
 	glosses   glosses
 	// said is how the message is built.
-	said *account.Message
+	said *modality.Message
 }
 
 // part is a run of pieces read as one request.
@@ -71,8 +69,8 @@ type part struct {
 	plain     float64
 	explained float64
 	contested int
-	mood      mood.Mood // of the part in its sentence
-	own       mood.Mood // of its own words
+	mood      modality.Modality // of the part in its sentence
+	own       modality.Modality // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
 	// since and until are the tokens that are said of it, with those that command
@@ -117,7 +115,7 @@ func (s *sentenceReader) propose() []*part {
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
-	s.retracted = mood.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
+	s.retracted = modality.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
 	whole := s.pieces
 	s.pieces = s.spoken(whole)
 	parts := s.divide()
@@ -329,7 +327,7 @@ func (s *sentenceReader) names(p *part) bool {
 
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lexicon.Kinds {
-	return command.Kin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
+	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
 }
 
 func (p *part) writes() bool {

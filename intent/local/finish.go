@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -67,7 +66,7 @@ func (j judgement) heed(p *part) {
 		return
 	}
 	best := &p.candidates[0]
-	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !account.Worded(j.s.said, p.from, p.to, best.Evidence) {
+	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !modality.HasContentWord(j.s.said, p.from, p.to, best.Evidence) {
 		return
 	}
 	next, score := 0.0, 0.0
@@ -101,7 +100,7 @@ func (j judgement) requests(parts []*part) []*part {
 	since := -1
 	for _, p := range parts {
 		switch {
-		case !j.exception(p) && (clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p)):
+		case !j.exception(p) && (clear(p) && !modality.IsAlternative(j.s.said, p.from) || j.commandsAt(p)):
 			if since >= 0 {
 				p.since, since = since, -1
 			}
@@ -133,7 +132,7 @@ func (j judgement) commandsAt(p *part) bool {
 		switch {
 		case j.s.x.cutter.Bids(t), t.Has(lexicon.Light):
 			return true
-		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
+		case !j.s.x.tools.Lexicon.Light(t.Fold) && !modality.Opening(t.Fold):
 			return false
 		}
 	}
@@ -173,8 +172,8 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		}
 	}
 	others = append(others, p.apart...)
-	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
+	read := func() modality.Roles {
+		return j.s.said.RolesOf(modality.RoleRequest{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
 	}
 	a := read()
 	until := len(j.s.m.Tokens)
@@ -189,7 +188,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		a = read()
 	}
 	if a.Retracted && !best.Exact {
-		best.Held, best.Note = true, mood.Retracted.Note()
+		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
 	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
@@ -291,7 +290,7 @@ func (j judgement) named(p *part) bool {
 
 // grow reads what is left of a name: what goes on right behind one that was taken as
 // it stands, and what stands behind a word such as "as".
-func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a account.Account) bool {
+func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -304,14 +303,14 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
-			last := max(slot.Grows(j.s.m, v.Last), account.NameEnd(j.s.said, v.First, next))
+			last := max(slot.Grows(j.s.m, v.Last), modality.NameEnd(j.s.said, v.First, next))
 			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
 			}
 		}
 	}
 	for i, class := range a.Classes {
-		as := account.Names(j.s.said, i)
+		as := modality.NamingPhrase(j.s.said, i)
 		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lexicon.As) {
 			as = i
 		}
@@ -319,13 +318,13 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 		if name == "" || as < 0 {
 			continue
 		}
-		last = max(last, account.NameEnd(j.s.said, first, last+1))
+		last = max(last, modality.NameEnd(j.s.said, first, last+1))
 		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
 			take(name, first, last) // "under the name Customer help"
 		}
 	}
 	name := asked.Explains(best.Parameters)
-	if first, last, ok := account.Told(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
+	if first, last, ok := modality.ToldClause(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
 		take(name, first, last) // "retire it, the frame is bent"
 	}
 	return grown
@@ -333,7 +332,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 
 // redirect takes back values that a word turns away from their parameter. A number
 // goes to the other end of the range, where there is one without a value.
-func redirect(asked slot.Asked, best *Candidate, a account.Account) {
+func redirect(asked slot.Asked, best *Candidate, a modality.Roles) {
 	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
 	for name, v := range best.Parameters {
 		if slices.Contains(a.Misused, name) {
@@ -365,8 +364,8 @@ func (v vocabulary) Head(t tokenize.Token) bool {
 func (v vocabulary) Verbs() []string { return v.of.begins }
 
 // valuesOf gives the values of a candidate with their places.
-func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
-	var out []account.Value
+func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []modality.RoleValue {
+	var out []modality.RoleValue
 	for name, ev := range c.Evidence {
 		first, last := j.s.m.TokensIn(ev.Span)
 		if last < first {
@@ -375,18 +374,18 @@ func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
 		if first > 0 && asked.Honoured(j.s.m, first) {
 			first--
 		}
-		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
+		v := modality.RoleValue{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
 		v.Start, v.End = asked.Period(name)
 		v.Loose = asked.Loose(name, ev)
 		_, v.List = c.Parameters[name].([]any)
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b account.Value) int { return a.First - b.First })
+	slices.SortFunc(out, func(a, b modality.RoleValue) int { return a.First - b.First })
 	return out
 }
 
 // sentence is the account as it travels with the intent.
-func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
+func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
 	for i, class := range a.Classes {
 		t := j.s.m.Tokens[i]
@@ -421,7 +420,7 @@ func (j judgement) each(p *part) []*part {
 		return []*part{p}
 	}
 	read := slot.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
-	either := func(i int) bool { return account.Either(j.s.said, i) }
+	either := func(i int) bool { return modality.IsAlternative(j.s.said, i) }
 	shares := j.s.x.cutter.Shares(piece.Shared{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slot.Range{From: p.from, To: p.to}, Read: read, Either: either})
 	if len(shares) == 0 {
 		return []*part{p}
@@ -468,7 +467,7 @@ func (j judgement) complete(p *part) {
 // beside it, too, unless that takes something back.
 func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) {
 	if j.retracts() {
-		best.Held, best.Note = true, mood.Retracted.Note()
+		best.Held, best.Note = true, modality.Retracted.Note()
 		return
 	}
 	since, until := p.since, p.until
@@ -476,7 +475,7 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	around := append(slices.Clone(j.s.m.Tokens[since:p.from]), j.s.m.Tokens[p.to:until]...)
-	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(mood.Retracted|mood.Negated) != 0 {
+	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(modality.Retracted|modality.Negated) != 0 {
 		return
 	}
 	value, _ := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: since, To: until})

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -17,8 +17,8 @@ const shareHead = 0.12
 
 // begun notes the verb that an example or a name begins with, and what it is done to.
 func (b *builder) begun(c *indexed, tokens []tokenize.Token) {
-	c.deeds = c.deeds.With(command.Root(b.x.tools.Lexicon, tokens), command.Object(b.x.tools.Lexicon, tokens))
-	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
+	c.deeds = c.deeds.With(modality.CommandRoot(b.x.tools.Lexicon, tokens), modality.CommandObject(b.x.tools.Lexicon, tokens))
+	if head := modality.CommandStem(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
 	}
 }
@@ -64,7 +64,7 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 // same kind will do. Words that are left over take it back.
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
-	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
+	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.commanded(p.first)
 	said := func(of *indexed) bool { return of.deeds.Done(root, object) }
 	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
 	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }

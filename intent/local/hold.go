@@ -6,16 +6,15 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // restraining are the modalities of a request that hold back a write that a model
 // proposes: forbidden, taken back, supposed, asked about, reported, or under a condition.
-const restraining = mood.Negated | mood.Retracted | mood.WhatIf | mood.HowTo | mood.Permission | mood.Question | mood.Narrative | mood.Conditional
+const restraining = modality.Negated | modality.Retracted | modality.WhatIf | modality.HowTo | modality.Permission | modality.Question | modality.Narrative | modality.Conditional
 
 // What holds a call back besides moods.
 const (
@@ -43,19 +42,19 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	switch {
 	case s.excludes(evidence, covered, conditions):
 		return noteExcepted
-	case (judgement{s: s}).retracts(), mood.Withdraws(s.m.Tokens, covered):
-		return mood.Retracted.Note()
-	case mood.Refuses(s.m.Tokens, covered):
-		return mood.Negated.Note()
+	case (judgement{s: s}).retracts(), modality.Withdraws(s.m.Tokens, covered):
+		return modality.Retracted.Note()
+	case modality.Refuses(s.m.Tokens, covered):
+		return modality.Negated.Note()
 	case quotesDeed(s, idx):
 		return noteQuoted
 	}
 	stop := restraining
 	if conditions {
-		stop &^= mood.Conditional
+		stop &^= modality.Conditional
 	}
 	if !conditions && depends(s, covered) {
-		return mood.Conditional.Note()
+		return modality.Conditional.Note()
 	}
 	if why = oddly(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
 		return noteNothing
@@ -104,7 +103,7 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 		for end < len(s.m.Tokens) && s.m.Tokens[end].Is(tokenize.FormQuoted) {
 			end++
 		}
-		quotes = quotes || command.Kin(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.Deeds() != 0
+		quotes = quotes || modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.Deeds() != 0
 		i = end - 1
 	}
 	return quotes
@@ -112,7 +111,7 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 
 // oddly tells the mood of the parts of a message that a call may be read from. One part that
 // asks for it plainly is enough.
-func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop mood.Mood) (why string) {
+func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
 		c := Candidate{Entry: of.entry}
@@ -120,13 +119,13 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 			c = p.candidates[at]
 		}
 		c.Confidence, c.Evidence = 1, evidence
-		first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !mood.Opening(t.Fold) })
+		first := slices.IndexFunc(s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
 		c.begins = first >= 0 && slices.Contains(of.begins, s.m.Tokens[p.from+first].Stem)
 		p.candidates = []Candidate{c}
 	}
 	held := restraint{s}
 	held.spreadMoods(parts)
-	var m mood.Mood
+	var m modality.Modality
 	for _, p := range parts {
 		if !s.about(p, evidence, len(parts)) {
 			continue
@@ -189,16 +188,16 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 
 // unlike are the moods of a part that neither the most similar example has nor, where the part
 // begins as examples do, what it says something shall say.
-func (r restraint) unlike(p *part, of *indexed, c *Candidate) mood.Mood {
+func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
 		return p.mood &^ p.own
 	}
-	odd := p.mood &^ (c.mood &^ mood.Negated)
+	odd := p.mood &^ (c.mood &^ modality.Negated)
 	if c.begins {
-		odd &^= mood.Content
+		odd &^= modality.Content
 	}
-	if c.mood&mood.Negated != 0 && !r.orders(p, of) {
-		odd &^= mood.Negated
+	if c.mood&modality.Negated != 0 && !r.orders(p, of) {
+		odd &^= modality.Negated
 	}
 	return odd
 }

@@ -4,12 +4,11 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -21,7 +20,7 @@ type Index struct {
 	// provisional tells that training and calibration are still to come.
 	provisional bool
 	tools       *slot.Tools
-	moods       *mood.Reader
+	moods       *modality.Reader
 	caps        []*indexed
 	refs        map[string]*indexed
 	words       wording
@@ -80,11 +79,11 @@ type indexed struct {
 
 	slots *slots
 	// moods are what the examples themselves have, such as a condition.
-	moods mood.Mood
+	moods modality.Modality
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
 	// deeds are these verbs with what each is done to.
-	deeds command.Deeds
+	deeds modality.Actions
 	// kinds are those of these verbs.
 	kinds lexicon.Kinds
 	// figures is how many examples hold a number or a date.
@@ -123,7 +122,7 @@ type sentence struct {
 	words     int32
 	wordNorm  float32
 	charNorm  float32
-	mood      mood.Mood
+	mood      modality.Modality
 	statement bool // an example or a name, that is, no hard negative
 }
 

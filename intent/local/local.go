@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/latest"
 	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/modality"
 )
 
 // sourceLocal names the local matcher in intents.
@@ -144,7 +144,7 @@ func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
 	x.words.mend(tools.Lexicon, s.m.Doc)
 	s.glosses.s = s
-	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
+	s.said = modality.Segmented(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
 		func(i int) bool { return x.cutter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })
 	return s
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/modality"
 )
 
 // Matcher reads a message against a catalog. It is the seam between the gates,
@@ -106,7 +106,7 @@ type Candidate struct {
 	// mood is that of the most similar example. explained is how many content
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.
-	mood      mood.Mood
+	mood      modality.Modality
 	nearest   float64 // likeness to that example
 	explained float64
 	contested int

@@ -5,11 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/mend"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -39,14 +38,14 @@ const hitSharpness = 20
 type hit struct {
 	number   int32
 	centroid float64
-	best     float64   // likeness to the most similar sentence
-	against  float64   // likeness to the most similar hard negative
-	mood     mood.Mood // of the most similar sentence
-	claim    float64   // the centroid, or nothing where the verb is of another kind
-	softmax  float64   // share among the hits, by claims
-	rival    float64   // the best claim of the others
-	amount   float64   // BM25 by itself
-	outside  float64   // how much better the best that may not be chosen fits, as a share
+	best     float64           // likeness to the most similar sentence
+	against  float64           // likeness to the most similar hard negative
+	mood     modality.Modality // of the most similar sentence
+	claim    float64           // the centroid, or nothing where the verb is of another kind
+	softmax  float64           // share among the hits, by claims
+	rival    float64           // the best claim of the others
+	amount   float64           // BM25 by itself
+	outside  float64           // how much better the best that may not be chosen fits, as a share
 	exact    bool
 	score    float64
 	// By meaning, where there is a vector: likeness to the weights, to the most
@@ -290,7 +289,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // begins with a verb that only looks, nothing is claimed by what has an effect and no such
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
 func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
-	kin := command.Kin(x.tools.Lexicon, tokens)
+	kin := modality.CommandKinds(x.tools.Lexicon, tokens)
 	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
 	for i := range hits {
@@ -301,7 +300,7 @@ func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 		}
 	}
 	if takes {
-		misdone(x, hits, kin, command.Object(x.tools.Lexicon, tokens))
+		misdone(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
 	}
 }
 

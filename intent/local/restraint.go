@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -27,7 +26,7 @@ type restraint struct{ s *sentenceReader }
 // spreadMoods reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
 func (r restraint) spreadMoods(parts []*part) {
-	var carried mood.Mood
+	var carried modality.Modality
 	sentence := -1
 	for i, p := range parts {
 		first := r.s.pieces[p.first]
@@ -35,24 +34,24 @@ func (r restraint) spreadMoods(parts []*part) {
 			carried, sentence = 0, first.Sentence
 		}
 		if first.Contrast {
-			carried &^= mood.Negated
+			carried &^= modality.Negated
 		}
 		own := r.ownMood(p)
-		if i == 0 && mood.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
-			own |= mood.FollowUp
+		if i == 0 && modality.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
+			own |= modality.FollowUp
 		}
 		if r.s.retracted {
-			own |= mood.Retracted
+			own |= modality.Retracted
 		}
 		p.own, p.mood = own, own|carried
-		carried |= own & mood.Inherited
-		if own&mood.Content != 0 {
-			carried |= mood.Narrative // what follows "and" may belong to what is said
+		carried |= own & modality.Inherited
+		if own&modality.Content != 0 {
+			carried |= modality.Narrative // what follows "and" may belong to what is said
 		}
-		if mood.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
-			carried |= mood.Conditional
+		if modality.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
+			carried |= modality.Conditional
 			if i > 0 && r.s.pieces[parts[i-1].last].Sentence == sentence {
-				parts[i-1].mood |= mood.Conditional
+				parts[i-1].mood |= modality.Conditional
 			}
 		}
 		sentence = r.s.pieces[p.last].Sentence
@@ -60,21 +59,21 @@ func (r restraint) spreadMoods(parts []*part) {
 }
 
 // ownMood reads the mood of a part by itself.
-func (r restraint) ownMood(p *part) mood.Mood {
+func (r restraint) ownMood(p *part) modality.Modality {
 	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.pieces[p.first]
 	covered := r.s.switches(p)
 	own := r.moodOf(p, covered)
-	if !first.Subordinate && !first.Sequence && mood.StartsWithGerund(tokens) {
-		own |= mood.Narrative
+	if !first.Subordinate && !first.Sequence && modality.StartsWithGerund(tokens) {
+		own |= modality.Narrative
 	}
-	if mood.SaysSomething(tokens, covered) && (mood.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
-		own |= mood.Narrative
+	if modality.SaysSomething(tokens, covered) && (modality.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
+		own |= modality.Narrative
 	}
 	if r.s.said.Reports(p.from, p.to, covered) {
-		own |= mood.Narrative
+		own |= modality.Narrative
 	}
 	if r.s.said.Ordered(p.from, p.to) {
-		own &^= mood.Narrative
+		own &^= modality.Narrative
 	}
 	return own
 }
@@ -89,11 +88,11 @@ func (r restraint) goesOn(p *part) bool {
 }
 
 // moodOf reads the mood of the words of a part.
-func (r restraint) moodOf(p *part, covered []bool) mood.Mood {
+func (r restraint) moodOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	m := r.s.x.moods.Of(tokens, covered, !r.s.said.Framed(p.from))
-	if r.hasMark(p) && !r.s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
-		m |= mood.Question
+	if r.hasMark(p) && !r.s.said.Framed(p.from) && modality.IsQuestion(tokens, covered) {
+		m |= modality.Question
 	}
 	return m
 }
@@ -124,15 +123,15 @@ func (s *sentenceReader) switches(p *part) []bool {
 
 // limit holds back what has an effect and is not plainly asked for.
 func (r restraint) limit(p *part) {
-	commandNegated := p.mood&mood.Negated != 0 && mood.StartsNegated(r.s.m.Tokens[p.from:p.to])
+	commandNegated := p.mood&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
 		odd := r.unexcused(p, c)
-		if odd == 0 || !writes && !commandNegated && odd&mood.FollowUp == 0 {
+		if odd == 0 || !writes && !commandNegated && odd&modality.FollowUp == 0 {
 			continue
 		}
-		if k == 0 && odd&(mood.Negated|mood.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
 			p.refused = true
 		}
 		c.Held, c.Note = true, odd.Note()
@@ -158,7 +157,7 @@ func (r restraint) elsewhere(of *indexed, stem string) bool {
 // about: "reserve R-204" cancels no reservation.
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
-	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !mood.Opening(t.Fold) })
+	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
 	if kin&lexicon.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
 		return
 	}
@@ -188,7 +187,7 @@ func (r restraint) informing(p *part) {
 }
 
 func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
-	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
+	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
 // unwanted lowers what has an effect where somebody says what is needed and it does not give
@@ -245,7 +244,7 @@ func (r restraint) mayGive(c *Candidate) bool {
 
 // unexcused are the moods of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
-func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
+func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {
 		return p.mood &^ p.own // what stands around it still counts
 	}
@@ -253,12 +252,12 @@ func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
 	if !ok {
 		return p.mood
 	}
-	odd := p.mood &^ (idx.moods &^ mood.Negated)
+	odd := p.mood &^ (idx.moods &^ modality.Negated)
 	if c.begins {
-		odd &^= mood.Content
+		odd &^= modality.Content
 	}
-	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !r.orders(p, idx) {
-		odd &^= mood.Negated
+	if odd&modality.Negated != 0 && c.mood&modality.Negated != 0 && !r.orders(p, idx) {
+		odd &^= modality.Negated
 	}
 	return odd
 }

@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 )
 
 // told takes values that the only request of a message lacks from what is told
@@ -71,10 +70,10 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 	}
 	for _, said := range j.s.said.Segments {
 		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
-		if said.Kind != account.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
+		if said.Kind != modality.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(modality.Foreign|modality.Negated) != 0 {
 			continue
 		}
-		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
+		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&modality.Negated != 0)
 		for name, v := range values {
 			best.Parameters[name], best.Evidence[name] = v, evidence[name]
 			best.told, best.stated = true, append(best.stated, name)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -54,7 +54,7 @@ func Takes(catalog *contracts.Catalog, ref, name string) bool {
 
 // Pointers are where a message points at something said before. A small word that hangs
 // on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
-func Pointers(lexica *lexicon.Lexica, m *account.Message) []tokenize.Span {
+func Pointers(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	for i, t := range m.Tokens {
 		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lexicon.Article) || t.Has(lexicon.Hung))
@@ -72,7 +72,7 @@ func Pointers(lexica *lexicon.Lexica, m *account.Message) []tokenize.Span {
 
 // Nameless are the places where a thing is told from others of its kind without its noun:
 // "one" of "the Tesla one", what stands before "von" in "den von Tesla".
-func Nameless(m *account.Message) []tokenize.Span {
+func Nameless(m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	article := -1
 	for i, t := range m.Tokens {
@@ -99,7 +99,7 @@ func Nameless(m *account.Message) []tokenize.Span {
 const mostTelling = 4
 
 // announces tells a preposition of the language of the message.
-func announces(m *account.Message, i int) bool {
+func announces(m *modality.Message, i int) bool {
 	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
 		if m.Says(i, c) {
 			return true
@@ -134,7 +134,7 @@ func Within(intents []contracts.Intent, domain string) bool {
 func spanOf(t tokenize.Token) tokenize.Span { return tokenize.Span{Start: t.Start, End: t.End} }
 
 // hyphened tells a word that stands behind a hyphen.
-func hyphened(m *account.Message, i int) bool {
+func hyphened(m *modality.Message, i int) bool {
 	at := m.Tokens[i].Start
 	return at > 0 && m.Src[at-1] == '-'
 }

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/carry"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -29,7 +29,7 @@ func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 		"liste les rapports de l'équipe": "",
 	} {
 		tokens := tokenize.Tokens(message)
-		m := account.Read(lexica, message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := modality.Segmented(lexica, message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		at := carry.Pointers(lexica, m)
 		if want == "" {
 			if len(at) > 0 {
@@ -55,7 +55,7 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 		`send "the Oslo one" to the channel`: "",
 	} {
 		tokens := tokenize.Tokens(message)
-		m := account.Read(lexicon.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := modality.Segmented(lexicon.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		at := carry.Nameless(m)
 		if want == "" != (len(at) == 0) {
 			t.Errorf("%q has %d such places", message, len(at))

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -305,7 +305,7 @@ func verbFollows(last tokenize.Token, language int, behind []tokenize.Token) boo
 	case len(behind) == 0:
 		return false
 	case language == 0:
-		return mood.Gerund(behind[0].Fold) || behind[0].In(language, lexicon.Subject)
+		return modality.Gerund(behind[0].Fold) || behind[0].In(language, lexicon.Subject)
 	case last.In(language, lexicon.Function) && last.Has(lexicon.Particle):
 		return slices.ContainsFunc(behind[:min(len(behind), 3)], func(t tokenize.Token) bool { return lexicon.Shipped().Infinitive(t.Fold) })
 	}

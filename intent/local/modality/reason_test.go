@@ -1,10 +1,10 @@
-package account_test
+package modality_test
 
 import (
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -21,10 +21,10 @@ func TestWhereAReasonBegins(t *testing.T) {
 		"close it, the car is at the harbour":       false,
 		"ferme la porte car la lampe est cassée":    true,
 	} {
-		m := account.Read(lexicon.Shipped(), say, tokenize.Tokens(say), nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := modality.Segmented(lexicon.Shipped(), say, tokenize.Tokens(say), nil, func(int) bool { return false }, func(int, int) bool { return false })
 		got := false
 		for _, s := range m.Segments {
-			got = got || s.Kind == account.Reason
+			got = got || s.Kind == modality.Reason
 		}
 		if got != want {
 			t.Errorf("%q gives a reason: %t, want %t", say, got, want)

@@ -1,12 +1,12 @@
-package account_test
+package modality_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -40,8 +40,8 @@ func TestWhatIsReplaced(t *testing.T) {
 	} {
 		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
-		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
-		a := m.Of(account.Request{From: 0, To: len(tokens), Knows: asksWith{lexicon.Fold(want.verb)}})
+		m := modality.Segmented(lex, say, tokens, nil, bids, func(int, int) bool { return false })
+		a := m.RolesOf(modality.RoleRequest{From: 0, To: len(tokens), Knows: asksWith{lexicon.Fold(want.verb)}})
 		if !slices.Contains(a.Classes, want.last) || want.last != contracts.WordBinding && slices.Contains(a.Classes[len(tokens)-2:], contracts.WordBinding) {
 			t.Errorf("%q: %v", say, a.Classes)
 		}
@@ -63,10 +63,10 @@ func TestNamesRunToTheEndOfTheirClause(t *testing.T) {
 	} {
 		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
-		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
+		m := modality.Segmented(lex, say, tokens, nil, bids, func(int, int) bool { return false })
 		first := slices.IndexFunc(tokens, func(t tokenize.Token) bool { return t.Fold == "garden" || t.Fold == "ayuda" })
 		got := ""
-		if end := account.NameEnd(m, first, first+1); end > 0 {
+		if end := modality.NameEnd(m, first, first+1); end > 0 {
 			got = say[tokens[first].Start:tokens[end].End]
 		}
 		if got != want {

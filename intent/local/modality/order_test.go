@@ -1,11 +1,11 @@
-package account_test
+package modality_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -34,8 +34,8 @@ func TestWhatIsToldMayBeAskedFor(t *testing.T) {
 	} {
 		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
-		m := account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false })
-		if got := slices.ContainsFunc(m.Segments, func(s account.Segment) bool { return m.Ordered(s.From, s.To) }); got != want {
+		m := modality.Segmented(lex, say, tokens, nil, bids, func(int, int) bool { return false })
+		if got := slices.ContainsFunc(m.Segments, func(s modality.Segment) bool { return m.Ordered(s.From, s.To) }); got != want {
 			t.Errorf("%q is asked for: %v", say, got)
 		}
 	}

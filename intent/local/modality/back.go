@@ -1,4 +1,4 @@
-package mood
+package modality
 
 import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
@@ -48,15 +48,15 @@ func Withdraws(tokens []tokenize.Token, covered []bool) bool {
 		if covered[i] || tokens[i].Is(tokenize.FormQuoted|tokenize.FormDigits) {
 			return false
 		}
-		if tokens[i].Break && denies(tokens[i:]) {
+		if tokens[i].Break && endsDenied(tokens[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// denies tells a few words that end with one that says no, or have it before a sign.
-func denies(tail []tokenize.Token) bool {
+// endsDenied tells a few words that end with one that says no, or have it before a sign.
+func endsDenied(tail []tokenize.Token) bool {
 	no := func(t tokenize.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
 	last := len(tail) - 1
 	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {

@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ const near = 3
 
 // operators accounts for the operators of a run. None is ever filler: it agrees with
 // the parameter that it is said of, the capability is asked for with it, or it binds.
-func (a *accounting) operators(from, to int) {
+func (a *roleReading) operators(from, to int) {
 	for i := from; i < to; {
 		hit, ok := a.operator(i, to)
 		if !ok || i+hit.Tokens > to {
@@ -26,7 +26,7 @@ func (a *accounting) operators(from, to int) {
 	}
 }
 
-func (a *accounting) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
+func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // "goes over" where "over" is a value
 		a.set(i, behind, contracts.WordCommand)
@@ -79,7 +79,7 @@ func (a *accounting) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int)
 
 // between tells a place between two values, or between one and what another request has: "al-2
 // as well as al-4" is a list.
-func between(a *accounting, first, behind int) bool {
+func between(a *roleReading, first, behind int) bool {
 	taken := func(i int) bool {
 		return i >= 0 && i < len(a.Classes) && (a.Classes[i] == contracts.WordValue || a.Classes[i] == contracts.WordOther)
 	}
@@ -88,11 +88,11 @@ func between(a *accounting, first, behind int) bool {
 
 // own tells a condition that is what the capability is for: "as soon as it rises
 // above 45" holds the limit of an alert.
-func (a *accounting) own(from, to int) bool {
-	return a.valueLike(func(v Value) bool { return v.Up != 0 && v.First >= from && v.First < to })
+func (a *roleReading) own(from, to int) bool {
+	return a.valueLike(func(v RoleValue) bool { return v.Up != 0 && v.First >= from && v.First < to })
 }
 
-func (a *accounting) overlaps(from, to int) bool {
+func (a *roleReading) overlaps(from, to int) bool {
 	for i := from; i < to; i++ {
 		if a.Classes[i] == contracts.WordValue {
 			return true
@@ -102,7 +102,7 @@ func (a *accounting) overlaps(from, to int) bool {
 }
 
 // known tells words of the capability: the "last" of "last name".
-func (a *accounting) known(from, to int) bool {
+func (a *roleReading) known(from, to int) bool {
 	for i := from; i < to; i++ {
 		if !a.Knows.Head(a.m.Tokens[i]) {
 			return false
@@ -113,10 +113,10 @@ func (a *accounting) known(from, to int) bool {
 
 // compare holds a comparator against the parameter of its number. "Below" never
 // fills what is the lower end.
-func (a *accounting) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
+func (a *roleReading) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
-	if at := slices.IndexFunc(a.Values, func(v Value) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
+	if at := slices.IndexFunc(a.Values, func(v RoleValue) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
 		v, ok = a.Values[at], true // "sobald der Kurs die 40 übersteigt"
 	}
 	switch {
@@ -135,7 +135,7 @@ func (a *accounting) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 }
 
 // bound holds "until", "before" and "after" against the date behind them.
-func (a *accounting) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
+func (a *roleReading) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
 	if ok && (hit.Value == lexicon.After && v.Start || hit.Value != lexicon.After && (v.End || a.ends(v))) {
@@ -159,12 +159,12 @@ func (a *accounting) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 
 // ends tells a value that was read from the last day of a period: "until the 5th" may
 // say how many days it has.
-func (a *accounting) ends(v Value) bool {
+func (a *roleReading) ends(v RoleValue) bool {
 	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.First == v.First && e.Edge == values.End })
 }
 
 // misuse takes back the values that stand behind an operator that excludes them.
-func (a *accounting) misuse(from, to int) {
+func (a *roleReading) misuse(from, to int) {
 	for _, v := range a.Values {
 		if v.First >= from && v.First < to && !slices.Contains(a.Misused, v.Parameter) {
 			a.Misused = append(a.Misused, v.Parameter)
@@ -173,7 +173,7 @@ func (a *accounting) misuse(from, to int) {
 }
 
 // next is the value that stands behind a place, with small words between.
-func (a *accounting) next(from, to int) (Value, bool) {
+func (a *roleReading) next(from, to int) (RoleValue, bool) {
 	for i := from; i < min(to, from+near); i++ {
 		for _, v := range a.Values {
 			if v.First == i {
@@ -184,11 +184,11 @@ func (a *accounting) next(from, to int) (Value, bool) {
 			break
 		}
 	}
-	return Value{}, false
+	return RoleValue{}, false
 }
 
 // figure tells a number or a date that stands right behind a place.
-func (a *accounting) figure(from, to int) bool {
+func (a *roleReading) figure(from, to int) bool {
 	for i := from; i < min(to, from+2); i++ {
 		if a.m.inEntity[i] {
 			return true
@@ -197,6 +197,6 @@ func (a *accounting) figure(from, to int) bool {
 	return false
 }
 
-func (a *accounting) number(i int) bool {
+func (a *roleReading) number(i int) bool {
 	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.Kind == values.Number && e.First <= i && i <= e.Last })
 }

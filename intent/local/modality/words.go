@@ -1,4 +1,4 @@
-package mood
+package modality
 
 import "github.com/manifold-run/manifold/intent/local/lexicon"
 
@@ -20,7 +20,7 @@ func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
 // moodOf gives the mood that a phrase tells.
-func moodOf(m lexicon.Mood) Mood {
+func moodOf(m lexicon.Mood) Modality {
 	switch m {
 	case lexicon.MoodWhatIf:
 		return WhatIf

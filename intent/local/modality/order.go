@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -60,18 +60,18 @@ func (m *Message) Ordered(from, to int) bool {
 	return slices.Contains(m.ordered[from:to], true)
 }
 
-// Names gives the last token of a phrase at a place behind which stands how something is to be
+// NamingPhrase gives the last token of a phrase at a place behind which stands how something is to be
 // called, such as "under the name"; -1 if none begins there.
-func Names(m *Message, i int) int {
+func NamingPhrase(m *Message, i int) int {
 	if hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens, i); ok && hit.Value == lexicon.FrameNames && m.word(i) {
 		return i + hit.Tokens - 1
 	}
 	return -1
 }
 
-// Calls marks the words of a run from a token on that only say that a name comes next, in what
+// MarkNaming marks the words of a run from a token on that only say that a name comes next, in what
 // is read of it: "and call it".
-func Calls(m *Message, from int, read []bool) {
+func MarkNaming(m *Message, from int, read []bool) {
 	for i := from; m != nil && i < from+len(read); i++ {
 		if i > from && m.named(i) || !naming(m, i) {
 			continue
@@ -80,7 +80,7 @@ func Calls(m *Message, from int, read []bool) {
 		if m.couples(i) {
 			at++
 		}
-		for last := Names(m, at); i <= last && i < from+len(read); i++ {
+		for last := NamingPhrase(m, at); i <= last && i < from+len(read); i++ {
 			read[i-from] = true
 		}
 	}
@@ -114,8 +114,8 @@ func asksFor(m *Message, s *Segment) bool {
 	return true
 }
 
-// Either tells what stands behind a word such as "or": it is the other of two.
-func Either(m *Message, i int) bool {
+// IsAlternative tells what stands behind a word such as "or": it is the other of two.
+func IsAlternative(m *Message, i int) bool {
 	hit, ok := lexicon.Find(&m.lex.Operators, m.Tokens, max(i-1, 0))
 	return ok && i > 0 && hit.Value == lexicon.Or && m.word(i-1)
 }
@@ -131,6 +131,6 @@ func naming(m *Message, i int) bool {
 			return false // "…that replies hello, name it Desk": where what it says ends is not plain
 		}
 	}
-	last := Names(m, i)
+	last := NamingPhrase(m, i)
 	return last > 0 && last+1 < len(m.Tokens) && !m.Tokens[last+1].Break && (m.Tokens[last+1].Named() || m.Tokens[last+1].Is(tokenize.FormQuoted))
 }

@@ -1,4 +1,4 @@
-package mood_test
+package modality_test
 
 import (
 	"os"
@@ -6,43 +6,43 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func TestMoodsOfSixLanguages(t *testing.T) {
 	t.Parallel()
-	for say, want := range map[string]mood.Mood{
+	for say, want := range map[string]modality.Modality{
 		"close the shop":                    0,
-		"don't close the shop":              mood.Negated,
-		"instead of closing the shop":       mood.Negated,
-		"what would happen if we closed it": mood.WhatIf,
-		"how do I close the shop":           mood.HowTo,
-		"can I close the shop":              mood.Permission,
-		"why is the shop closed":            mood.Question,
-		"we closed the shop":                mood.Narrative,
+		"don't close the shop":              modality.Negated,
+		"instead of closing the shop":       modality.Negated,
+		"what would happen if we closed it": modality.WhatIf,
+		"how do I close the shop":           modality.HowTo,
+		"can I close the shop":              modality.Permission,
+		"why is the shop closed":            modality.Question,
+		"we closed the shop":                modality.Narrative,
 		"feche a loja":                      0,
-		"não feche a loja":                  mood.Negated,
-		"nao feche a loja":                  mood.Negated,
+		"não feche a loja":                  modality.Negated,
+		"nao feche a loja":                  modality.Negated,
 		"reserve para a Rita no dia 3":      0,
-		"se chover feche a loja":            mood.Conditional,
+		"se chover feche a loja":            modality.Conditional,
 		"a loja que se chama Sol":           0,
 		"cierra la tienda":                  0,
-		"no cierres la tienda":              mood.Negated,
-		"¿puedo cerrar la tienda?":          mood.Permission,
+		"no cierres la tienda":              modality.Negated,
+		"¿puedo cerrar la tienda?":          modality.Permission,
 		"schließ den Laden":                 0,
-		"schließ den Laden nicht":           mood.Negated,
-		"wie schließe ich den Laden":        mood.HowTo,
+		"schließ den Laden nicht":           modality.Negated,
+		"wie schließe ich den Laden":        modality.HowTo,
 		"ferme la boutique s'il te plaît":   0,
-		"ne ferme plus la boutique":         mood.Negated,
-		"puis-je fermer la boutique":        mood.Permission,
+		"ne ferme plus la boutique":         modality.Negated,
+		"puis-je fermer la boutique":        modality.Permission,
 		"chiudi il negozio":                 0,
-		"non chiudere il negozio":           mood.Negated,
-		"posso chiudere il negozio":         mood.Permission,
-		"cosa accade se chiudo il negozio":  mood.WhatIf,
+		"non chiudere il negozio":           modality.Negated,
+		"posso chiudere il negozio":         modality.Permission,
+		"cosa accade se chiudo il negozio":  modality.WhatIf,
 	} {
-		if got := mood.New().Of(tokenize.Tokens(say), nil, true); got != want {
+		if got := modality.NewReader().Of(tokenize.Tokens(say), nil, true); got != want {
 			t.Errorf("%q: mood %b, want %b", say, got, want)
 		}
 	}
@@ -66,13 +66,13 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := mood.Of(lexica)
+	reader := modality.NewReaderOf(lexica)
 	for say, held := range map[string]bool{
 		"chiudi il negozio questa sera per favore": true, "close the shop this evening please": false, "fecha a loja esta noite por favor": false,
 	} {
 		m := reader.Of(tokenize.Tokens(say), nil, true)
-		if (m&mood.Foreign != 0) != held || held && m.Note() == "" {
-			t.Errorf("%q: held %v, want %v", say, m&mood.Foreign != 0, held)
+		if (m&modality.Foreign != 0) != held || held && m.Note() == "" {
+			t.Errorf("%q: held %v, want %v", say, m&modality.Foreign != 0, held)
 		}
 	}
 }
@@ -81,14 +81,14 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 // stands behind it, however foreign the names of the sentence are.
 func TestNoBeforeItsVerbAlwaysSaysNo(t *testing.T) {
 	t.Parallel()
-	r := mood.New()
+	r := modality.NewReader()
 	for say, negated := range map[string]bool{
 		"no quites el chatflow Morning Standup": true,
 		"no lo anules":                          true,
 		"envie a mensagem no canal de vendas":   false,
 		"publique o aviso no quadro da equipe":  false,
 	} {
-		if got := r.Of(tokenize.Tokens(say), nil, true)&mood.Negated != 0; got != negated {
+		if got := r.Of(tokenize.Tokens(say), nil, true)&modality.Negated != 0; got != negated {
 			t.Errorf("%q: negated %v", say, got)
 		}
 	}
@@ -105,7 +105,7 @@ func TestPoliteQuestionsAreRequests(t *testing.T) {
 		"auriez-vous la bonté de fermer la boutique": false, "auriez-vous fermé la boutique": true, "tu veux bien fermer la boutique": false, "tu veux fermer la boutique": true,
 		"riesci a chiudere il negozio": false, "mi fai il favore di chiudere il negozio": false, "hai chiuso il negozio": true,
 	} {
-		if got := mood.IsQuestion(tokenize.Tokens(say), nil); got != question {
+		if got := modality.IsQuestion(tokenize.Tokens(say), nil); got != question {
 			t.Errorf("%q: question %v, want %v", say, got, question)
 		}
 	}

@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -12,13 +12,13 @@ import (
 const longestNaming = 4
 
 // introduced marks the words before a value that say what it is: "that says".
-func (a *accounting) introduced(from, to int) {
+func (a *roleReading) introduced(from, to int) {
 	for _, v := range a.Values {
 		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lexicon.Says, lexicon.Saying, lexicon.Utters, lexicon.Conveys, lexicon.Relative, lexicon.Links); i-- {
 			a.Classes[i] = contracts.WordCommand
 		}
 		for i := max(from, v.First-longestNaming); i < min(v.First, to); i++ {
-			if Names(a.m, i) == v.First-1 {
+			if NamingPhrase(a.m, i) == v.First-1 {
 				a.set(i, v.First, contracts.WordCommand)
 			}
 		}
@@ -33,7 +33,7 @@ func (a *accounting) introduced(from, to int) {
 
 // utters binds what something shall say by a clause of its own, where it is no value: "a bot
 // that answers hello".
-func utters(a *accounting, from, to int) {
+func utters(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.is(i, lexicon.Utters) && a.m.is(i-1, lexicon.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lexicon.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
 			a.set(i+1, to, contracts.WordBinding)
@@ -43,7 +43,7 @@ func utters(a *accounting, from, to int) {
 
 // coupled binds another verb with a pronoun behind it, though it may be a noun of the
 // capability: "take the bot and call it Desk".
-func coupled(a *accounting, from, to int) {
+func coupled(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lexicon.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
 			a.bind(i, i+1, from)
@@ -53,7 +53,7 @@ func coupled(a *accounting, from, to int) {
 
 // tellsOrdered takes the verb of what is told and asked for as part of it: "Ana is going on
 // leave on Monday, please enter that".
-func tellsOrdered(a *accounting, from, to int) {
+func tellsOrdered(a *roleReading, from, to int) {
 	for i := from; i < to && a.m.Ordered(from, to); i++ {
 		if a.Classes[i] != "" || !a.m.is(i, lexicon.Finite, lexicon.Helps, lexicon.Takes) {
 			continue
@@ -67,7 +67,7 @@ func tellsOrdered(a *accounting, from, to int) {
 }
 
 // starts marks words before a day that say that something begins there: "à partir du".
-func (a *accounting) starts(i, from int) {
+func (a *roleReading) starts(i, from int) {
 	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lexicon.Starts)); i-- {
 		if a.m.has(i, lexicon.Starts) {
 			a.Classes[i] = contracts.WordCommand
@@ -76,7 +76,7 @@ func (a *accounting) starts(i, from int) {
 }
 
 // open accounts for the words of a command, or of a part of one.
-func (a *accounting) open(from, to int) {
+func (a *roleReading) open(from, to int) {
 	a.introduced(from, to)
 	a.operators(from, to)
 	a.separated(from, to)
@@ -110,7 +110,7 @@ func (a *accounting) open(from, to int) {
 
 // loose tells a number, a date, a name, an identifier or a quotation that is no
 // value.
-func (a *accounting) loose(i int) bool {
+func (a *roleReading) loose(i int) bool {
 	t := a.m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) || a.m.code[i] {
 		return true
@@ -129,7 +129,7 @@ func (a *accounting) loose(i int) bool {
 
 // verb finds the verb of a segment, and tells whether it is the capability's: a
 // second command binds.
-func (a *accounting) verb(from, to int) int {
+func (a *roleReading) verb(from, to int) int {
 	for i := from; i < to; i++ {
 		switch {
 		case a.Classes[i] != "":
@@ -166,7 +166,7 @@ func (a *accounting) verb(from, to int) int {
 
 // separated joins the half of a verb that ends a command to the other: "sag … ab" says
 // what "absagen" does, and "buche … um" is not "buchen".
-func (a *accounting) separated(from, to int) {
+func (a *roleReading) separated(from, to int) {
 	last := to - 1
 	if last <= from || a.Classes[last] != "" || !a.m.is(last, lexicon.Separates) {
 		return
@@ -188,7 +188,7 @@ const farthestHalf = 6
 
 // particle marks the other half of the verb of a command, where both are the capability's:
 // "push the deadline back", "da … de alta".
-func particle(a *accounting, verb, to int) {
+func particle(a *roleReading, verb, to int) {
 	for i := verb + 1; verb >= 0 && i < min(to, verb+1+farthestHalf); i++ {
 		if a.Classes[i] == "" && a.m.word(i) && a.m.lex.Kin(a.m.Tokens[i].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0 {
 			a.Classes[i] = contracts.WordCommand
@@ -198,19 +198,19 @@ func particle(a *accounting, verb, to int) {
 }
 
 // then tells a word that only puts requests in order: "first", "dann".
-func (a *accounting) then(i int) bool {
+func (a *roleReading) then(i int) bool {
 	return a.m.then(i) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
 }
 
 // phrasal tells a verb of two words, of which the second says what is done: "get
 // rid of", or with the first: "call off".
-func (a *accounting) phrasal(i, to int) bool {
+func (a *roleReading) phrasal(i, to int) bool {
 	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && (a.m.kin(i+1)|a.m.lex.Kin(a.m.Tokens[i+1].Fold+a.m.Tokens[i].Fold))&a.kinds != 0
 }
 
 // noun accounts for a run of content words. Its head must be known; what only
 // describes it changes nothing.
-func (a *accounting) noun(from, to, segment int) {
+func (a *roleReading) noun(from, to, segment int) {
 	if from < 0 || from >= to {
 		return
 	}
@@ -258,7 +258,7 @@ func speech(m *Message, i int) bool {
 }
 
 // again tells words such as "another one", where one more of a thing is made.
-func again(a *accounting, from, to int) bool {
+func again(a *roleReading, from, to int) bool {
 	for i := from; i < to; i++ {
 		if !a.m.is(i, lexicon.Anaphor) {
 			return false
@@ -268,7 +268,7 @@ func again(a *accounting, from, to int) bool {
 }
 
 // switches tells words with a noun of a switch that was not read: "visible to the customer".
-func switches(a *accounting, from, to int) bool {
+func switches(a *roleReading, from, to int) bool {
 	return slices.ContainsFunc(a.Open, func(noun string) bool {
 		return slices.ContainsFunc(a.m.Tokens[from:to], func(t tokenize.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
 	})
@@ -276,7 +276,7 @@ func switches(a *accounting, from, to int) bool {
 
 // slip tells a small word that is mistyped: a unit behind the number of a value ("2
 // dys"), or a preposition right before a value ("form 2026-12-07").
-func (a *accounting) slip(i int) bool {
+func (a *roleReading) slip(i int) bool {
 	fold := a.m.Tokens[i].Fold
 	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
 	near := func(words []string) bool {
@@ -297,7 +297,7 @@ const shortestSlip = 4
 
 // beside marks words that change nothing; those that are known belong to the
 // command.
-func (a *accounting) beside(from, to int) {
+func (a *roleReading) beside(from, to int) {
 	for i := from; i < to; i++ {
 		class := contracts.WordBeside
 		if a.knows(i) {
@@ -309,15 +309,15 @@ func (a *accounting) beside(from, to int) {
 }
 
 // knows tells a word that the capability is asked for with, in any of its forms.
-func (a *accounting) knows(i int) bool {
+func (a *roleReading) knows(i int) bool {
 	return a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
 }
 
 // adverb tells words such as "quickly", "rapidamente".
-func (a *accounting) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
+func (a *roleReading) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
 
 // bind marks unread words, with the small words before them.
-func (a *accounting) bind(from, to, segment int) {
+func (a *roleReading) bind(from, to, segment int) {
 	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.light(from-1) && !a.m.couples(from-1) {
 		from--
 	}

@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -30,8 +30,8 @@ type Vocabulary interface {
 	Says(folds []string) bool
 }
 
-// Value is a value of the request with the tokens that it was read from.
-type Value struct {
+// RoleValue is a value of the request with the tokens that it was read from.
+type RoleValue struct {
 	First, Last int
 	Parameter   string
 	// Up is 1 for a parameter that a number is the lower end of ("above"), -1 for one
@@ -48,11 +48,11 @@ type Value struct {
 	List bool
 }
 
-// Request is one reading of a part of a message.
-type Request struct {
+// RoleRequest is one reading of a part of a message.
+type RoleRequest struct {
 	// From and To are its tokens, [From, To).
 	From, To int
-	Values   []Value
+	Values   []RoleValue
 	Knows    Vocabulary
 	// Reads tells a capability without an effect: every verb of showing and finding
 	// asks for it.
@@ -70,8 +70,8 @@ type Request struct {
 	Others [][2]int
 }
 
-// Account is what each token of a message is to a request.
-type Account struct {
+// Roles is what each token of a message is to a request.
+type Roles struct {
 	Classes    []contracts.WordClass
 	Parameters []string // of the tokens that are values
 	// Misused are parameters whose value stands behind a word such as "except": it is
@@ -88,20 +88,20 @@ type Account struct {
 	Unknown bool
 }
 
-// accounting is an account in the making.
-type accounting struct {
+// roleReading is an account in the making.
+type roleReading struct {
 	m *Message
-	Request
-	Account
+	RoleRequest
+	Roles
 
 	kinds   lexicon.Kinds
 	command int  // the first token that commands
 	ordered bool // a verb of the capability was found
 }
 
-// Of gives each token of the message its class.
-func (m *Message) Of(r Request) Account {
-	a := &accounting{m: m, Request: r}
+// RolesOf gives each token of the message its class.
+func (m *Message) RolesOf(r RoleRequest) Roles {
+	a := &roleReading{m: m, RoleRequest: r}
 	a.Classes, a.Parameters = make([]contracts.WordClass, len(m.Tokens)), make([]string, len(m.Tokens))
 	for _, stem := range r.Knows.Verbs() {
 		a.kinds |= m.lex.Kin(stem).Asked()
@@ -128,13 +128,13 @@ func (m *Message) Of(r Request) Account {
 			}
 		}
 	}
-	return a.Account
+	return a.Roles
 }
 
-// Told gives what is told behind the command of a request, from its first word to its last and
+// ToldClause gives what is told behind the command of a request, from its first word to its last and
 // without a word such as "because"; nothing of it binds. False where nothing is, or it only
 // says who asked.
-func Told(m *Message, from, to int, classes []contracts.WordClass) (first, last int, ok bool) {
+func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first, last int, ok bool) {
 	command := false
 	for _, s := range m.Segments {
 		if s.To <= from || s.From >= to || s.Kind == Courtesy {
@@ -192,9 +192,9 @@ func hands(m *Message, s Segment) bool {
 	return false
 }
 
-func (a *accounting) inside(i int) bool { return i >= a.From && i < a.To }
+func (a *roleReading) inside(i int) bool { return i >= a.From && i < a.To }
 
-func (a *accounting) set(from, to int, c contracts.WordClass) {
+func (a *roleReading) set(from, to int, c contracts.WordClass) {
 	for i := from; i < to; i++ {
 		if a.Classes[i] == "" {
 			a.Classes[i] = c
@@ -203,7 +203,7 @@ func (a *accounting) set(from, to int, c contracts.WordClass) {
 }
 
 // values marks the tokens of values, with the units behind their numbers.
-func (a *accounting) values() {
+func (a *roleReading) values() {
 	for _, v := range a.Values {
 		if (v.Loose || v.List) && a.excludes(v) || a.excepted(v) {
 			a.Misused = append(a.Misused, v.Parameter)
@@ -226,7 +226,7 @@ func (a *accounting) values() {
 }
 
 // measured marks the unit right behind a number that its parameter is counted in: "kilos".
-func measured(a *accounting, v Value, i int) {
+func measured(a *roleReading, v RoleValue, i int) {
 	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.light(i) {
 		return
 	}
@@ -239,7 +239,7 @@ func measured(a *accounting, v Value, i int) {
 
 // excludes tells whether a value holds a word such as "except": "everybody except
 // Ana" is nobody's name, and "everybody on Helena's team but Ana" are not these two.
-func (a *accounting) excludes(v Value) bool {
+func (a *roleReading) excludes(v RoleValue) bool {
 	for i := range min(v.Last+1, len(a.Classes)) {
 		hit, ok := a.operator(i, len(a.Classes))
 		if end := i + hit.Tokens - 1; ok && v.First <= end && end <= v.Last && slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead}, hit.Value) {
@@ -251,7 +251,7 @@ func (a *accounting) excludes(v Value) bool {
 
 // excepted tells a value right behind a word such as "but", with nothing but an article
 // between, that begins no clause of its own: it is what is left out.
-func (a *accounting) excepted(v Value) bool {
+func (a *roleReading) excepted(v RoleValue) bool {
 	i := v.First - 1
 	for i > a.From && a.m.is(i, lexicon.Article) {
 		i--
@@ -262,12 +262,12 @@ func (a *accounting) excepted(v Value) bool {
 	return out
 }
 
-func (a *accounting) valued(first, last int) bool {
-	return slices.ContainsFunc(a.Values, func(v Value) bool { return v.First <= last && first <= v.Last })
+func (a *roleReading) valued(first, last int) bool {
+	return slices.ContainsFunc(a.Values, func(v RoleValue) bool { return v.First <= last && first <= v.Last })
 }
 
 // segment gives the tokens of a segment their classes.
-func (a *accounting) segment(s Segment) {
+func (a *roleReading) segment(s Segment) {
 	replaced(a, s)
 	for i := s.From; i < s.To; i++ {
 		if a.m.frame[i] && a.Classes[i] == "" {
@@ -292,7 +292,7 @@ func (a *accounting) segment(s Segment) {
 
 // statement is an aside, or stands beside the command that it follows. What it says
 // of values or conditions may still bind.
-func (a *accounting) statement(s Segment) {
+func (a *roleReading) statement(s Segment) {
 	for i := s.From; i < s.To; i++ {
 		if hit, ok := a.operator(i, s.To); ok && hit.Value == lexicon.NotMeant {
 			a.Retracted = true
@@ -318,16 +318,16 @@ func (a *accounting) statement(s Segment) {
 }
 
 // states tells a segment whose value was read as what it says.
-func (a *accounting) states(s Segment) bool {
-	return a.valueLike(func(v Value) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
+func (a *roleReading) states(s Segment) bool {
+	return a.valueLike(func(v RoleValue) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
 }
 
 // told tells a statement about a value of the request, in words that the capability
 // does not have; one that it says itself is none.
-func told(a *accounting, s Segment) bool {
+func told(a *roleReading, s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {
-		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v Value) bool { return v.Stated && v.First <= i && i <= v.Last })
+		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v RoleValue) bool { return v.Stated && v.First <= i && i <= v.Last })
 		strange = strange || a.Classes[i] == "" && !a.m.light(i) && !a.knows(i)
 	}
 	return about && strange
@@ -335,7 +335,7 @@ func told(a *accounting, s Segment) bool {
 
 // binds looks for what a statement changes: an operator, or a value of a kind that
 // the request has another one of.
-func (a *accounting) binds(s Segment) {
+func (a *roleReading) binds(s Segment) {
 	for i := s.From; i < s.To; i++ {
 		hit, ok := a.operator(i, s.To)
 		if !ok || !decides(hit.Value) || a.excused(hit, i) {
@@ -353,7 +353,7 @@ func (a *accounting) binds(s Segment) {
 		}
 	}
 	for i := s.From; i < s.To; i++ {
-		if i < len(a.Takes) && a.Takes[i] || a.m.code[i] && a.valueLike(func(v Value) bool { return a.m.code[v.First] }) {
+		if i < len(a.Takes) && a.Takes[i] || a.m.code[i] && a.valueLike(func(v RoleValue) bool { return a.m.code[v.First] }) {
 			a.set(i, i+1, contracts.WordBinding)
 		}
 	}
@@ -365,20 +365,22 @@ func decides(o lexicon.Operator) bool {
 }
 
 // takes tells whether the request has a value of an entity's kind.
-func (a *accounting) takes(e values.Entity) bool {
+func (a *roleReading) takes(e values.Entity) bool {
 	for _, o := range a.m.entities {
-		if o.Kind == e.Kind && a.valueLike(func(v Value) bool { return v.First <= o.Last && o.First <= v.Last }) {
+		if o.Kind == e.Kind && a.valueLike(func(v RoleValue) bool { return v.First <= o.Last && o.First <= v.Last }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *accounting) valueLike(is func(Value) bool) bool { return slices.ContainsFunc(a.Values, is) }
+func (a *roleReading) valueLike(is func(RoleValue) bool) bool {
+	return slices.ContainsFunc(a.Values, is)
+}
 
 // operator finds the longest operator at a token that is no value, no courtesy and
 // no quotation. "First, …" and "then" only put requests in order.
-func (a *accounting) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
+func (a *roleReading) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
 	if a.Classes[i] != "" || a.m.Tokens[i].Is(tokenize.FormQuoted) {
 		return lexicon.Hit[lexicon.Operator]{}, false
 	}
@@ -395,12 +397,12 @@ func (a *accounting) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
 
 // article tells a word for "or" that is an article of another language: right behind a
 // verb and before no other deed, where there is nothing to choose between.
-func (a *accounting) article(i, to int) bool {
+func (a *roleReading) article(i, to int) bool {
 	return a.m.has(i, lexicon.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lexicon.Deeds() == 0
 }
 
 // excused tells an operator that the capability itself is asked for with.
-func (a *accounting) excused(hit lexicon.Hit[lexicon.Operator], i int) bool {
+func (a *roleReading) excused(hit lexicon.Hit[lexicon.Operator], i int) bool {
 	if slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.NotMeant}, hit.Value) {
 		return false
 	}

@@ -1,25 +1,23 @@
-// Package command reads how a command begins: its verb, and what that is done to.
-package command
+package modality
 
 import (
 	"cmp"
 
-	"github.com/manifold-run/manifold/intent/internal/mood"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Head gives the stem of the verb that a command begins with, "" where a text
+// CommandStem gives the stem of the verb that a command begins with, "" where a text
 // begins otherwise. Words of politeness may stand before it.
-func Head(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
+func CommandStem(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	if i := headAt(lex, tokens); i >= 0 {
 		return tokens[i].Stem
 	}
 	return ""
 }
 
-// Root gives the verb that a command begins with as all its forms have it.
-func Root(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
+// CommandRoot gives the verb that a command begins with as all its forms have it.
+func CommandRoot(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	i := headAt(lex, tokens)
 	if i < 0 {
 		return ""
@@ -33,7 +31,7 @@ func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 		switch {
 		case t.Named(), t.Is(tokenize.FormDigits | tokenize.FormSign), tokenize.Asks(t.Fold):
 			return -1
-		case mood.Opening(t.Fold), lex.Filler(t.Fold), lex.Pronoun(t.Fold), t.Has(lexicon.BeforeVerb):
+		case Opening(t.Fold), lex.Filler(t.Fold), lex.Pronoun(t.Fold), t.Has(lexicon.BeforeVerb):
 		case lex.Light(t.Fold):
 			return -1
 		default:
@@ -43,9 +41,9 @@ func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 	return -1
 }
 
-// Object gives the words that stand right behind the verb of a command and its
+// CommandObject gives the words that stand right behind the verb of a command and its
 // article: what the verb is done to, with what is said of it without a preposition.
-func Object(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.Token {
+func CommandObject(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.Token {
 	from := headAt(lex, tokens) + 1
 	for from > 0 && from < len(tokens) && (tokens[from].Has(lexicon.Article) || tokens[from].Has(lexicon.Mine)) {
 		from++
@@ -57,23 +55,23 @@ func Object(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.Token {
 	return tokens[from:to]
 }
 
-// Kin gives the kinds of the verb that tokens begin with, in two words too: "call off".
-func Kin(lex *tokenize.Lexicon, tokens []tokenize.Token) lexicon.Kinds {
+// CommandKinds gives the kinds of the verb that tokens begin with, in two words too: "call off".
+func CommandKinds(lex *tokenize.Lexicon, tokens []tokenize.Token) lexicon.Kinds {
 	for i, t := range tokens {
 		kin := lex.Kin(t.Fold)
 		if kin == 0 && i+1 < len(tokens) && !tokens[i+1].Break {
 			kin = lex.Kin(tokens[i+1].Fold + t.Fold)
 		}
-		if kin != 0 || !mood.Opening(t.Fold) {
+		if kin != 0 || !Opening(t.Fold) {
 			return kin
 		}
 	}
 	return 0
 }
 
-// Informs tells a command whose only verb is one of telling, and none of the kinds: "let the
+// OnlyInforms tells a command whose only verb is one of telling, and none of the kinds: "let the
 // owner know" asks for nothing else, whoever is told.
-func Informs(lex *tokenize.Lexicon, tokens []tokenize.Token, kinds lexicon.Kinds) bool {
+func OnlyInforms(lex *tokenize.Lexicon, tokens []tokenize.Token, kinds lexicon.Kinds) bool {
 	if kinds&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return false
 	}

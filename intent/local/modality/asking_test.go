@@ -1,11 +1,11 @@
-package account_test
+package modality_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -19,11 +19,11 @@ func TestCourtesyInTheMiddleAsksForNothing(t *testing.T) {
 		"open the door":        "open the door",
 	} {
 		tokens := tokenize.Tokens(say)
-		m := account.Read(lexicon.Shipped(), say, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
+		m := modality.Segmented(lexicon.Shipped(), say, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
 		if got := said(m.Asking(tokens, 0)); got != want {
 			t.Errorf("%q asks for %q, want %q", say, got, want)
 		}
-		var none *account.Message
+		var none *modality.Message
 		if got := none.Asking(tokens, 0); len(got) != len(tokens) {
 			t.Errorf("of no message %d of %d words stay", len(got), len(tokens))
 		}

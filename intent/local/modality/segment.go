@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -9,26 +9,26 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// Kind is what a segment of a message is for.
-type Kind uint8
+// SegmentKind is what a segment of a message is for.
+type SegmentKind uint8
 
 // The kinds. Open is a command or a part of one.
 const (
-	Open      Kind = iota
-	Courtesy       // "thanks a lot"
-	Reason         // behind "because"
-	Past           // tells what was: "she told me yesterday"
-	Statement      // any other clause that commands nothing: "my back hurts"
+	Open      SegmentKind = iota
+	Courtesy              // "thanks a lot"
+	Reason                // behind "because"
+	Past                  // tells what was: "she told me yesterday"
+	Statement             // any other clause that commands nothing: "my back hurts"
 )
 
 // Silent tells kinds that ask for nothing.
-func (k Kind) Silent() bool { return k != Open }
+func (k SegmentKind) Silent() bool { return k != Open }
 
 // Segment is a run of tokens, [From, To), between two signs or words that may
 // part clauses.
 type Segment struct {
 	From, To int
-	Kind     Kind
+	Kind     SegmentKind
 	// starts tells that the segment begins a sentence.
 	starts bool
 }
@@ -52,9 +52,9 @@ type Message struct {
 	plain    func(from, to int) bool
 }
 
-// Read cuts a message. Bids tells a token that requests of the catalog begin
+// Segmented cuts a message. Bids tells a token that requests of the catalog begin
 // with; mooded a run of tokens whose first words say that it is no plain request.
-func Read(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
+func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, voice: lexicon.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
@@ -246,7 +246,7 @@ func (m *Message) joined(i int) bool {
 }
 
 // kindOf tells what a segment is for, and marks its courtesy.
-func (m *Message) kindOf(s *Segment) Kind {
+func (m *Message) kindOf(s *Segment) SegmentKind {
 	from := m.courtesy(s)
 	switch {
 	case from >= s.To:

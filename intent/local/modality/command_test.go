@@ -1,9 +1,9 @@
-package command_test
+package modality_test
 
 import (
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/command"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -13,9 +13,9 @@ func TestDeedsOfExamples(t *testing.T) {
 	lexicon := tokenize.NewLexicon()
 	read := func(say string) (string, []tokenize.Token) {
 		tokens := tokenize.Tokens(say)
-		return command.Root(lexicon, tokens), command.Object(lexicon, tokens)
+		return modality.CommandRoot(lexicon, tokens), modality.CommandObject(lexicon, tokens)
 	}
-	var deeds command.Deeds
+	var deeds modality.Actions
 	for _, say := range []string{"rename the harbour", "please cancel a crossing of Ida Noor", "cambia el puerto de Ida"} {
 		deeds = deeds.With(read(say))
 	}

@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"slices"
@@ -88,7 +88,7 @@ func orders(m *Message, from, at, to int) bool {
 }
 
 // tells finds a finite clause: one that has a subject and says something of it.
-func (m *Message) tells(from int, s *Segment) Kind {
+func (m *Message) tells(from int, s *Segment) SegmentKind {
 	finite := m.is(from, lexicon.Subject) && !m.is(from, lexicon.Article) && s.To-from > 1 && !m.inEntity[from]
 	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lexicon.Negation, lexicon.Denial) && denied(m, from, s.To)
 	for i := from; i < min(s.To, from+6) && !inside; i++ {

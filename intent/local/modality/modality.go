@@ -1,4 +1,4 @@
-package mood
+package modality
 
 import (
 	"slices"
@@ -7,25 +7,25 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Mood is how something is said, when it is not a plain request. What has an
+// Modality is how something is said, when it is not a plain request. What has an
 // effect is never done on words in such a Mood, unless the capability's own
 // examples are said that way.
-type Mood uint16
+type Modality uint16
 
 // The moods; a run of words may have several.
 const (
-	Negated     Mood = 1 << iota // "don't …"
-	Conditional                  // "… if …"
-	WhatIf                       // "what would happen if …"
-	HowTo                        // "how do I …"
-	Permission                   // "can I …"
-	Question                     // "did you …", "why …"
-	Narrative                    // "I cancelled …"
-	Content                      // "… that says …": what is made shall say it
-	FollowUp                     // "and of Carla?"
-	More                         // "…, and do something else"
-	Retracted                    // "…, no, wait"
-	Foreign                      // in a language that is not proven
+	Negated     Modality = 1 << iota // "don't …"
+	Conditional                      // "… if …"
+	WhatIf                           // "what would happen if …"
+	HowTo                            // "how do I …"
+	Permission                       // "can I …"
+	Question                         // "did you …", "why …"
+	Narrative                        // "I cancelled …"
+	Content                          // "… that says …": what is made shall say it
+	FollowUp                         // "and of Carla?"
+	More                             // "…, and do something else"
+	Retracted                        // "…, no, wait"
+	Foreign                          // in a language that is not proven
 )
 
 // Inherited are the moods that reach over "and" to the next request.
@@ -38,11 +38,11 @@ type Reader struct {
 	unproven bool
 }
 
-// New makes a reader of the languages that come with the program.
-func New() *Reader { return Of(lexicon.Shipped()) }
+// NewReader makes a reader of the languages that come with the program.
+func NewReader() *Reader { return NewReaderOf(lexicon.Shipped()) }
 
-// Of makes a reader of the same languages, of which some may not be proven.
-func Of(x *lexicon.Lexica) *Reader {
+// NewReaderOf makes a reader of the same languages, of which some may not be proven.
+func NewReaderOf(x *lexicon.Lexica) *Reader {
 	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
 
@@ -91,9 +91,9 @@ func listen(tokens []tokenize.Token, covered []bool) audible {
 const early = 4
 
 // Of reads the mood of a run of tokens; starts tells that nothing stands before it.
-func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Mood {
+func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modality {
 	a := listen(tokens, covered)
-	var m Mood
+	var m Modality
 	if a.begins && starts {
 		m = r.start(a.tokens)
 	}
@@ -144,7 +144,7 @@ func (r *Reader) Begins(tokens []tokenize.Token) bool {
 }
 
 // start looks at the first words.
-func (r *Reader) start(tokens []tokenize.Token) Mood {
+func (r *Reader) start(tokens []tokenize.Token) Modality {
 	hit, _ := lexicon.Find(&r.lexica.Begins, tokens, 0)
 	m := moodOf(hit.Value)
 	if m == Negated && !r.speaks(tokens, 0, hit.Language) {
@@ -241,7 +241,7 @@ func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 // LeadsCondition tells whether a piece of a sentence begins with a condition
 // for another piece.
 func LeadsCondition(tokens []tokenize.Token) bool {
-	return len(tokens) > 0 && conditionAt(tokens, 0, New().possible(tokens))
+	return len(tokens) > 0 && conditionAt(tokens, 0, NewReader().possible(tokens))
 }
 
 // IsQuestion tells whether words with a question mark behind them ask for an
@@ -282,7 +282,7 @@ func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bo
 const moreThanUnderstood = "the message says more than I understand"
 
 // Note says for people why a mood holds something back.
-func (m Mood) Note() string {
+func (m Modality) Note() string {
 	switch {
 	case m&(Negated|Retracted) != 0:
 		return "the message says not to do it"

@@ -1,10 +1,10 @@
-package account
+package modality
 
 import "github.com/manifold-run/manifold/contracts"
 
-// Worded tells whether a run has a word beside grammar that is no part of a value: "what is
+// HasContentWord tells whether a run has a word beside grammar that is no part of a value: "what is
 // for lunch" has none where lunch is one, so nothing in it says what is asked for.
-func Worded(m *Message, from, to int, values map[string]contracts.Evidence) bool {
+func HasContentWord(m *Message, from, to int, values map[string]contracts.Evidence) bool {
 	for i := from; i < to; i++ {
 		taken := false
 		for _, v := range values {

@@ -1,12 +1,12 @@
-package account_test
+package modality_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -50,9 +50,9 @@ func TestWhatIsToldCommandsNothing(t *testing.T) {
 			return lex.Kin(tokens[i].Fold) != 0 || slices.Contains(nouns, tokens[i].Fold)
 		}
 		var kinds []string
-		for _, s := range account.Read(lex, say, tokens, nil, bids, func(int, int) bool { return false }).Segments {
+		for _, s := range modality.Segmented(lex, say, tokens, nil, bids, func(int, int) bool { return false }).Segments {
 			switch {
-			case s.Kind == account.Courtesy:
+			case s.Kind == modality.Courtesy:
 				kinds = append(kinds, "courtesy")
 			case s.Kind.Silent():
 				kinds = append(kinds, "told")

@@ -1,18 +1,18 @@
-package account_test
+package modality_test
 
 import (
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // heard reads a message in which every everyday verb begins a request.
-func heard(say string) *account.Message {
+func heard(say string) *modality.Message {
 	tokens := tokenize.Tokens(say)
 	bids := func(i int) bool { return lexicon.Shipped().Kin(tokens[i].Fold) != 0 }
-	return account.Read(lexicon.Shipped(), say, tokens, nil, bids, func(int, int) bool { return false })
+	return modality.Segmented(lexicon.Shipped(), say, tokens, nil, bids, func(int, int) bool { return false })
 }
 
 // What begins or ends a request politely, and what asks once more for what was just
@@ -34,7 +34,7 @@ func TestCourtesyAroundARequestIsNone(t *testing.T) {
 		"come concordato", "mi raccomando", "occupatene tu", "ci pensi tu?", "fai la richiesta per favore",
 	} {
 		for _, s := range heard(say).Segments {
-			if s.Kind != account.Courtesy {
+			if s.Kind != modality.Courtesy {
 				t.Errorf("%q asks for something: %+v", say, s)
 			}
 		}
@@ -52,7 +52,7 @@ func TestWhatOnlyLooksLikeCourtesyIsKept(t *testing.T) {
 		"ne le fais pas", "quand tu auras payé la facture", "non farlo", "quando hai i soldi",
 	} {
 		m := heard(say)
-		if len(m.Segments) != 1 || m.Segments[0].Kind == account.Courtesy {
+		if len(m.Segments) != 1 || m.Segments[0].Kind == modality.Courtesy {
 			t.Errorf("%q is nothing but courtesy", say)
 		}
 	}

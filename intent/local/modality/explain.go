@@ -1,4 +1,4 @@
-package account
+package modality
 
 import (
 	"strings"
@@ -88,7 +88,7 @@ func subject(m *Message, from, to int) bool {
 
 // replaced accounts for what makes room for the new value of a change: it is shown as not used,
 // and where nothing is changed it binds, since it may be a request of its own.
-func replaced(a *accounting, s Segment) {
+func replaced(a *roleReading, s Segment) {
 	for i := s.From; i < s.To; i++ {
 		hit, ok := lexicon.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
 		if !ok || hit.Value != lexicon.FrameReplaced || !a.m.frame[i] {
@@ -140,7 +140,7 @@ const longestName = 4
 func NameEnd(m *Message, first, next int) int {
 	named := false
 	for i := max(0, first-longestNaming); i < first && !named; i++ {
-		named = Names(m, i) == first-1
+		named = NamingPhrase(m, i) == first-1
 	}
 	end := next
 	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(tokenize.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
