@@ -9,8 +9,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // Reader turns messages into intents: a Matcher ranks, the gates decide, alike for all
@@ -30,7 +30,7 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 	a := &Reader{cfg: cfg, local: NewLocal(0)}
 	a.local.prior, a.local.shelf = cfg.OutOfScope, cfg.Shelf
 	if cfg.Scorer != nil {
-		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, meaning.NewLibrary(cfg.Scorer), cfg.ScorerTold
+		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
 	}
 	a.matcher = a.local
 	for _, m := range matcher {

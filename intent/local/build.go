@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -320,7 +320,7 @@ func (x *wording) inverseNorm(features []int32) float32 {
 func (b *builder) centroids() {
 	x := b.x
 	sums := make([]float64, len(b.df))
-	var cells []sparse.Cell
+	var cells []retrieve.Cell
 	for number := b.firstCap; number < len(x.caps); number++ {
 		c := x.caps[number]
 		var touched []int32
@@ -340,11 +340,11 @@ func (b *builder) centroids() {
 		slices.Sort(touched)
 		cells = append(cells, b.normalised(touched, sums, c.number)...)
 	}
-	x.vectors = append(x.vectors, sparse.NewMatrix(cells, len(b.df)))
+	x.vectors = append(x.vectors, retrieve.NewMatrix(cells, len(b.df)))
 }
 
 // normalised empties sums into cells of length one per block.
-func (b *builder) normalised(touched []int32, sums []float64, number int32) []sparse.Cell {
+func (b *builder) normalised(touched []int32, sums []float64, number int32) []retrieve.Cell {
 	var words, chars float64
 	for _, id := range touched {
 		if b.x.words.isChar[id] {
@@ -354,7 +354,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []sp
 		}
 	}
 	words, chars = math.Sqrt(words), math.Sqrt(chars)
-	cells := make([]sparse.Cell, 0, len(touched))
+	cells := make([]retrieve.Cell, 0, len(touched))
 	var prev int32 = -1
 	for _, id := range touched {
 		length := words
@@ -362,7 +362,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []sp
 			length = chars
 		}
 		if id != prev && sums[id] > 0 && length > 0 {
-			cells = append(cells, sparse.Cell{Feature: id, Owner: number, Weight: float32(sums[id] / length)})
+			cells = append(cells, retrieve.Cell{Feature: id, Owner: number, Weight: float32(sums[id] / length)})
 		}
 		sums[id] = 0
 		prev = id
@@ -387,7 +387,7 @@ func (b *builder) rankWords() {
 		mean = max(float64(total)/float64(max(len(b.terms), 1)), 1)
 		b.x.meanTerms = mean
 	}
-	var cells []sparse.Cell
+	var cells []retrieve.Cell
 	for number, t := range b.terms {
 		slices.Sort(t)
 		length := bmK * (1 - bmB + bmB*float64(len(t))/mean)
@@ -399,9 +399,9 @@ func (b *builder) rankWords() {
 			tf := float64(j - i)
 			df := float64(b.x.capDF[t[i]])
 			idf := math.Log(1 + (max(float64(len(b.x.caps)), df)-df+0.5)/(df+0.5))
-			cells = append(cells, sparse.Cell{Feature: t[i], Owner: count32(b.firstCap + number), Weight: float32(idf * tf * (bmK + 1) / (tf + length))})
+			cells = append(cells, retrieve.Cell{Feature: t[i], Owner: count32(b.firstCap + number), Weight: float32(idf * tf * (bmK + 1) / (tf + length))})
 			i = j
 		}
 	}
-	b.x.bm25 = append(b.x.bm25, sparse.NewMatrix(cells, len(b.df)))
+	b.x.bm25 = append(b.x.bm25, retrieve.NewMatrix(cells, len(b.df)))
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/holdout"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -30,15 +29,15 @@ func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) 
 // calibrated gives a copy of the index whose confidence was learned from the
 // catalog itself: that with meanings, if the library that knows them is given.
 // prior is the share of requests that are meant for nobody.
-func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *meaning.Library) (*Index, error) {
+func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *retrieve.VectorCache) (*Index, error) {
 	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
 	}
-	folds, asked := holdout.Folds(examples)
+	folds, asked := retrieve.FoldCount(examples)
 	var seen []Observation
 	for f := range asked {
-		more, err := x.examine(ctx, holdout.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
+		more, err := x.examine(ctx, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +120,7 @@ func (x *Index) Examples() int {
 
 // examine trains an index without a fold and asks it about what it does not
 // know; with meanings, if the library that knows them is given.
-func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Library, most int) ([]Observation, error) {
+func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
 	catalog, questions := f.Split()
 	y, err := newIndex(catalog, x.tools).trained(ctx)
 	if err != nil {
@@ -130,7 +129,7 @@ func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Libr
 	if known != nil {
 		y = understood(y, known, nil)
 	}
-	questions = holdout.Spread(questions, most)
+	questions = retrieve.Sample(questions, most)
 	// Of what is an example but for its quotations nothing could be learned.
 	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, tokenize.AnyQuotation) })
 	out := make([]Observation, 0, len(questions))
@@ -146,7 +145,7 @@ func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Libr
 // ask reads one question; with meanings once more, as if it were in a language
 // that the catalog has not. A capability that is only described teaches nothing
 // about examples.
-func (x *Index) ask(catalog *contracts.Catalog, q holdout.Question, known *meaning.Library) []Observation {
+func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
 	note := func(heard hear, strange bool) {

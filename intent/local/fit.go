@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/logistic"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // weights turn signals into a confidence.
@@ -186,11 +186,11 @@ func (c *Calibration) Source() string {
 
 // fit finds weights by what was seen. What is not chosen stays as it was.
 func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
-	of := make([]logistic.Observation, len(seen))
+	of := make([]retrieve.Observation, len(seen))
 	for i := range seen {
-		of[i] = logistic.Observation{Signals: seen[i].signals[:], Right: seen[i].Right, Weight: seen[i].Weight}
+		of[i] = retrieve.Observation{Signals: seen[i].signals[:], Right: seen[i].Right, Weight: seen[i].Weight}
 	}
-	f := logistic.Fit{Prior: prior.list(), Hold: hold, Use: use[:], Supports: supports}
+	f := retrieve.LogisticFit{Prior: prior.list(), Hold: hold, Use: use[:], Supports: supports}
 	return listed(f.To(of))
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -74,7 +74,7 @@ func (g *glosses) search(p *part, hits []hit, tokens []tokenize.Token) []tokeniz
 }
 
 // glossariesOf makes the glossaries of the domains that do not have every language.
-func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *meaning.Library) map[int32]*gloss.Glossary {
+func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *retrieve.VectorCache) map[int32]*gloss.Glossary {
 	words := map[int32]map[string]*gloss.Entry{}
 	for _, c := range x.caps {
 		if c == nil || len(spoken[c.domain]) == 0 || len(spoken[c.domain]) == len(x.tools.Lexicon.Languages) {

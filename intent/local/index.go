@@ -6,9 +6,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/piece"
 	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -28,8 +28,8 @@ type Index struct {
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
-	vectors []sparse.Matrix
-	bm25    []sparse.Matrix
+	vectors []retrieve.Matrix
+	bm25    []retrieve.Matrix
 	capDF   []int32 // capabilities that have a feature
 	// meanTerms is the mean length of documents, in words.
 	meanTerms float64

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/latest"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // sourceLocal names the local matcher in intents.
@@ -27,7 +26,7 @@ type Local struct {
 	// scorer and library know what texts mean; nil without. told is told whether
 	// the scorer gave the vectors of a catalog.
 	scorer  Scorer
-	library *meaning.Library
+	library *retrieve.VectorCache
 	told    func(error)
 	// shelf keeps what was learned; nil for none.
 	shelf Shelf
@@ -38,7 +37,7 @@ type Local struct {
 	mu     sync.Mutex
 	recent []*slotted
 
-	background latest.Worker[*contracts.Catalog]
+	background retrieve.LatestWorker[*contracts.Catalog]
 }
 
 // slotted is the place of one index, which the first caller fills.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -29,7 +29,7 @@ const mostHeard = 12
 
 // senses is what an index knows of meanings, if there is a scorer.
 type senses struct {
-	space *meaning.Space
+	space *retrieve.Space
 	// calibration is used for what has a vector, in the place of the index's own.
 	calibration Calibration
 	calibrates  bool
@@ -59,7 +59,7 @@ func spokenIn(x *Index) map[int32]map[int]bool {
 		for i := range min(len(all), mostSpoken) {
 			some = append(some, all[i*len(all)/min(len(all), mostSpoken)])
 		}
-		out[domain] = meaning.Spoken(x.tools.Lexicon.Lexica, some)
+		out[domain] = retrieve.LanguagesOf(x.tools.Lexicon.Lexica, some)
 	}
 	return out
 }
@@ -223,21 +223,21 @@ func (m *senses) compare(hits []hit, means []float32) {
 
 // understood gives a copy of a trained index that knows meanings. All texts must
 // have been learned; weights are those that were trained before, nil for none.
-func understood(x *Index, known *meaning.Library, weights []float32) *Index {
-	capabilities := make([][]meaning.Sentence, len(x.caps))
+func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
+	capabilities := make([][]retrieve.Sentence, len(x.caps))
 	for i, c := range x.caps {
 		if c == nil {
 			continue
 		}
 		for _, t := range textsOf(c.entry.Capability) {
-			capabilities[i] = append(capabilities[i], meaning.Sentence{Vector: known.Vector(t.text), Weight: t.weight, Example: t.example})
+			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Vector(t.text), Weight: t.weight, Example: t.example})
 		}
 		for _, w := range wordsOf(c.entry.Capability) {
-			capabilities[i] = append(capabilities[i], meaning.Sentence{Vector: known.Vector(w), Word: true})
+			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Vector(w), Word: true})
 		}
 	}
 	y := *x
-	y.senses = &senses{space: meaning.New(known.Dims(), capabilities, weights), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
+	y.senses = &senses{space: retrieve.NewSpace(known.Dims(), capabilities, weights), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
 	y.senses.glossaries = glossariesOf(x, y.senses.spoken, known)
 	return &y
 }
@@ -270,7 +270,7 @@ func wordsOf(c *contracts.Capability) []string {
 	words := strings.Fields(tokenize.SplitName(c.Name))
 	out := []string{}
 	if c.Metadata.IntentHints != nil {
-		out = append(out, meaning.Nouns(c.Metadata.IntentHints.Examples)...)
+		out = append(out, retrieve.RepeatedWords(c.Metadata.IntentHints.Examples)...)
 	}
 	for i := range words { // "request time off": time off, off
 		out = append(out, strings.Join(words[i:], " "), words[i])

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/internal/mend"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -402,7 +402,7 @@ func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 // uses tells whether the document of a capability has all of the words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
-		return !slices.ContainsFunc(x.bm25, func(m sparse.Matrix) bool { return m.Has(id, number) })
+		return !slices.ContainsFunc(x.bm25, func(m retrieve.Matrix) bool { return m.Has(id, number) })
 	})
 }
 

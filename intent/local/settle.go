@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/learned"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // algorithm names the way in which indexes are built, trained and calibrated.
@@ -67,7 +67,7 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 		return nil, err
 	}
 	var y *Index
-	if kept := new(learned.Words); l.recall(ctx, id, kept) {
+	if kept := new(retrieve.LexicalModel); l.recall(ctx, id, kept) {
 		y = x.withWords(kept)
 	}
 	if y == nil {
@@ -101,7 +101,7 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 	if err != nil {
 		return nil, err
 	}
-	kept := new(learned.Meanings)
+	kept := new(retrieve.VectorModel)
 	known := l.recall(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
 	if !known {
 		if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/sparse"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // Training starts from the centroids and moves each capability's weights away
@@ -45,7 +45,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	if err != nil || len(lessons) == 0 {
 		return x, err
 	}
-	t := &trainer{x: x, tables: make([]sparse.Table, len(x.caps))}
+	t := &trainer{x: x, tables: make([]retrieve.Table, len(x.caps))}
 	t.seed()
 	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
 	for epoch := range trainEpochs {
@@ -58,7 +58,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 		}
 	}
 	y := *x
-	y.vectors, y.shareBest = []sparse.Matrix{t.matrix()}, shareBestTrained
+	y.vectors, y.shareBest = []retrieve.Matrix{t.matrix()}, shareBestTrained
 	return &y, nil
 }
 
@@ -114,7 +114,7 @@ func (x *Index) vectorOfSentence(s *sentence) vector {
 // trainer holds the weights of all capabilities while they are learned.
 type trainer struct {
 	x      *Index
-	tables []sparse.Table
+	tables []retrieve.Table
 	rate   float32
 	values []float32 // of the features of the current sentence
 }
@@ -201,16 +201,16 @@ func softmax(z []float32) {
 
 // matrix turns the tables into an inverted index, without the weights that
 // tell nothing.
-func (t *trainer) matrix() sparse.Matrix {
-	var cells []sparse.Cell
+func (t *trainer) matrix() retrieve.Matrix {
+	var cells []retrieve.Cell
 	for number := range t.tables {
 		from := len(cells)
 		for feature, w := range t.tables[number].All {
 			if w > trainFloor || w < -trainFloor {
-				cells = append(cells, sparse.Cell{Feature: feature, Owner: count32(number), Weight: w})
+				cells = append(cells, retrieve.Cell{Feature: feature, Owner: count32(number), Weight: w})
 			}
 		}
-		slices.SortFunc(cells[from:], func(a, b sparse.Cell) int { return cmp.Compare(a.Feature, b.Feature) })
+		slices.SortFunc(cells[from:], func(a, b retrieve.Cell) int { return cmp.Compare(a.Feature, b.Feature) })
 	}
-	return sparse.NewMatrix(cells, len(t.x.words.idf))
+	return retrieve.NewMatrix(cells, len(t.x.words.idf))
 }

@@ -3,7 +3,7 @@ package gloss
 import (
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // Glossary are the words in which the capabilities of one domain are asked for, with
@@ -14,7 +14,7 @@ type Glossary struct{ entries []Entry }
 // Entry is a word of a glossary, folded.
 type Entry struct {
 	Fold   string
-	Vector meaning.Compact
+	Vector retrieve.CompactVector
 	// Sort is what it stands for, Of are the capabilities that are asked for with it.
 	Sort Sort
 	Of   map[int32]bool
@@ -47,7 +47,7 @@ const (
 func (g *Glossary) Likes(v []float32) []float64 {
 	out := make([]float64, len(g.entries))
 	for i, e := range g.entries {
-		out[i] = e.Vector.Like(v)
+		out[i] = e.Vector.Similarity(v)
 	}
 	return out
 }
@@ -67,7 +67,7 @@ func (g *Glossary) Nearest(capability int32, likes []float64, fits func(Entry) b
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
-		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Like(is) < oneWord
+		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
 		if e.Sort != Word && g.entries[best].Sort != Word {
 			rival = likes[i] > likes[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}

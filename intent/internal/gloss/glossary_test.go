@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // A word is read as the word of a capability that means the same, and not where another
@@ -13,7 +13,7 @@ func TestAWordIsReadAsOneThatMeansTheSame(t *testing.T) {
 	t.Parallel()
 	const rooms, pupils = 0, 1
 	entry := func(fold string, sort gloss.Sort, of int32, v ...float32) gloss.Entry {
-		return gloss.Entry{Fold: fold, Sort: sort, Of: map[int32]bool{of: true}, Vector: meaning.Pack(v)}
+		return gloss.Entry{Fold: fold, Sort: sort, Of: map[int32]bool{of: true}, Vector: retrieve.Quantize(v)}
 	}
 	g := gloss.NewGlossary([]gloss.Entry{
 		entry("room", gloss.Word, rooms, 1, 0, 0), entry("pupil", gloss.Word, pupils, 0.6, 0.8, 0),

@@ -1,5 +1,4 @@
-// Package learned writes what was learned of a catalog as bytes, and reads it again.
-package learned
+package retrieve
 
 import (
 	"bytes"
@@ -11,13 +10,13 @@ import (
 	"slices"
 )
 
-// Words is what was learned of the words of a catalog. Features and capabilities are
+// LexicalModel is what was learned of the words of a catalog. Features and capabilities are
 // named by their numbers in the index that is built of the same catalog.
-type Words struct {
+type LexicalModel struct {
 	// Start, Of and Weight are the trained weights, as an inverted index: those of
 	// feature i stand at Start[i] to Start[i+1].
-	Start, Of Numbers
-	Weight    Floats
+	Start, Of Int32s
+	Weight    Float32s
 	// Sure turns signals into a confidence; Own says that it was learned from the
 	// catalog and did not come with the program.
 	Sure []float64
@@ -26,27 +25,27 @@ type Words struct {
 
 // Fit tells whether this can have been learned of an index with so many features,
 // capabilities and signals.
-func (w *Words) Fit(features, capabilities, signals int) bool {
+func (w *LexicalModel) Fit(features, capabilities, signals int) bool {
 	cells := len(w.Of)
 	inside := func(n int32) bool { return n >= 0 && int(n) < capabilities }
 	return len(w.Start) == features+1 && len(w.Weight) == cells && len(w.Sure) == signals && slices.IsSorted(w.Start) &&
 		w.Start[0] == 0 && int(w.Start[features]) == cells && !slices.ContainsFunc(w.Of, func(n int32) bool { return !inside(n) })
 }
 
-// Meanings is what was learned of the meanings of a catalog.
-type Meanings struct {
+// VectorModel is what was learned of the meanings of a catalog.
+type VectorModel struct {
 	// Vectors are those of all its texts, as a library writes them.
 	Vectors []byte
 	// Weights are the trained ones of its capabilities.
-	Weights Floats
+	Weights Float32s
 	// Sure and Strange turn signals into a confidence, Strange where the words say
 	// next to nothing. Own is as in Words.
 	Sure, Strange []float64
 	Own           bool
 }
 
-// Encode writes what was learned, with the ID of what it was learned for.
-func Encode(id string, what any) ([]byte, error) {
+// EncodeModel writes what was learned, with the ID of what it was learned for.
+func EncodeModel(id string, what any) ([]byte, error) {
 	var b bytes.Buffer
 	to := gob.NewEncoder(&b)
 	if err := errors.Join(to.Encode(id), to.Encode(what)); err != nil {
@@ -55,9 +54,9 @@ func Encode(id string, what any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode wrote into a *Words or *Meanings. What was learned for
+// DecodeModel reads what Encode wrote into a *Words or *Meanings. What was learned for
 // another ID is refused.
-func Decode(id string, data []byte, into any) error {
+func DecodeModel(id string, data []byte, into any) error {
 	from, of := gob.NewDecoder(bytes.NewReader(data)), ""
 	if err := from.Decode(&of); err != nil {
 		return fmt.Errorf("read what was learned: %w", err)
@@ -71,17 +70,17 @@ func Decode(id string, data []byte, into any) error {
 	return nil
 }
 
-// Numbers are written four bytes each: gob takes ten times as long.
-type Numbers []int32
+// Int32s are written four bytes each: gob takes ten times as long.
+type Int32s []int32
 
-// Floats are written as Numbers are.
-type Floats []float32
+// Float32s are written as Numbers are.
+type Float32s []float32
 
 // wide is how many bytes one of them takes.
 const wide = 4
 
 // MarshalBinary writes the numbers.
-func (n Numbers) MarshalBinary() ([]byte, error) {
+func (n Int32s) MarshalBinary() ([]byte, error) {
 	out := make([]byte, 0, wide*len(n))
 	for _, v := range n {
 		out = binary.LittleEndian.AppendUint32(out, uint32(v)) //nolint:gosec // the same bits
@@ -90,11 +89,11 @@ func (n Numbers) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary reads them.
-func (n *Numbers) UnmarshalBinary(data []byte) error {
+func (n *Int32s) UnmarshalBinary(data []byte) error {
 	if len(data)%wide != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*n = make(Numbers, len(data)/wide)
+	*n = make(Int32s, len(data)/wide)
 	for i := range *n {
 		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*wide:])) //nolint:gosec // the same bits
 	}
@@ -102,7 +101,7 @@ func (n *Numbers) UnmarshalBinary(data []byte) error {
 }
 
 // MarshalBinary writes the floats.
-func (f Floats) MarshalBinary() ([]byte, error) {
+func (f Float32s) MarshalBinary() ([]byte, error) {
 	out := make([]byte, 0, wide*len(f))
 	for _, v := range f {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
@@ -111,11 +110,11 @@ func (f Floats) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary reads them.
-func (f *Floats) UnmarshalBinary(data []byte) error {
+func (f *Float32s) UnmarshalBinary(data []byte) error {
 	if len(data)%wide != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*f = make(Floats, len(data)/wide)
+	*f = make(Float32s, len(data)/wide)
 	for i := range *f {
 		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*wide:]))
 	}

@@ -1,4 +1,4 @@
-package meaning
+package retrieve
 
 import (
 	"context"
@@ -11,26 +11,26 @@ import (
 	"sync"
 )
 
-// Preparer computes the vectors of many texts.
-type Preparer interface {
+// Encoder computes the vectors of many texts.
+type Encoder interface {
 	Model() string
 	Prepare(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Library keeps the vectors of the texts of catalogs, so that each is computed
+// VectorCache keeps the vectors of the texts of catalogs, so that each is computed
 // once. It may be used by several goroutines.
-type Library struct {
-	from Preparer
+type VectorCache struct {
+	from Encoder
 
 	mu sync.Mutex // guards what follows
 	// known are the vectors by the hash of their texts, and before those that the
 	// catalog before the last one had.
-	known, before map[textHash]Compact
+	known, before map[textHash]CompactVector
 	length        int
 }
 
-// NewLibrary makes an empty library.
-func NewLibrary(from Preparer) *Library { return &Library{from: from} }
+// NewVectorCache makes an empty library.
+func NewVectorCache(from Encoder) *VectorCache { return &VectorCache{from: from} }
 
 type textHash [16]byte
 
@@ -45,15 +45,15 @@ const batch = 256
 
 // Learn computes the vectors of the texts of a catalog that are not known, and
 // forgets those that neither it nor the one before has.
-func (l *Library) Learn(ctx context.Context, texts []string) error {
+func (l *VectorCache) Learn(ctx context.Context, texts []string) error {
 	l.mu.Lock()
 	all := maps.Clone(l.before)
 	if all == nil {
-		all = map[textHash]Compact{}
+		all = map[textHash]CompactVector{}
 	}
 	maps.Copy(all, l.known)
 	l.mu.Unlock()
-	now, fresh := map[textHash]Compact{}, []string{}
+	now, fresh := map[textHash]CompactVector{}, []string{}
 	for _, s := range texts {
 		h := hashOfText(s)
 		if v, ok := all[h]; ok {
@@ -73,7 +73,7 @@ func (l *Library) Learn(ctx context.Context, texts []string) error {
 			return fmt.Errorf("vectors by %s: %w", l.from.Model(), err)
 		}
 		for i, v := range vectors {
-			now[hashOfText(some[i])], length = Pack(v), len(v)
+			now[hashOfText(some[i])], length = Quantize(v), len(v)
 		}
 	}
 	l.mu.Lock()
@@ -86,7 +86,7 @@ func (l *Library) Learn(ctx context.Context, texts []string) error {
 }
 
 // Vector gives a vector that was learned; an empty one if it was not.
-func (l *Library) Vector(s string) Compact {
+func (l *VectorCache) Vector(s string) CompactVector {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[hashOfText(s)]
@@ -94,7 +94,7 @@ func (l *Library) Vector(s string) Compact {
 
 // Hears gives what was learned, for examples that are asked as if they were
 // messages; nil if it was not.
-func (l *Library) Hears(s string) []float32 {
+func (l *VectorCache) Hears(s string) []float32 {
 	if v := l.Vector(s).Unpack(); len(v) > 0 {
 		return v
 	}
@@ -102,14 +102,14 @@ func (l *Library) Hears(s string) []float32 {
 }
 
 // Dims is the length of vectors; 0 before any was learned.
-func (l *Library) Dims() int {
+func (l *VectorCache) Dims() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.length
 }
 
 // Bytes writes the vectors of the catalog that was learned last.
-func (l *Library) Bytes() []byte {
+func (l *VectorCache) Bytes() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := binary.LittleEndian.AppendUint32(nil, uint32(l.length)) //nolint:gosec // the length of a vector
@@ -127,7 +127,7 @@ func (l *Library) Bytes() []byte {
 
 // Take takes the vectors of a catalog from what Bytes wrote, in the place of learning
 // them; false, and nothing happens, if it is not that.
-func (l *Library) Take(data []byte) bool {
+func (l *VectorCache) Take(data []byte) bool {
 	if len(data) < 4 {
 		return false
 	}
@@ -136,9 +136,9 @@ func (l *Library) Take(data []byte) bool {
 	if length == 0 || length > len(data) || len(data)%(head+length) != 0 {
 		return false
 	}
-	known := make(map[textHash]Compact, len(data)/(head+length))
+	known := make(map[textHash]CompactVector, len(data)/(head+length))
 	for ; len(data) > 0; data = data[head+length:] {
-		c := Compact{numbers: make([]int8, length), scale: math.Float32frombits(binary.LittleEndian.Uint32(data[len(textHash{}):]))}
+		c := CompactVector{numbers: make([]int8, length), scale: math.Float32frombits(binary.LittleEndian.Uint32(data[len(textHash{}):]))}
 		for i, b := range data[head : head+length] {
 			c.numbers[i] = int8(b) //nolint:gosec // the same bits
 		}

@@ -1,17 +1,15 @@
-// Package logistic fits the weights of a logistic regression: how likely something is, by
-// signals that speak for it or against it.
-package logistic
+package retrieve
 
 import (
 	"math"
 	"slices"
 )
 
-// Weights are those of the signals and, last, the bias.
-type Weights []float64
+// LogisticWeights are those of the signals and, last, the bias.
+type LogisticWeights []float64
 
 // odds are the logarithm of how likely it is by these signals.
-func (w Weights) odds(signals []float64) float64 {
+func (w LogisticWeights) odds(signals []float64) float64 {
 	z := w[len(w)-1]
 	for i, v := range signals {
 		z += w[i] * v
@@ -30,10 +28,10 @@ type Observation struct {
 // steps is how many steps a fit takes at most.
 const steps = 25
 
-// Fit finds weights by Newton's method.
-type Fit struct {
+// LogisticFit finds weights by Newton's method.
+type LogisticFit struct {
 	// Prior is what was known before: the fit is held to it as if by Hold observations.
-	Prior Weights
+	Prior LogisticWeights
 	Hold  float64
 	// Use tells which signals it may use; the weights of the others stay as they were.
 	Use []bool
@@ -58,7 +56,7 @@ func newSlope(size int) *slope {
 }
 
 // To gives the weights that suit what was seen.
-func (f *Fit) To(seen []Observation) Weights {
+func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	w := slices.Clone(f.Prior)
 	at := newSlope(len(w))
 	for range steps {
@@ -94,7 +92,7 @@ const mostMoved = 3
 
 // move moves a weight, but none below 0 that can only speak for it; it gives how far that
 // was.
-func (f *Fit) move(w Weights, i int, by float64) float64 {
+func (f *LogisticFit) move(w LogisticWeights, i int, by float64) float64 {
 	was := w[i]
 	w[i] += max(-mostMoved, min(mostMoved, by))
 	if i < len(w)-1 && f.Supports(i) && w[i] < 0 {
@@ -106,7 +104,7 @@ func (f *Fit) move(w Weights, i int, by float64) float64 {
 // loss is what a fit makes small: how unlikely what was seen is, and how far the
 // weights are from what was known before. A whole step of Newton's method may
 // overshoot where signals nearly tell right from wrong by themselves.
-func (f *Fit) loss(seen []Observation, w Weights) float64 {
+func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	sum := 0.0
 	for i := range w {
 		d := w[i] - f.Prior[i]
@@ -123,7 +121,7 @@ func (f *Fit) loss(seen []Observation, w Weights) float64 {
 }
 
 // bend adds an observation to the gradient and to the curvature.
-func (s *slope) bend(o Observation, w Weights, use []bool) {
+func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 	x := s.signals
 	for i, v := range o.Signals {
 		if use[i] {

@@ -1,6 +1,4 @@
-// Package holdout takes a catalog apart, so that what was learned from one part of it can
-// be asked about another.
-package holdout
+package retrieve
 
 import (
 	"hash/fnv"
@@ -16,17 +14,17 @@ const (
 	manyExamples = 30000
 )
 
-// Question is an example that a fold does not know.
-type Question struct {
+// HeldOut is an example that a fold does not know.
+type HeldOut struct {
 	Text string
 	// Ref is the capability that is meant; empty if the fold does not have it.
 	Ref string
 }
 
-// Folds tells into how many folds examples are cut, and how many of these
+// FoldCount tells into how many folds examples are cut, and how many of these
 // are tried: few examples must leave most of them in place, many tell enough
 // in one fold.
-func Folds(examples int) (folds, asked uint64) {
+func FoldCount(examples int) (folds, asked uint64) {
 	switch {
 	case examples <= fewExamples:
 		return 8, 8
@@ -36,12 +34,12 @@ func Folds(examples int) (folds, asked uint64) {
 	return 8, 1
 }
 
-// Spread gives at most so many questions, from all over.
-func Spread(questions []Question, most int) []Question {
+// Sample gives at most so many questions, from all over.
+func Sample(questions []HeldOut, most int) []HeldOut {
 	if len(questions) <= most {
 		return questions
 	}
-	out := make([]Question, most)
+	out := make([]HeldOut, most)
 	for i := range out {
 		out[i] = questions[i*len(questions)/most]
 	}
@@ -56,9 +54,9 @@ type Fold struct {
 }
 
 // Split gives the catalog without the fold, and what is left out as questions.
-func (f Fold) Split() (*contracts.Catalog, []Question) {
+func (f Fold) Split() (*contracts.Catalog, []HeldOut) {
 	var domains []*contracts.DomainEntry
-	var questions []Question
+	var questions []HeldOut
 	for _, from := range f.Catalog.Domains {
 		d := &contracts.DomainEntry{Name: from.Name, Digest: from.Digest, Manifest: from.Manifest}
 		for _, entry := range from.Capabilities {
@@ -75,23 +73,23 @@ func (f Fold) Split() (*contracts.Catalog, []Question) {
 
 // entry gives a capability without the examples of the fold; nil if the fold
 // leaves it out.
-func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []Question) {
+func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []HeldOut) {
 	hints := entry.Capability.Metadata.IntentHints
 	if hints == nil || !entry.Routable() {
 		return entry, nil
 	}
 	at := scatter(entry.Ref())
 	var kept []string
-	var asked []Question
+	var asked []HeldOut
 	turn := at
 	held := (at/f.Of+f.Number)%foldHold == 0
 	for _, example := range hints.Examples {
 		turn++
 		switch {
 		case held:
-			asked = append(asked, Question{Text: example})
+			asked = append(asked, HeldOut{Text: example})
 		case turn%f.Of == f.Number:
-			asked = append(asked, Question{Text: example, Ref: entry.Ref()})
+			asked = append(asked, HeldOut{Text: example, Ref: entry.Ref()})
 		default:
 			kept = append(kept, example)
 		}

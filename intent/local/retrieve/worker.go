@@ -1,6 +1,4 @@
-// Package latest works in the background on what was wanted last, and gives up what is
-// wanted no more.
-package latest
+package retrieve
 
 import (
 	"context"
@@ -8,9 +6,9 @@ import (
 	"sync"
 )
 
-// Worker does one thing at a time. The zero value with Do is ready; until it was
+// LatestWorker does one thing at a time. The zero value with Do is ready; until it was
 // started, what is wanted is not done. It may be used by several goroutines.
-type Worker[T any] struct {
+type LatestWorker[T any] struct {
 	// Do does what is wanted, and should stop when ctx does: something else is wanted
 	// then, or nothing any more.
 	Do func(ctx context.Context, what T)
@@ -24,7 +22,7 @@ type Worker[T any] struct {
 }
 
 // Start begins to do whatever is wanted next. A second call does nothing.
-func (w *Worker[T]) Start(ctx context.Context) {
+func (w *LatestWorker[T]) Start(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop != nil {
@@ -37,7 +35,7 @@ func (w *Worker[T]) Start(ctx context.Context) {
 }
 
 // Stop ends the work and waits for it. A second call does nothing.
-func (w *Worker[T]) Stop(ctx context.Context) error {
+func (w *LatestWorker[T]) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	stop, done := w.stop, w.done
 	w.stop = nil
@@ -55,7 +53,7 @@ func (w *Worker[T]) Stop(ctx context.Context) error {
 }
 
 // Want asks for something to be done, instead of anything that is not done yet.
-func (w *Worker[T]) Want(what T) {
+func (w *LatestWorker[T]) Want(what T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop == nil {
@@ -71,7 +69,7 @@ func (w *Worker[T]) Want(what T) {
 	}
 }
 
-func (w *Worker[T]) work(ctx context.Context, done chan<- struct{}, wake <-chan struct{}) {
+func (w *LatestWorker[T]) work(ctx context.Context, done chan<- struct{}, wake <-chan struct{}) {
 	defer close(done)
 	for {
 		select {
@@ -88,7 +86,7 @@ func (w *Worker[T]) work(ctx context.Context, done chan<- struct{}, wake <-chan 
 }
 
 // take gives what is wanted, and a context that ends when something else is.
-func (w *Worker[T]) take(ctx context.Context) (context.Context, *T) {
+func (w *LatestWorker[T]) take(ctx context.Context) (context.Context, *T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	what := w.wanted
@@ -98,7 +96,7 @@ func (w *Worker[T]) take(ctx context.Context) (context.Context, *T) {
 }
 
 // rest gives up the context of what was done.
-func (w *Worker[T]) rest() {
+func (w *LatestWorker[T]) rest() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.giveUp()

@@ -1,4 +1,4 @@
-package meaning
+package retrieve
 
 import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
@@ -14,8 +14,8 @@ const (
 	fewestSpoken   = 2
 )
 
-// Spoken tells the languages of examples, by their places among the lexica.
-func Spoken(lexica *lexicon.Lexica, examples []string) map[int]bool {
+// LanguagesOf tells the languages of examples, by their places among the lexica.
+func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
 	counts, all := map[int]int{}, 0
 	for _, e := range examples {
 		tokens := tokenize.Tokens(e)
@@ -37,8 +37,8 @@ func Spoken(lexica *lexicon.Lexica, examples []string) map[int]bool {
 	return out
 }
 
-// Nouns are the longer words that two examples and more have; of few examples, one.
-func Nouns(examples []string) []string {
+// RepeatedWords are the longer words that two examples and more have; of few examples, one.
+func RepeatedWords(examples []string) []string {
 	seen, often := map[string]int{}, 2
 	if len(examples) <= manyEnough {
 		often = 1

@@ -1,5 +1,4 @@
-// Package sparse keeps weights of which most are zero.
-package sparse
+package retrieve
 
 // Table is a small hash table from features to weights, which costs a fraction
 // of a map.

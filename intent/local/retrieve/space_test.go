@@ -1,11 +1,11 @@
-package meaning_test
+package retrieve_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/manifold-run/manifold/intent/internal/meaning"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 func unit(r *rand.Rand, dims int, near []float32) []float32 {
@@ -38,11 +38,11 @@ func TestCompactVectorsKeepLikenesses(t *testing.T) {
 	for range 200 {
 		a := unit(r, 512, nil)
 		b := unit(r, 512, a)
-		if want, got := like(a, b), meaning.Pack(a).Like(b); math.Abs(want-got) > 0.01 {
+		if want, got := like(a, b), retrieve.Quantize(a).Similarity(b); math.Abs(want-got) > 0.01 {
 			t.Errorf("likeness %.4f became %.4f", want, got)
 		}
 	}
-	if meaning.Pack(make([]float32, 8)).Like(make([]float32, 8)) != 0 || meaning.Pack(unit(r, 8, nil)).Like(unit(r, 4, nil)) != 0 {
+	if retrieve.Quantize(make([]float32, 8)).Similarity(make([]float32, 8)) != 0 || retrieve.Quantize(unit(r, 8, nil)).Similarity(unit(r, 4, nil)) != 0 {
 		t.Error("zeros, or another length, are like something")
 	}
 }
@@ -53,20 +53,20 @@ func TestTrainingTellsNeighboursApart(t *testing.T) {
 	t.Parallel()
 	const dims = 64
 	r := rand.New(rand.NewPCG(3, 4))
-	var capabilities [][]meaning.Sentence
+	var capabilities [][]retrieve.Sentence
 	var centres [][]float32
 	shared := unit(r, dims, nil)
 	for range 30 {
 		centre := unit(r, dims, shared)
 		centres = append(centres, centre)
-		var sentences []meaning.Sentence
+		var sentences []retrieve.Sentence
 		for range 8 {
-			sentences = append(sentences, meaning.Sentence{Vector: meaning.Pack(unit(r, dims, centre)), Weight: 1, Example: true})
+			sentences = append(sentences, retrieve.Sentence{Vector: retrieve.Quantize(unit(r, dims, centre)), Weight: 1, Example: true})
 		}
 		capabilities = append(capabilities, sentences)
 	}
 	capabilities = append(capabilities, nil) // one that nothing is known of
-	s := meaning.New(dims, capabilities, nil)
+	s := retrieve.NewSpace(dims, capabilities, nil)
 	right, scores := 0, make([]float32, s.Size())
 	for want, centre := range centres {
 		for range 20 {

@@ -1,27 +1,24 @@
-// Package meaning ranks capabilities by vectors of sentences: weights of each
-// capability that begin as the mean of its sentences and are then trained apart,
-// and the vectors of the sentences themselves.
-package meaning
+package retrieve
 
 import (
 	"math"
 	"slices"
 )
 
-// Compact is a vector of length 1 in a quarter of the space: numbers from -127
+// CompactVector is a vector of length 1 in a quarter of the space: numbers from -127
 // to 127, and what they are multiplied with.
-type Compact struct {
+type CompactVector struct {
 	numbers []int8
 	scale   float32
 }
 
-// Pack makes a vector compact. It loses less than a hundredth of a likeness.
-func Pack(v []float32) Compact {
+// Quantize makes a vector compact. It loses less than a hundredth of a likeness.
+func Quantize(v []float32) CompactVector {
 	var top float32
 	for _, x := range v {
 		top = max(top, x, -x)
 	}
-	c := Compact{numbers: make([]int8, len(v)), scale: top / math.MaxInt8}
+	c := CompactVector{numbers: make([]int8, len(v)), scale: top / math.MaxInt8}
 	if top == 0 {
 		return c
 	}
@@ -32,7 +29,7 @@ func Pack(v []float32) Compact {
 }
 
 // Unpack gives the vector again.
-func (c Compact) Unpack() []float32 {
+func (c CompactVector) Unpack() []float32 {
 	out := make([]float32, len(c.numbers))
 	for i, n := range c.numbers {
 		out[i] = float32(n) * c.scale
@@ -41,10 +38,10 @@ func (c Compact) Unpack() []float32 {
 }
 
 // Empty tells that there is no vector.
-func (c Compact) Empty() bool { return len(c.numbers) == 0 }
+func (c CompactVector) Empty() bool { return len(c.numbers) == 0 }
 
-// Like is the likeness to a vector, 0 where the lengths differ.
-func (c Compact) Like(v []float32) float64 {
+// Similarity is the likeness to a vector, 0 where the lengths differ.
+func (c CompactVector) Similarity(v []float32) float64 {
 	if len(v) != len(c.numbers) {
 		return 0
 	}
@@ -65,7 +62,7 @@ func (c Compact) Like(v []float32) float64 {
 
 // Sentence is what is known of a capability, and how much it counts in its mean.
 type Sentence struct {
-	Vector Compact
+	Vector CompactVector
 	Weight float32
 	// Example tells that it is what people say, and not a name or a description:
 	// only such are learned from and compared with one by one.
@@ -79,16 +76,16 @@ type Sentence struct {
 type Space struct {
 	dims     int
 	weights  []float32 // of each capability
-	examples [][]Compact
-	words    [][]Compact
+	examples [][]CompactVector
+	words    [][]CompactVector
 }
 
-// New makes a space of the sentences of each capability and trains it, or takes the
+// NewSpace makes a space of the sentences of each capability and trains it, or takes the
 // weights that one of the same sentences was trained to before. A capability without
 // sentences is like nothing. Vectors that have not the given number of dimensions are
 // left out.
-func New(dims int, capabilities [][]Sentence, trained []float32) *Space {
-	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]Compact, len(capabilities)), words: make([][]Compact, len(capabilities))}
+func NewSpace(dims int, capabilities [][]Sentence, trained []float32) *Space {
+	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]CompactVector, len(capabilities)), words: make([][]CompactVector, len(capabilities))}
 	for i, sentences := range capabilities {
 		w := s.of(i)
 		for _, sentence := range sentences {
@@ -137,7 +134,7 @@ func (s *Space) Likeness(i int, v []float32) (byWeights, nearest float64) {
 		return 0, 0
 	}
 	for _, e := range s.examples[i] {
-		nearest = max(nearest, e.Like(v))
+		nearest = max(nearest, e.Similarity(v))
 	}
 	return float64(dot(s.of(i), v)), nearest
 }
@@ -150,7 +147,7 @@ func (s *Space) Word(i int, v []float32) float64 {
 	}
 	best := 0.0
 	for _, w := range s.words[i] {
-		best = max(best, w.Like(v))
+		best = max(best, w.Similarity(v))
 	}
 	return best
 }
