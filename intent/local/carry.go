@@ -5,7 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/carry"
+	"github.com/manifold-run/manifold/intent/local/followup"
 )
 
 // Carry understands a message that goes on from the requests before it: a word such as
@@ -13,8 +13,8 @@ import (
 // thing is lacking. It is false where the message says all that it needs, where it is not
 // plain with what those requests were about, and where they were about several of a kind.
 func (a *Reader) Carry(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
-	things := carry.Things(req.Catalog, before)
-	noun := carry.Noun(before)
+	things := followup.Referents(req.Catalog, before)
+	noun := followup.Noun(before)
 	if len(things) == 0 && noun == "" || len(req.Message) > maxCarried {
 		return intent.Understanding{}, false
 	}
@@ -23,21 +23,21 @@ func (a *Reader) Carry(ctx context.Context, req intent.Request, before []contrac
 		return intent.Understanding{}, false
 	}
 	s := newReader(a.local.Index(req.Catalog), a.local.tools, query(req))
-	if at := carry.Nameless(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.GateAccept || !carry.Settled(u.Intents, s.m.Tokens, at, before[0].Domain)) {
-		if u, ok := a.instead(ctx, req, carry.Put(req.Message, at, carry.Thing{Domain: before[0].Domain, Value: noun}), len(at)); ok {
+	if at := followup.ElidedNouns(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.GateAccept || !followup.Settled(u.Intents, s.m.Tokens, at, before[0].Domain)) {
+		if u, ok := a.instead(ctx, req, followup.Substitute(req.Message, at, followup.Referent{Domain: before[0].Domain, Value: noun}), len(at)); ok {
 			return u, true
 		}
 	}
-	pointers := carry.Pointers(a.local.tools.Lexicon.Lexica, s.said)
+	pointers := followup.References(a.local.tools.Lexicon.Lexica, s.said)
 	if len(pointers) == 0 || unsaid {
 		return leftOut(req.Catalog, u, things, unsaid)
 	}
-	if u.Outcome == contracts.GateAccept && !carry.Lacks(u.Intents, s.m.Tokens, pointers) {
+	if u.Outcome == contracts.GateAccept && !followup.Lacks(u.Intents, s.m.Tokens, pointers) {
 		return intent.Understanding{}, false
 	}
 	var found []intent.Understanding
 	for _, t := range things {
-		if read, ok := a.instead(ctx, req, carry.Put(req.Message, pointers, t).Begun(s.m.Tokens), len(pointers)); ok {
+		if read, ok := a.instead(ctx, req, followup.Substitute(req.Message, pointers, t).Begun(s.m.Tokens), len(pointers)); ok {
 			found = append(found, read)
 		}
 	}
@@ -52,11 +52,11 @@ const maxCarried = 400
 
 // leftOut gives the only request of a message, which looks, the one thing that it needs and
 // nobody said.
-func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []carry.Thing, may bool) (intent.Understanding, bool) {
+func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []followup.Referent, may bool) (intent.Understanding, bool) {
 	if !may || u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || len(u.Unused) > 0 {
 		return u, false
 	}
-	in, ok := carry.LeftOut(catalog, u.Intents[0], things)
+	in, ok := followup.LeftOut(catalog, u.Intents[0], things)
 	if ok {
 		u.Intents = []contracts.Intent{in}
 	}
@@ -65,7 +65,7 @@ func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []carry.
 
 // instead reads a message with a thing in the place of so many words that point at it. It
 // must be plain then, and take the thing for what it was; a write points at it once.
-func (a *Reader) instead(ctx context.Context, req intent.Request, e *carry.Exchange, pointers int) (intent.Understanding, bool) {
+func (a *Reader) instead(ctx context.Context, req intent.Request, e *followup.Substitution, pointers int) (intent.Understanding, bool) {
 	req.Message = e.Text()
 	u, err := a.Understand(ctx, req)
 	if err != nil || u.Outcome != contracts.GateAccept || len(u.Unused) > 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/carry"
+	"github.com/manifold-run/manifold/intent/local/followup"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
@@ -13,7 +13,7 @@ import (
 // kindCarried is the evidence of a value that a word such as "her" stands for, and
 // carriedValue how sure that is.
 const (
-	kindCarried  = carry.Kind
+	kindCarried  = followup.CarriedEvidence
 	carriedValue = 0.9
 )
 
@@ -29,7 +29,7 @@ func (j judgement) refer(parts []*part, at int) {
 	if len(before.candidates) == 0 || before.candidates[0].Confidence < DefaultClarify || before.candidates[0].Entry.Domain != best.Entry.Domain {
 		return
 	}
-	name := carry.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
+	name := followup.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
 	value, ok := before.candidates[0].Parameters[name].(string)
 	word := j.pointer(p, best)
 	if !ok || word < 0 {

@@ -1,10 +1,10 @@
-package carry_test
+package followup_test
 
 import (
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/carry"
+	"github.com/manifold-run/manifold/intent/local/followup"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
@@ -13,7 +13,7 @@ import (
 func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	lexica := lexicon.Shipped()
-	thing := carry.Thing{Value: "Night Desk"}
+	thing := followup.Referent{Value: "Night Desk"}
 	for message, want := range map[string]string{
 		"and who reports to her?":        "    who reports to Night Desk?", // "and" says nothing but that it goes on
 		"und wer vertritt ihn morgen?":   "    wer vertritt Night Desk morgen?",
@@ -30,14 +30,14 @@ func TestWordsThatPointAtWhatWasSaidBefore(t *testing.T) {
 	} {
 		tokens := tokenize.Tokens(message)
 		m := modality.Segmented(lexica, message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
-		at := carry.Pointers(lexica, m)
+		at := followup.References(lexica, m)
 		if want == "" {
 			if len(at) > 0 {
 				t.Errorf("%q points at something with %q", message, message[at[0].Start:at[0].End])
 			}
 			continue
 		}
-		if got := carry.Put(message, at, thing).Begun(tokens).Text(); got != want {
+		if got := followup.Substitute(message, at, thing).Begun(tokens).Text(); got != want {
 			t.Errorf("%q reads %q", message, got)
 		}
 	}
@@ -56,12 +56,12 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 	} {
 		tokens := tokenize.Tokens(message)
 		m := modality.Segmented(lexicon.Shipped(), message, tokens, nil, func(int) bool { return false }, func(int, int) bool { return false })
-		at := carry.Nameless(m)
+		at := followup.ElidedNouns(m)
 		if want == "" != (len(at) == 0) {
 			t.Errorf("%q has %d such places", message, len(at))
 			continue
 		}
-		if got := carry.Put(message, at, carry.Thing{Value: "parcel"}).Text(); want != "" && got != want {
+		if got := followup.Substitute(message, at, followup.Referent{Value: "parcel"}).Text(); want != "" && got != want {
 			t.Errorf("%q reads %q", message, got)
 		}
 	}
@@ -70,10 +70,10 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 func TestWhatRequestsWereAboutByTheirName(t *testing.T) {
 	t.Parallel()
 	list := contracts.Intent{Capability: "list_sea_parcels"}
-	if got := carry.Noun([]contracts.Intent{list}); got != "sea parcel" {
+	if got := followup.Noun([]contracts.Intent{list}); got != "sea parcel" {
 		t.Errorf("%q", got)
 	}
-	if got := carry.Noun([]contracts.Intent{list, list}); got != "" {
+	if got := followup.Noun([]contracts.Intent{list, list}); got != "" {
 		t.Errorf("two requests are about %q", got)
 	}
 }

@@ -1,7 +1,4 @@
-// Package carry reads messages that go on from the requests before them: it knows what
-// those were about, which words point at that, and how a text reads with the thing in the
-// place of these words.
-package carry
+package followup
 
 import (
 	"maps"
@@ -14,36 +11,36 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Kind is the evidence of a value that a word such as "her" stands for.
-const Kind = "carried"
+// CarriedEvidence is the evidence of a value that a word such as "her" stands for.
+const CarriedEvidence = "carried"
 
-// Thing is a value of an earlier request that a later one may be about.
-type Thing struct{ Domain, Name, Value string }
+// Referent is a value of an earlier request that a later one may be about.
+type Referent struct{ Domain, Name, Value string }
 
-// Things are the texts that requests were about, if they were about one of each kind.
-func Things(catalog *contracts.Catalog, before []contracts.Intent) []Thing {
-	var out []Thing
+// Referents are the texts that requests were about, if they were about one of each kind.
+func Referents(catalog *contracts.Catalog, before []contracts.Intent) []Referent {
+	var out []Referent
 	several := map[[2]string]bool{}
 	for _, in := range before {
 		for _, name := range slices.Sorted(maps.Keys(in.Parameters)) {
 			value, ok := in.Parameters[name].(string)
-			if !ok || value == "" || strings.Contains(value, "${") || !Takes(catalog, in.Ref(), name) {
+			if !ok || value == "" || strings.Contains(value, "${") || !TakesText(catalog, in.Ref(), name) {
 				continue
 			}
-			t := Thing{in.Domain, name, value}
-			if at := slices.IndexFunc(out, func(o Thing) bool { return o.Domain == t.Domain && o.Name == t.Name }); at < 0 {
+			t := Referent{in.Domain, name, value}
+			if at := slices.IndexFunc(out, func(o Referent) bool { return o.Domain == t.Domain && o.Name == t.Name }); at < 0 {
 				out = append(out, t)
 			} else if out[at].Value != value {
 				several[[2]string{t.Domain, t.Name}] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(t Thing) bool { return several[[2]string{t.Domain, t.Name}] })
+	return slices.DeleteFunc(out, func(t Referent) bool { return several[[2]string{t.Domain, t.Name}] })
 }
 
-// Takes tells a capability with a parameter that takes any text, and so may name a thing: no day
+// TakesText tells a capability with a parameter that takes any text, and so may name a thing: no day
 // and none of a list.
-func Takes(catalog *contracts.Catalog, ref, name string) bool {
+func TakesText(catalog *contracts.Catalog, ref, name string) bool {
 	entry, ok := catalog.Capability(ref)
 	if !ok {
 		return false
@@ -52,9 +49,9 @@ func Takes(catalog *contracts.Catalog, ref, name string) bool {
 	return ok && len(p.Enum) == 0 && p.Format == ""
 }
 
-// Pointers are where a message points at something said before. A small word that hangs
+// References are where a message points at something said before. A small word that hangs
 // on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
-func Pointers(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
+func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	for i, t := range m.Tokens {
 		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lexicon.Article) || t.Has(lexicon.Hung))
@@ -70,9 +67,9 @@ func Pointers(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	return out
 }
 
-// Nameless are the places where a thing is told from others of its kind without its noun:
+// ElidedNouns are the places where a thing is told from others of its kind without its noun:
 // "one" of "the Tesla one", what stands before "von" in "den von Tesla".
-func Nameless(m *modality.Message) []tokenize.Span {
+func ElidedNouns(m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	article := -1
 	for i, t := range m.Tokens {
@@ -147,7 +144,9 @@ func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []token
 			return true
 		}
 		for _, ev := range in.Evidence {
-			within := func(s tokenize.Span) bool { return ev.Kind != Kind && s.Start < ev.Span[1] && ev.Span[0] < s.End }
+			within := func(s tokenize.Span) bool {
+				return ev.Kind != CarriedEvidence && s.Start < ev.Span[1] && ev.Span[0] < s.End
+			}
 			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
 				return (t.Has(lexicon.Asks) || t.Has(lexicon.HowMany)) && within(spanOf(t))
 			}) {
@@ -159,12 +158,12 @@ func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []token
 }
 
 // LeftOut gives a request that only looks the one thing that it needs and nobody said.
-func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Thing) (contracts.Intent, bool) {
+func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent) (contracts.Intent, bool) {
 	if len(in.Missing) != 1 {
 		return in, false
 	}
 	entry, ok := catalog.Capability(in.Ref())
-	at := slices.IndexFunc(things, func(t Thing) bool { return t.Domain == in.Domain && t.Name == in.Missing[0] })
+	at := slices.IndexFunc(things, func(t Referent) bool { return t.Domain == in.Domain && t.Name == in.Missing[0] })
 	if !ok || at < 0 || entry.Policy.SideEffectClass.Writes() {
 		return in, false
 	}
@@ -189,8 +188,8 @@ func Lack(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []s
 		return ""
 	}
 	name := ""
-	for _, t := range Things(catalog, []contracts.Intent{{Domain: before.Domain, Capability: before.Capability.Name, Parameters: values}}) {
-		if said[t.Name] != nil || !Takes(catalog, of.Ref(), t.Name) {
+	for _, t := range Referents(catalog, []contracts.Intent{{Domain: before.Domain, Capability: before.Capability.Name, Parameters: values}}) {
+		if said[t.Name] != nil || !TakesText(catalog, of.Ref(), t.Name) {
 			continue
 		}
 		if name != "" {

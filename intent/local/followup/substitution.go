@@ -1,4 +1,4 @@
-package carry
+package followup
 
 import (
 	"maps"
@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Exchange is a text with a thing in the place of the words that point at it.
-type Exchange struct {
-	thing Thing
+// Substitution is a text with a thing in the place of the words that point at it.
+type Substitution struct {
+	thing Referent
 	src   string
 	out   strings.Builder
 	from  int
@@ -29,9 +29,9 @@ type edit struct {
 	was     [2]int
 }
 
-// Put puts a thing in the place of some words of a text.
-func Put(src string, pointers []tokenize.Span, t Thing) *Exchange {
-	e := &Exchange{src: src, thing: t}
+// Substitute puts a thing in the place of some words of a text.
+func Substitute(src string, pointers []tokenize.Span, t Referent) *Substitution {
+	e := &Substitution{src: src, thing: t}
 	for _, p := range pointers {
 		e.put(p.Start, p.End, t.Value)
 	}
@@ -40,7 +40,7 @@ func Put(src string, pointers []tokenize.Span, t Thing) *Exchange {
 }
 
 // Begun leaves out of the text the word that only says that it goes on, as "und" does.
-func (e *Exchange) Begun(tokens []tokenize.Token) *Exchange {
+func (e *Substitution) Begun(tokens []tokenize.Token) *Substitution {
 	if len(tokens) > 0 && tokens[0].Has(lexicon.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
 		e.unsaid = tokens[0].End
 	}
@@ -49,16 +49,16 @@ func (e *Exchange) Begun(tokens []tokenize.Token) *Exchange {
 
 // Nouns tells requests that a noun was put into, "delete the Tesla alert" for "the Tesla
 // one", which are of the domain that has the noun.
-func (e *Exchange) Nouns(intents []contracts.Intent) bool {
+func (e *Substitution) Nouns(intents []contracts.Intent) bool {
 	return e.thing.Name == "" && Within(intents, e.thing.Domain)
 }
 
 // Text is how it reads now.
-func (e *Exchange) Text() string {
+func (e *Substitution) Text() string {
 	return strings.Repeat(" ", e.unsaid) + e.out.String()[e.unsaid:]
 }
 
-func (e *Exchange) put(start, end int, words string) {
+func (e *Substitution) put(start, end int, words string) {
 	between := e.src[e.from:start]
 	if hung, ok := strings.CutSuffix(between, "-"); ok {
 		between = hung + " "
@@ -76,7 +76,7 @@ func (e *Exchange) put(start, end int, words string) {
 }
 
 // back gives the place in the old text; inside of an exchange it is an edge of it.
-func (e *Exchange) back(at int, end bool) int {
+func (e *Substitution) back(at int, end bool) int {
 	moved := 0
 	for _, x := range e.edits {
 		switch {
@@ -94,7 +94,7 @@ func (e *Exchange) back(at int, end bool) int {
 
 // Restore makes an intent one of the old text again, in which a word stands for the thing;
 // there must be such a word. It tells whether the intent takes the thing.
-func (e *Exchange) Restore(in *contracts.Intent) bool {
+func (e *Substitution) Restore(in *contracts.Intent) bool {
 	t, here := e.thing, e.takes(in)
 	span := func(s [2]int) [2]int { return [2]int{e.back(s[0], false), e.back(s[1], true)} }
 	word := e.src[e.edits[0].was[0]:e.edits[0].was[1]]
@@ -103,7 +103,7 @@ func (e *Exchange) Restore(in *contracts.Intent) bool {
 	for name, ev := range in.Evidence {
 		ev.Span = span(ev.Span)
 		if here && name == t.Name {
-			ev.Kind = Kind
+			ev.Kind = CarriedEvidence
 		}
 		in.Evidence[name] = ev
 	}
@@ -123,7 +123,7 @@ func (e *Exchange) Restore(in *contracts.Intent) bool {
 }
 
 // takes tells an intent that takes the thing for what it was before.
-func (e *Exchange) takes(in *contracts.Intent) bool {
+func (e *Substitution) takes(in *contracts.Intent) bool {
 	t := e.thing
 	_, here := in.Evidence[t.Name]
 	return here && in.Domain == t.Domain && in.Parameters[t.Name] == t.Value
