@@ -9,7 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -72,8 +72,8 @@ func (r *Reader) Locate(entry *contracts.CapabilityEntry, message string, now ti
 // locator finds values in one message, of which the local reading of the capability's
 // parameters is known.
 type locator struct {
-	m    *slot.Message
-	read slot.Filled
+	m    *slots.Message
+	read slots.Filled
 }
 
 func (l locator) value(name string, v any) (contracts.Evidence, bool) {

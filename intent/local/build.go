@@ -7,10 +7,9 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -51,15 +50,15 @@ type builder struct {
 }
 
 // NewIndex builds the index of a catalog.
-func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
+func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slots.NewTools()) }
 
-func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
+func newIndex(catalog *contracts.Catalog, tools *slots.Tools) *Index {
 	x := &Index{
 		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: modality.NewReader(),
 		shareBest: shareBest, calibration: shipped(),
 		exact: map[string][]int32{}, refs: map[string]*indexed{},
 		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
-		cutter: piece.NewCutter(tools.Lexicon),
+		cutter: slots.NewSegmenter(tools.Lexicon),
 	}
 	x.cutter.Values = x.words.values
 	b := &builder{x: x, spelt: map[string]bool{}}
@@ -82,7 +81,7 @@ func (b *builder) addDomain(domain *contracts.DomainEntry, number int32) {
 			of = append(of, entry.Capability)
 		}
 	}
-	family := slot.NewFamily(b.x.tools, of)
+	family := slots.NewFamily(b.x.tools, of)
 	for _, entry := range domain.Capabilities {
 		if entry.Routable() {
 			b.addCapability(entry, number, titleOf(domain), family)
@@ -143,9 +142,9 @@ func count32(n int) int32 {
 }
 
 // addCapability reads the texts of one capability.
-func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slot.Family) {
+func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slots.Family) {
 	c := entry.Capability
-	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
+	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &compiledSlots{}, number: count32(len(b.x.caps))}
 	idx.open = len(c.Metadata.Phases) == 0 && len(c.Metadata.AllowedRoles) == 0
 	number := idx.number
 	b.x.caps = append(b.x.caps, idx)
@@ -194,7 +193,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 // paramText is what the parameters add to the words of a capability.
 func paramText(c *contracts.Capability) string {
 	var b strings.Builder
-	for _, w := range slot.Words(c) {
+	for _, w := range slots.ParameterTexts(c) {
 		b.WriteString(w)
 		b.WriteString(". ")
 	}

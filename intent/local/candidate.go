@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/coverage"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -22,8 +21,8 @@ func sortCandidates(candidates []Candidate) {
 type rated struct {
 	hit
 
-	filled slot.Filled
-	cover  coverage.Coverage
+	filled slots.Filled
+	cover  slots.Coverage
 	silent float64 // share of what it needs for which nothing is said
 	absent float64 // the same as a signal
 	begins bool    // the text begins with the verb of its sentences
@@ -50,10 +49,10 @@ func (s *sentenceReader) rate(p *part) readings {
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
 		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
-		run := slot.Range{From: p.from, To: p.to}
+		run := slots.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
 		modality.MarkNaming(s.said, run.From, r.filled.Covered)
-		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
+		r.cover = slots.CoverageOf(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.Share
@@ -77,7 +76,7 @@ func (s *sentenceReader) rate(p *part) readings {
 // absent tells how much silence about what a capability needs counts. One with
 // examples is asked for in their words and values may follow; of one that is only
 // described, a request that holds no values is rarely meant.
-func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
+func (s *sentenceReader) absent(h hit, run slots.Range, r rated) float64 {
 	c := s.x.caps[h.number]
 	if c.examples == 0 {
 		return s.x.set(c).Doubt(s.m, run, r.filled)
@@ -170,7 +169,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	case foreign:
 		explained = r.cover.Content * conf // its words are none that are known
 	case writes:
-		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slot.AskedWith(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
+		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slots.NewRequestWords(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
 	case !learned:
 		conf = min(conf, r.cover.Limit(r.best, anyValue))
 	}
@@ -190,7 +189,7 @@ const saysAll = 3
 func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
 // identifies tells whether the text writes the capability's identifier.
-func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
+func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {
 	name := c.entry.Capability.Name
 	if !strings.ContainsAny(name, "_.-") {
 		name = c.entry.Ref()

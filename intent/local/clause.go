@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -47,8 +46,8 @@ const (
 type sentenceReader struct {
 	x      *Index
 	q      Query
-	m      *slot.Message
-	pieces []piece.Piece
+	m      *slots.Message
+	pieces []slots.Segment
 	parts  map[[2]int]*part // by first and last piece
 	hear   hear             // nil without a scorer
 	// hearWord is the same for single words, with a bound of its own.
@@ -153,10 +152,10 @@ func likeAll(s *sentenceReader, p *part) {
 
 // divide cuts the pieces into requests.
 func (s *sentenceReader) divide() []*part {
-	if len(s.pieces) > piece.Most {
+	if len(s.pieces) > slots.MaxSegments {
 		return s.singly()
 	}
-	s.pieces = slices.DeleteFunc(s.pieces, func(p piece.Piece) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
+	s.pieces = slices.DeleteFunc(s.pieces, func(p slots.Segment) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
 	if len(s.pieces) == 0 {
 		return s.light()
 	}
@@ -166,12 +165,12 @@ func (s *sentenceReader) divide() []*part {
 // spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
 // reasons, and clauses that only tell something. A message of nothing else is
 // read whole.
-func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
+func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
 	silent := s.said.Silent()
 	for i := range silent { // "cancel, please, the leave" is one request
 		silent[i] = silent[i] && !s.said.Amid(i)
 	}
-	var out []piece.Piece
+	var out []slots.Segment
 	for _, p := range pieces {
 		rest := p
 		for rest.From < p.To {
@@ -185,7 +184,7 @@ func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
 			if rest.To > rest.From {
 				out = append(out, rest)
 			}
-			rest = piece.Piece{From: rest.To, Sentence: p.Sentence}
+			rest = slots.Segment{From: rest.To, Sentence: p.Sentence}
 		}
 	}
 	if len(out) == 0 {
@@ -197,7 +196,7 @@ func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
 // light reads a message of nothing but words of grammar, such as "where are you
 // from". It is a request only where a capability is asked for in such words.
 func (s *sentenceReader) light() []*part {
-	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	s.pieces = []slots.Segment{{To: len(s.m.Tokens), Joint: slots.Joint{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
 	}
@@ -211,16 +210,16 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	if !known {
 		return nil, false
 	}
-	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	s.pieces = []slots.Segment{{To: len(s.m.Tokens), Joint: slots.Joint{Strong: true}}}
 	return s.read(0, 0), true
 }
 
 // singly takes the sentences of a long message one by one, without trying
 // what belongs together.
 func (s *sentenceReader) singly() []*part {
-	rest := s.pieces[piece.Most:]
-	s.pieces = s.pieces[:piece.Most+1]
-	s.pieces[piece.Most].To = rest[len(rest)-1].To
+	rest := s.pieces[slots.MaxSegments:]
+	s.pieces = s.pieces[:slots.MaxSegments+1]
+	s.pieces[slots.MaxSegments].To = rest[len(rest)-1].To
 	out := make([]*part, 0, len(s.pieces))
 	for i := range s.pieces {
 		out = append(out, s.read(i, i))
@@ -337,7 +336,7 @@ func (p *part) writes() bool {
 // cost is what cutting before a piece costs. A word such as "then" costs nothing,
 // the end of a sentence little; a piece that begins as requests do costs less than
 // one that could be the next value of a list.
-func (s *sentenceReader) cost(p piece.Piece) float64 {
+func (s *sentenceReader) cost(p slots.Segment) float64 {
 	switch {
 	case p.Sequence || p.Reverse || p.Main:
 		return 0

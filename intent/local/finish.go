@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -164,7 +163,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	if !ok {
 		return
 	}
-	asked := slot.AskedWith(j.s.x.set(idx))
+	asked := slots.NewRequestWords(j.s.x.set(idx))
 	var others [][2]int
 	for k, o := range parts {
 		if k != at {
@@ -215,7 +214,7 @@ func (j judgement) wordy(p *part, of *indexed) bool {
 		return false
 	}
 	for _, ev := range best.Evidence {
-		if !slot.Free(ev) {
+		if !slots.IsFreeText(ev) {
 			return false
 		}
 	}
@@ -272,7 +271,7 @@ func (j judgement) named(p *part) bool {
 	best := &p.candidates[0]
 	typed := 0
 	for _, ev := range best.Evidence {
-		if slot.Typed(ev) || slot.Unmistakable(ev) {
+		if slots.IsTypedValue(ev) || slots.IsCertain(ev) {
 			typed++
 		}
 	}
@@ -290,7 +289,7 @@ func (j judgement) named(p *part) bool {
 
 // grow reads what is left of a name: what goes on right behind one that was taken as
 // it stands, and what stands behind a word such as "as".
-func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a modality.Roles) bool {
+func (j judgement) grow(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -303,7 +302,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a modali
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
-			last := max(slot.Grows(j.s.m, v.Last), modality.NameEnd(j.s.said, v.First, next))
+			last := max(slots.NameExtent(j.s.m, v.Last), modality.NameEnd(j.s.said, v.First, next))
 			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
 			}
@@ -332,7 +331,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a modali
 
 // redirect takes back values that a word turns away from their parameter. A number
 // goes to the other end of the range, where there is one without a value.
-func redirect(asked slot.Asked, best *Candidate, a modality.Roles) {
+func redirect(asked slots.RequestWords, best *Candidate, a modality.Roles) {
 	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
 	for name, v := range best.Parameters {
 		if slices.Contains(a.Misused, name) {
@@ -346,7 +345,7 @@ func redirect(asked slot.Asked, best *Candidate, a modality.Roles) {
 
 // vocabulary is what a capability is asked for with.
 type vocabulary struct {
-	slot.Asked
+	slots.RequestWords
 
 	of     *indexed
 	reader *sentenceReader
@@ -357,14 +356,14 @@ type vocabulary struct {
 // Head tells a word that it is asked for with; of what only looks also one of another
 // language that says the same.
 func (v vocabulary) Head(t tokenize.Token) bool {
-	return v.Asked.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
+	return v.RequestWords.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
 }
 
 // Verbs are the stems that its sentences begin with.
 func (v vocabulary) Verbs() []string { return v.of.begins }
 
 // valuesOf gives the values of a candidate with their places.
-func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []modality.RoleValue {
+func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.RoleValue {
 	var out []modality.RoleValue
 	for name, ev := range c.Evidence {
 		first, last := j.s.m.TokensIn(ev.Span)
@@ -419,9 +418,9 @@ func (j judgement) each(p *part) []*part {
 	if !ok {
 		return []*part{p}
 	}
-	read := slot.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
+	read := slots.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
 	either := func(i int) bool { return modality.IsAlternative(j.s.said, i) }
-	shares := j.s.x.cutter.Shares(piece.Shared{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slot.Range{From: p.from, To: p.to}, Read: read, Either: either})
+	shares := j.s.x.cutter.Conjuncts(slots.Coordination{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slots.Range{From: p.from, To: p.to}, Read: read, Either: either})
 	if len(shares) == 0 {
 		return []*part{p}
 	}
@@ -448,16 +447,16 @@ func (j judgement) complete(p *part) {
 	if !ok {
 		return
 	}
-	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
+	set, run := j.s.x.set(idx), slots.Range{From: p.from, To: p.to}
 	m := j.s.glosses.message(idx, j.s.m)
 	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
-	if name := slot.Verbatim(set); name != "" {
+	if name := slots.VerbatimParameter(set); name != "" {
 		j.wholly(p, best, set, name)
 	}
 	if j.alone {
-		j.told(set, best, slot.Range{To: p.from})
-		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
+		j.told(set, best, slots.Range{To: p.from})
+		j.told(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
 	j.stated(p, best, set, m)
 	j.mentioned(p, best, set)
@@ -465,7 +464,7 @@ func (j judgement) complete(p *part) {
 
 // wholly gives a parameter that takes the request in its own words what is said
 // beside it, too, unless that takes something back.
-func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) {
+func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string) {
 	if j.retracts() {
 		best.Held, best.Note = true, modality.Retracted.Note()
 		return
@@ -478,8 +477,8 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(modality.Retracted|modality.Negated) != 0 {
 		return
 	}
-	value, _ := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: since, To: until})
-	_, evidence := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: p.from, To: until})
+	value, _ := slots.VerbatimText(set, j.s.q.Message, j.s.m.Tokens, slots.Range{From: since, To: until})
+	_, evidence := slots.VerbatimText(set, j.s.q.Message, j.s.m.Tokens, slots.Range{From: p.from, To: until})
 	best.Parameters[name], best.Evidence[name] = value, evidence
 }
 

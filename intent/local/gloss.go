@@ -4,9 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -15,25 +14,25 @@ type glosses struct {
 	s *sentenceReader
 	// heard tells that the scorer answers.
 	heard  bool
-	reader *gloss.Reader
+	reader *slots.CrossLingualMatcher
 }
 
 // of gives the message as a capability reads it, and whether in other words.
-func (g *glosses) of(c *indexed) (*gloss.Message, bool) {
+func (g *glosses) of(c *indexed) (*slots.MatchedMessage, bool) {
 	if g.s == nil || !g.heard || g.s.hearWord == nil || g.s.x.senses == nil {
 		return nil, false
 	}
 	if g.reader == nil {
-		g.reader = gloss.NewReader(g.s.m, g.s.x.tools.Lexicon, g.s.hearWord)
+		g.reader = slots.NewCrossLingualMatcher(g.s.m, g.s.x.tools.Lexicon, g.s.hearWord)
 	}
 	senses := g.s.x.senses
-	return g.reader.For(gloss.Ear{
-		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slot.AskedWith(g.s.x.set(c)).Aliased,
+	return g.reader.For(slots.MatchTarget{
+		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slots.NewRequestWords(g.s.x.set(c)).Aliased,
 	})
 }
 
 // message is the message as a capability reads it; m where it stands as it is.
-func (g *glosses) message(c *indexed, m *slot.Message) *slot.Message {
+func (g *glosses) message(c *indexed, m *slots.Message) *slots.Message {
 	if read, ok := g.of(c); ok {
 		return read.Message
 	}
@@ -74,31 +73,31 @@ func (g *glosses) search(p *part, hits []hit, tokens []tokenize.Token) []tokeniz
 }
 
 // glossariesOf makes the glossaries of the domains that do not have every language.
-func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *retrieve.VectorCache) map[int32]*gloss.Glossary {
-	words := map[int32]map[string]*gloss.Entry{}
+func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *retrieve.VectorCache) map[int32]*slots.Glossary {
+	words := map[int32]map[string]*slots.GlossaryEntry{}
 	for _, c := range x.caps {
 		if c == nil || len(spoken[c.domain]) == 0 || len(spoken[c.domain]) == len(x.tools.Lexicon.Languages) {
 			continue
 		}
 		if words[c.domain] == nil {
-			words[c.domain] = map[string]*gloss.Entry{}
+			words[c.domain] = map[string]*slots.GlossaryEntry{}
 		}
-		for w, sort := range gloss.Words(c.entry.Capability, c.title) {
+		for w, sort := range slots.GlossaryWords(c.entry.Capability, c.title) {
 			e := words[c.domain][w]
 			if e == nil {
-				e = &gloss.Entry{Fold: w, Vector: known.Vector(w), Of: map[int32]bool{}}
+				e = &slots.GlossaryEntry{Fold: w, Vector: known.Vector(w), Of: map[int32]bool{}}
 				words[c.domain][w] = e
 			}
 			e.Sort, e.Of[c.number] = max(e.Sort, sort), true
 		}
 	}
-	out := map[int32]*gloss.Glossary{}
+	out := map[int32]*slots.Glossary{}
 	for domain, of := range words {
-		entries := make([]gloss.Entry, 0, len(of))
+		entries := make([]slots.GlossaryEntry, 0, len(of))
 		for _, w := range slices.Sorted(maps.Keys(of)) {
 			entries = append(entries, *of[w])
 		}
-		out[domain] = gloss.NewGlossary(entries)
+		out[domain] = slots.NewGlossary(entries)
 	}
 	return out
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -34,12 +34,12 @@ func (s *sentenceReader) wanted(p *part) lexicon.Kinds {
 
 // gives tells a capability that gives what is wanted, with a value of it that is hardly
 // anything else and is not looked up.
-func (s *sentenceReader) gives(c *indexed, wanted lexicon.Kinds, f slot.Filled) bool {
+func (s *sentenceReader) gives(c *indexed, wanted lexicon.Kinds, f slots.Filled) bool {
 	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
 		return false
 	}
 	for name, ev := range f.Evidence {
-		if (slot.Typed(ev) || slot.Unmistakable(ev)) && !lookedUp(c, name) {
+		if (slots.IsTypedValue(ev) || slots.IsCertain(ev)) && !lookedUp(c, name) {
 			return true
 		}
 	}
@@ -54,8 +54,8 @@ func lookedUp(c *indexed, param string) bool {
 
 // handsOn tells a capability that hands on what is said, in words that begin with a verb
 // of telling and hold what is to be said.
-func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
-	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+func (s *sentenceReader) handsOn(c *indexed, run slots.Range, f slots.Filled) bool {
+	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slots.OnlyTells(s.x.set(c), s.m, run, f)
 }
 
 // lacking raises what is asked for by a verb and by what it is done to, where no other

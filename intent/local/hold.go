@@ -6,9 +6,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -67,7 +67,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 // in its own words is meant so.
 func partial(s *sentenceReader, of *indexed, evidence map[string]contracts.Evidence) (rest map[string]contracts.Evidence, all bool) {
 	from, to := s.m.Tokens[0].Start, s.m.Tokens[len(s.m.Tokens)-1].End
-	rest, own := maps.Clone(evidence), slot.Verbatim(s.x.set(of))
+	rest, own := maps.Clone(evidence), slots.VerbatimParameter(s.x.set(of))
 	maps.DeleteFunc(rest, func(name string, ev contracts.Evidence) bool {
 		whole := name != own && ev.Span[0] <= from && ev.Span[1] >= to
 		all = all || whole

@@ -4,11 +4,10 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -19,12 +18,12 @@ type Index struct {
 	id       string
 	// provisional tells that training and calibration are still to come.
 	provisional bool
-	tools       *slot.Tools
+	tools       *slots.Tools
 	moods       *modality.Reader
 	caps        []*indexed
 	refs        map[string]*indexed
 	words       wording
-	cutter      piece.Cutter
+	cutter      slots.Segmenter
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
@@ -70,14 +69,14 @@ type indexed struct {
 	number int32 // in the index
 	domain int32
 	title  string // of the domain
-	family *slot.Family
+	family *slots.Family
 	// docs[first:last] are its sentences: examples, then hard negatives.
 	firstDoc, lastDoc int32
 	firstNot          int32
 	examples          int
 	open              bool // to all roles, in all phases
 
-	slots *slots
+	slots *compiledSlots
 	// moods are what the examples themselves have, such as a condition.
 	moods modality.Modality
 	// begins are the stems of the verbs that the examples and the name begin with.
@@ -90,21 +89,21 @@ type indexed struct {
 	figures int
 }
 
-// slots are compiled parameters, and what the capability is about.
-type slots struct {
+// compiledSlots are compiled parameters, and what the capability is about.
+type compiledSlots struct {
 	once    sync.Once
-	set     *slot.Set
+	set     *slots.Set
 	subject subject
 }
 
 // set compiles the parameters of a capability when they are first needed.
-func (x *Index) set(c *indexed) *slot.Set { return x.compiled(c).set }
+func (x *Index) set(c *indexed) *slots.Set { return x.compiled(c).set }
 
 func (x *Index) subject(c *indexed) *subject { return &x.compiled(c).subject }
 
-func (x *Index) compiled(c *indexed) *slots {
+func (x *Index) compiled(c *indexed) *compiledSlots {
 	c.slots.once.Do(func() {
-		c.slots.set, c.slots.subject = slot.Compile(x.tools, c.entry, c.title, c.family), x.newSubject(c)
+		c.slots.set, c.slots.subject = slots.Compile(x.tools, c.entry, c.title, c.family), x.newSubject(c)
 	})
 	return c.slots
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // sourceLocal names the local matcher in intents.
@@ -21,7 +21,7 @@ const sourceLocal = "local"
 // Local is the matcher that works from the manifests alone. It keeps the
 // indexes of the last few snapshots.
 type Local struct {
-	tools *slot.Tools
+	tools *slots.Tools
 	keep  int
 	// scorer and library know what texts mean; nil without. told is told whether
 	// the scorer gave the vectors of a catalog.
@@ -52,7 +52,7 @@ var _ Matcher = (*Local)(nil)
 // NewLocal makes a matcher that keeps the indexes of the given number of
 // snapshots; 0 keeps the default number.
 func NewLocal(snapshots int) *Local {
-	l := &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l := &Local{tools: slots.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
 	l.background.Do = l.settleLatest
 	return l
 }
@@ -118,13 +118,13 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 }
 
 // fill reads the parameters of one capability from a text.
-func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slot.Filled {
+func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slots.Filled {
 	return l.slots(entry).Answer(l.tools.Read(message, now), only)
 }
 
 // slots finds the compiled parameters of an entry in the recent indexes, or
 // compiles them.
-func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
+func (l *Local) slots(entry *contracts.CapabilityEntry) *slots.Set {
 	l.mu.Lock()
 	recent := slices.Clone(l.recent)
 	l.mu.Unlock()
@@ -135,11 +135,11 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 			}
 		}
 	}
-	return slot.Compile(l.tools, entry, "", nil)
+	return slots.Compile(l.tools, entry, "", nil)
 }
 
 // newReader reads a message against an index.
-func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
+func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
 	x.words.mend(tools.Lexicon, s.m.Doc)
 	s.glosses.s = s

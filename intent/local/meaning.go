@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/gloss"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 	"github.com/manifold-run/manifold/intent/local/values"
 )
@@ -39,7 +38,7 @@ type senses struct {
 	// spoken tells the languages in which each domain is asked for, by its number, and
 	// glossaries are the words of those that not all languages are spoken in.
 	spoken     map[int32]map[int]bool
-	glossaries map[int32]*gloss.Glossary
+	glossaries map[int32]*slots.Glossary
 }
 
 // mostSpoken is how many examples are looked at for the languages of a domain.
@@ -67,7 +66,7 @@ func spokenIn(x *Index) map[int32]map[int]bool {
 // stranger tells a part in a language in which nothing is asked for in the domain of a
 // capability: what its words say is for their meaning to tell.
 func (s *sentenceReader) stranger(c *indexed, from int) bool {
-	return s.x.senses != nil && s.hear != nil && gloss.Strange(s.m, s.x.senses.spoken[c.domain], from)
+	return s.x.senses != nil && s.hear != nil && slots.IsForeignWord(s.m, s.x.senses.spoken[c.domain], from)
 }
 
 // knownLittle is the share of the words beside values from which on they say
@@ -93,7 +92,7 @@ func farther(v []float32) []float32 {
 
 // estranged gives the words of a message as if it were in a language that nothing
 // is known of: values stay.
-func estranged(x *Index, m *slot.Message) []tokenize.Token {
+func estranged(x *Index, m *slots.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
 	for i, t := range out {
@@ -343,7 +342,7 @@ func textsIn(catalog *contracts.Catalog) []string {
 				out = append(out, t.text)
 			}
 			out = append(out, wordsOf(entry.Capability)...)
-			out = append(out, slices.Sorted(maps.Keys(gloss.Words(entry.Capability, titleOf(domain))))...)
+			out = append(out, slices.Sorted(maps.Keys(slots.GlossaryWords(entry.Capability, titleOf(domain))))...)
 		}
 	}
 	return out

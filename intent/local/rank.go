@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/mend"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
@@ -151,14 +150,14 @@ func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 func (x *wording) mend(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
-		if x.has(t) || !mend.Plain(tokens, i) {
+		if x.has(t) || !tokenize.IsPlainWord(tokens, i) {
 			continue
 		}
-		if w, ok := mend.InFull(lexicon, d, i, x.has); ok {
+		if w, ok := tokenize.ExpandShorthand(lexicon, d.Tokens, d.Voice, i, x.has); ok {
 			tokens[i] = t.Respelled(w)
 			continue
 		}
-		if !mend.Mendable(lexicon, t) {
+		if !tokenize.IsRepairable(lexicon, t) {
 			continue
 		}
 		if w, ok := x.meant(t.Fold); ok {

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -81,7 +80,7 @@ func (r restraint) ownMood(p *part) modality.Modality {
 // goesOn tells whether a part has a piece behind the first that begins as
 // requests do.
 func (r restraint) goesOn(p *part) bool {
-	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next piece.Piece) bool {
+	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next slots.Segment) bool {
 		fold := r.s.m.Tokens[next.From].Fold
 		return r.s.x.cutter.Openers[fold] && !r.s.x.tools.Lexicon.Light(fold)
 	})
@@ -239,7 +238,7 @@ func (r restraint) idle(p *part) {
 // what somebody says they need.
 func (r restraint) mayGive(c *Candidate) bool {
 	of, ok := r.s.x.refs[c.Entry.Ref()]
-	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slot.Verbatim(r.s.x.set(of)) != "")
+	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slots.VerbatimParameter(r.s.x.set(of)) != "")
 }
 
 // unexcused are the moods of a part that the capability's examples do not

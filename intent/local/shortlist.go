@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // shareWhole is what a whole message counts beside its requests in a shortlist.
@@ -42,7 +42,7 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 // A message that is one request is not cut.
 func (s *sentenceReader) shortlist() []hit {
 	pieces := s.x.cutter.Cut(s.m)
-	if len(pieces) < 2 || len(pieces) > piece.Most {
+	if len(pieces) < 2 || len(pieces) > slots.MaxSegments {
 		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole
 	}

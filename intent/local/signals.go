@@ -3,7 +3,7 @@ package local
 import (
 	"math"
 
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -110,17 +110,17 @@ func shareOf(part, whole, otherwise float64) float64 {
 
 // typed tells whether all parameters that are needed were read, at least one
 // of them from words that hardly mean anything else.
-func typed(f slot.Filled) float64 {
+func typed(f slots.Filled) float64 {
 	if !f.Whole() {
 		return 0
 	}
 	for _, ev := range f.Evidence {
-		if slot.Unmistakable(ev) {
+		if slots.IsCertain(ev) {
 			return 1
 		}
 	}
 	for _, several := range f.Several {
-		if slot.Unmistakable(several[0].Evidence) {
+		if slots.IsCertain(several[0].Evidence) {
 			return 1
 		}
 	}

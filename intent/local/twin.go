@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // twinLikeness is how like an example a clause must be for two domains with
@@ -46,7 +46,7 @@ func (g *gating) preferKnown(c Clause) Clause {
 func (c Candidate) knows() int {
 	n := 0
 	for _, ev := range c.Evidence {
-		if slot.Known(ev) {
+		if slots.IsListedValue(ev) {
 			n++
 		}
 	}
