@@ -28,7 +28,7 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 		return nil, err
 	}
 	a := &Reader{cfg: cfg, local: NewLocal(0)}
-	a.local.prior, a.local.shelf = cfg.OutOfScope, cfg.Shelf
+	a.local.prior, a.local.modelCache = cfg.OutOfScope, cfg.ModelCache
 	if cfg.Scorer != nil {
 		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
 	}

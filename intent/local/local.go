@@ -28,8 +28,8 @@ type Local struct {
 	scorer  Scorer
 	library *retrieve.VectorCache
 	told    func(error)
-	// shelf keeps what was learned; nil for none.
-	shelf Shelf
+	// modelCache keeps what was learned; nil for none.
+	modelCache ModelCache
 	// prior is the share of messages that are meant for no capability.
 	prior float64
 

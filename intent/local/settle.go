@@ -67,8 +67,8 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 		return nil, err
 	}
 	var y *Index
-	if kept := new(retrieve.LexicalModel); l.recall(ctx, id, kept) {
-		y = x.withWords(kept)
+	if kept := new(retrieve.LexicalModel); l.loadModel(ctx, id, kept) {
+		y = x.withLexicalModel(kept)
 	}
 	if y == nil {
 		if y, err = l.learn(ctx, x, catalog, id); err != nil {
@@ -90,7 +90,7 @@ func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog,
 		return nil, err
 	}
 	if y.shareBest == shareBestTrained {
-		l.remember(ctx, id, y.learnedWords())
+		l.storeModel(ctx, id, y.lexicalModel())
 	}
 	return y, nil
 }
@@ -102,7 +102,7 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 		return nil, err
 	}
 	kept := new(retrieve.VectorModel)
-	known := l.recall(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
+	known := l.loadModel(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
 	if !known {
 		if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 		if y, err = y.calibrated(ctx, catalog, l.prior, l.library); err != nil {
 			return nil, err
 		}
-		l.remember(ctx, id, y.senses.learned(l.library.Bytes()))
+		l.storeModel(ctx, id, y.senses.vectorModel(l.library.Bytes()))
 	}
 	z := *y
 	z.id = id

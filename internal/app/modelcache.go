@@ -17,38 +17,38 @@ import (
 // What the shelf keeps: of so many catalogs at most, each with meanings and without,
 // nothing larger than this, and it is waited no longer.
 const (
-	shelfPlaces  = 24
-	shelfLargest = 64 << 20
-	shelfWait    = 30 * time.Second
+	cachedModels   = 24
+	largestModel   = 64 << 20
+	modelCacheWait = 30 * time.Second
 )
 
-// learnedRows are the rows behind the shelf.
-type learnedRows interface {
-	Learned(ctx context.Context, id string) ([]byte, error)
-	KeepLearned(ctx context.Context, id string, body []byte, newest int) error
+// modelRows are the rows behind the shelf.
+type modelRows interface {
+	Load(ctx context.Context, id string) ([]byte, error)
+	Store(ctx context.Context, id string, body []byte, newest int) error
 }
 
-// shelf keeps what was learned of catalogs in the store, for servers of the same
+// modelCache keeps what was learned of catalogs in the store, for servers of the same
 // program: another release may learn something else. Each body begins with a MAC by
 // the key of this site, so that nobody who only has the database says how sure a
 // reading is.
-type shelf struct {
-	rows   learnedRows
+type modelCache struct {
+	rows   modelRows
 	key    []byte
 	logger *slog.Logger
 }
 
-var _ local.Shelf = shelf{}
+var _ local.ModelCache = modelCache{}
 
-// Learned gives what was kept by the same program.
-func (s shelf) Learned(ctx context.Context, id string) []byte {
+// Load gives what was kept by the same program.
+func (s modelCache) Load(ctx context.Context, id string) []byte {
 	row := rowOf(id)
 	if row == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, shelfWait)
+	ctx, cancel := context.WithTimeout(ctx, modelCacheWait)
 	defer cancel()
-	body, err := s.rows.Learned(ctx, row)
+	body, err := s.rows.Load(ctx, row)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // another catalog is wanted meanwhile
@@ -67,20 +67,20 @@ func (s shelf) Learned(ctx context.Context, id string) []byte {
 	return data
 }
 
-// KeepLearned keeps it, also when meanwhile another catalog is asked for.
-func (s shelf) KeepLearned(ctx context.Context, id string, data []byte) {
+// Store keeps it, also when meanwhile another catalog is asked for.
+func (s modelCache) Store(ctx context.Context, id string, data []byte) {
 	row := rowOf(id)
-	if row == "" || len(data) > shelfLargest {
+	if row == "" || len(data) > largestModel {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shelfWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), modelCacheWait)
 	defer cancel()
-	if err := s.rows.KeepLearned(ctx, row, append(s.mac(row, data), data...), 2*shelfPlaces); err != nil {
+	if err := s.rows.Store(ctx, row, append(s.mac(row, data), data...), 2*cachedModels); err != nil {
 		s.logger.WarnContext(ctx, "what was learned of the catalog is not kept", slog.Any("error", err))
 	}
 }
 
-func (s shelf) mac(row string, data []byte) []byte {
+func (s modelCache) mac(row string, data []byte) []byte {
 	h := hmac.New(sha256.New, s.key)
 	h.Write([]byte(row))
 	h.Write(data)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// added is what a group adds to the tables.
-type added struct {
+// changes is what a group adds to the tables.
+type changes struct {
 	nodes, data       distinct
 	gates, intentRows []any
 	ledger, mail      []any
@@ -50,14 +50,14 @@ func (d *distinct) put(runID, nodeID string, values ...any) {
 	d.cells = append(append(d.cells, runID, nodeID), values...)
 }
 
-func (a *added) addBlob(hash, kind string, body []byte) {
+func (a *changes) addBlob(hash, kind string, body []byte) {
 	if a.blobs == nil {
 		a.blobs = map[string]blobRow{}
 	}
 	a.blobs[hash], a.house = blobRow{kind, body}, true
 }
 
-func (a *added) addNames(runID string, hashes ...string) {
+func (a *changes) addNames(runID string, hashes ...string) {
 	for _, hash := range hashes {
 		if a.names == nil {
 			a.names = map[nameRow]bool{}
@@ -68,7 +68,7 @@ func (a *added) addNames(runID string, hashes ...string) {
 
 // rows are those of each table, contents in the order of their hashes, as any
 // other server has them.
-func (a *added) rows() []Rows {
+func (a *changes) rows() []Rows {
 	blobs, names := Rows{Table: &tables.blobs}, Rows{Table: &tables.names}
 	for _, hash := range slices.Sorted(maps.Keys(a.blobs)) {
 		blobs.add(hash, a.blobs[hash].kind, a.blobs[hash].body)

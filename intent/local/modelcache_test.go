@@ -19,7 +19,7 @@ type memory struct {
 	given, kept int
 }
 
-func (m *memory) Learned(_ context.Context, id string) []byte {
+func (m *memory) Load(_ context.Context, id string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.rows[id] != nil {
@@ -28,7 +28,7 @@ func (m *memory) Learned(_ context.Context, id string) []byte {
 	return m.rows[id]
 }
 
-func (m *memory) KeepLearned(_ context.Context, id string, data []byte) {
+func (m *memory) Store(_ context.Context, id string, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.rows == nil {
@@ -52,12 +52,12 @@ func TestWhatWasLearnedIsLearnedOnce(t *testing.T) {
 	b := setup(t)
 	kept := &memory{}
 	first, second := &glossary{dims: 64}, &glossary{dims: 64}
-	one := bundle{adapter: newAdapter(t, local.Config{Scorer: first, Shelf: kept}), catalog: b.catalog}
+	one := bundle{adapter: newAdapter(t, local.Config{Scorer: first, ModelCache: kept}), catalog: b.catalog}
 	x := settle(t, one.adapter, b.catalog)
 	if kept.kept != 2 || kept.given != 0 {
 		t.Fatalf("%d were kept and %d given; of words and of meanings is to be kept", kept.kept, kept.given)
 	}
-	two := bundle{adapter: newAdapter(t, local.Config{Scorer: second, Shelf: kept}), catalog: b.catalog}
+	two := bundle{adapter: newAdapter(t, local.Config{Scorer: second, ModelCache: kept}), catalog: b.catalog}
 	y := settle(t, two.adapter, b.catalog)
 	if kept.kept != 2 || kept.given != 2 || second.prepared.Load() != 0 {
 		t.Errorf("it learned again: %d kept, %d given, %d texts given to the scorer", kept.kept, kept.given, second.prepared.Load())
@@ -93,8 +93,8 @@ func TestWhatDoesNotFitIsLearnedAgain(t *testing.T) {
 	t.Parallel()
 	small, large := without(300)
 	other, kept := &memory{}, &memory{}
-	settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, Shelf: other}), small)
-	want := settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, Shelf: kept}), large)
+	settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, ModelCache: other}), small)
+	want := settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, ModelCache: kept}), large)
 	for name, spoil := range map[string]func(row []byte, n int) []byte{
 		"nothing":          func([]byte, int) []byte { return nil },
 		"noise":            func([]byte, int) []byte { return []byte("no such thing") },
@@ -108,7 +108,7 @@ func TestWhatDoesNotFitIsLearnedAgain(t *testing.T) {
 			for n, id := range slices.Sorted(maps.Keys(kept.rows)) {
 				spoiled.rows[id] = spoil(kept.rows[id], n)
 			}
-			got := settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, Shelf: spoiled}), large)
+			got := settle(t, newAdapter(t, local.Config{Scorer: &glossary{dims: 64}, ModelCache: spoiled}), large)
 			if got.Fingerprint() != want.Fingerprint() || got.ID() != want.ID() {
 				t.Error("it settled differently")
 			}

@@ -7,25 +7,25 @@ import (
 	"testing"
 )
 
-// Shelf keeps what was learned of catalogs.
-type Shelf interface {
-	Learned(ctx context.Context, id string) ([]byte, error)
-	KeepLearned(ctx context.Context, id string, body []byte, newest int) error
+// ModelCache keeps what was learned of catalogs.
+type ModelCache interface {
+	Load(ctx context.Context, id string) ([]byte, error)
+	Store(ctx context.Context, id string, body []byte, newest int) error
 }
 
-// TestShelf shows that what is kept comes back byte for byte, what is kept again is the later, and
+// TestModelCache shows that what is kept comes back byte for byte, what is kept again is the later, and
 // the oldest are forgotten.
-func TestShelf(t *testing.T, s Shelf) {
+func TestModelCache(t *testing.T, s ModelCache) {
 	t.Helper()
 	keep := func(id string, body []byte) {
 		t.Helper()
-		if err := s.KeepLearned(t.Context(), id, body, 2); err != nil {
+		if err := s.Store(t.Context(), id, body, 2); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := func(id string, body []byte) {
 		t.Helper()
-		got, err := s.Learned(t.Context(), id)
+		got, err := s.Load(t.Context(), id)
 		if err != nil || !bytes.Equal(got, body) || (got == nil) != (body == nil) {
 			t.Errorf("%s: %d bytes, %v; want %d", id, len(got), err, len(body))
 		}
