@@ -16,7 +16,7 @@ const surely = 0.6
 func Of(message string) string {
 	tokens := tokenize.Tokens(message)
 	lexica := lexicon.Shipped()
-	voice := lexicon.Listen(lexica, tokens, nil)
+	voice := lexicon.DetectLanguages(lexica, tokens, nil)
 	sum := make(map[string]float64, len(lexica.Languages))
 	words := 0
 	for i := range tokens {

@@ -54,13 +54,13 @@ func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot
 
 func newIndex(catalog *contracts.Catalog, tools *slots.Tools) *Index {
 	x := &Index{
-		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: modality.NewReader(),
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, modalityReader: modality.NewReader(),
 		shareBest: shareBest, calibration: shipped(),
 		exact: map[string][]int32{}, refs: map[string]*indexed{},
-		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
-		cutter: slots.NewSegmenter(tools.Lexicon),
+		words:     wording{features: map[uint32]int32{}, values: map[string]bool{}},
+		segmenter: slots.NewSegmenter(tools.Lexicon),
 	}
-	x.cutter.Values = x.words.values
+	x.segmenter.Values = x.words.values
 	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
 		b.learnValues(domain)
@@ -161,11 +161,11 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(tokenize.FormTitle)) {
-			b.x.cutter.Openers[tokens[0].Fold] = true
+			b.x.segmenter.Openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
-		idx.moods |= b.x.docs[s].mood
+		b.x.docs[s].mood = b.x.modalityReader.Of(tokens, nil, true)
+		idx.modalities |= b.x.docs[s].mood
 		idx.examples++
 		if slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits) }) {
 			idx.figures++
@@ -206,8 +206,8 @@ func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Read(of,
 func (b *builder) addHeads(tokens []tokenize.Token) {
 	for _, t := range tokens {
 		value := t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst)
-		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
-			b.x.cutter.Heads[t.Stem] = true
+		if !value && !b.x.tools.Lexicon.StopWord(t.Fold) {
+			b.x.segmenter.Heads[t.Stem] = true
 		}
 	}
 }

@@ -46,10 +46,10 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	weigh(seen, prior)
 	y := *x
 	if known != nil {
-		m := *x.senses
-		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.senses.calibration.shown)
-		m.strange, _ = fitOwn(plainly(seen, true), x.senses.strange)
-		y.senses = &m
+		m := *x.embeddings
+		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.embeddings.calibration.shown)
+		m.foreign, _ = fitOwn(plainly(seen, true), x.embeddings.foreign)
+		y.embeddings = &m
 		return &y, nil
 	}
 	y.calibration.shown, y.calibrates = fitOwn(seen, x.calibration.shown)
@@ -148,7 +148,7 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
-	note := func(heard hear, strange bool) {
+	note := func(heard encodeFunc, strange bool) {
 		if o, ok := x.observe(of, q.Ref, heard, strange); ok && !o.Described {
 			o.strange = strange
 			out = append(out, o)
@@ -158,8 +158,8 @@ func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retri
 		note(nil, false)
 		return out
 	}
-	note(func(string) []float32 { return known.Hears(q.Text) }, false)
-	note(func(string) []float32 { return farther(known.Hears(q.Text)) }, true)
+	note(func(string) []float32 { return known.Lookup(q.Text) }, false)
+	note(func(string) []float32 { return farther(known.Lookup(q.Text)) }, true)
 	return out
 }
 

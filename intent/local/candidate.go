@@ -42,13 +42,13 @@ const (
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
 	hits, heard := s.search(p.from, p.to)
-	s.glosses.heard = s.glosses.heard || heard
-	tokens = s.glosses.search(p, hits, tokens)
-	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
+	s.crossLingual.encoded = s.crossLingual.encoded || heard
+	tokens = s.crossLingual.search(p, hits, tokens)
+	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, encoded: heard}
 	head, wanted := modality.CommandStem(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
-		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
+		set, m := s.x.set(s.x.caps[h.number]), s.crossLingual.message(s.x.caps[h.number], s.m)
 		run := slots.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
 		modality.MarkNaming(s.said, run.From, r.filled.Covered)
@@ -100,7 +100,7 @@ func (s *sentenceReader) timed(p *part) []bool {
 func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
-	certainty, calibrates := s.certainty(of.heard)
+	certainty, calibrates := s.certainty(of.encoded)
 	foreign := of.foreign()
 	for k, r := range of.all {
 		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
@@ -109,13 +109,13 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			conf = min(conf, most)
 			most = conf
 		}
-		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
+		if k == 0 && of.encoded && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
 			// meaning agrees with the words, the verb does, or all words are known: it cannot
 			// make them less sure
 			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
 		}
 		if foreign && !r.begins {
-			conf = min(chance(s.x.senses.strange.odds(s.x.signals(of, k))), certainIdentifier)
+			conf = min(chance(s.x.embeddings.foreign.odds(s.x.signals(of, k))), certainIdentifier)
 		}
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
@@ -176,7 +176,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }

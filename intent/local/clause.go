@@ -44,17 +44,17 @@ const (
 
 // sentenceReader finds the requests in one message.
 type sentenceReader struct {
-	x      *Index
-	q      Query
-	m      *slots.Message
-	pieces []slots.Segment
-	parts  map[[2]int]*part // by first and last piece
-	hear   hear             // nil without a scorer
-	// hearWord is the same for single words, with a bound of its own.
-	hearWord hear
+	x        *Index
+	q        Query
+	m        *slots.Message
+	segments []slots.Segment
+	parts    map[[2]int]*part // by first and last piece
+	encode   encodeFunc       // nil without a scorer
+	// encodeWord is the same for single words, with a bound of its own.
+	encodeWord encodeFunc
 	// retracted tells that the message ends by taking back what it says.
-	retracted bool
-	glosses   glosses
+	retracted    bool
+	crossLingual crossLingual
 	// said is how the message is built.
 	said *modality.Message
 }
@@ -68,7 +68,7 @@ type part struct {
 	plain     float64
 	explained float64
 	contested int
-	mood      modality.Modality // of the part in its sentence
+	modality  modality.Modality // of the part in its sentence
 	own       modality.Modality // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
@@ -110,19 +110,19 @@ func (s *sentenceReader) clauses() []Clause {
 
 // propose cuts the message where that reads best.
 func (s *sentenceReader) propose() []*part {
-	s.pieces = s.x.cutter.Cut(s.m)
+	s.segments = s.x.segmenter.Cut(s.m)
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
 	s.retracted = modality.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
-	whole := s.pieces
-	s.pieces = s.spoken(whole)
+	whole := s.segments
+	s.segments = s.spoken(whole)
 	parts := s.divide()
-	if len(parts) == 1 && len(s.pieces) < len(whole) && onlyTime(s, parts[0]) {
+	if len(parts) == 1 && len(s.segments) < len(whole) && onlyTime(s, parts[0]) {
 		likeAll(s, parts[0])
 	}
-	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
-		s.pieces, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
+	if len(s.segments) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
+		s.segments, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
 		return s.divide()
 	}
 	return parts
@@ -131,7 +131,7 @@ func (s *sentenceReader) propose() []*part {
 // onlyTime tells a part that says nothing but when: "starting on Monday".
 func onlyTime(s *sentenceReader, p *part) bool {
 	for i, timed := range s.timed(p) {
-		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lexicon.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
+		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lexicon.Starts) && !s.x.tools.Lexicon.StopWord(t.Fold) {
 			return false
 		}
 	}
@@ -152,11 +152,11 @@ func likeAll(s *sentenceReader, p *part) {
 
 // divide cuts the pieces into requests.
 func (s *sentenceReader) divide() []*part {
-	if len(s.pieces) > slots.MaxSegments {
+	if len(s.segments) > slots.MaxSegments {
 		return s.singly()
 	}
-	s.pieces = slices.DeleteFunc(s.pieces, func(p slots.Segment) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
-	if len(s.pieces) == 0 {
+	s.segments = slices.DeleteFunc(s.segments, func(p slots.Segment) bool { return p.From >= p.To || s.x.segmenter.Empty(s.m.Tokens[p.From:p.To]) })
+	if len(s.segments) == 0 {
 		return s.light()
 	}
 	return s.best()
@@ -196,7 +196,7 @@ func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
 // light reads a message of nothing but words of grammar, such as "where are you
 // from". It is a request only where a capability is asked for in such words.
 func (s *sentenceReader) light() []*part {
-	s.pieces = []slots.Segment{{To: len(s.m.Tokens), Joint: slots.Joint{Strong: true}}}
+	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
 	}
@@ -210,18 +210,18 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	if !known {
 		return nil, false
 	}
-	s.pieces = []slots.Segment{{To: len(s.m.Tokens), Joint: slots.Joint{Strong: true}}}
+	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	return s.read(0, 0), true
 }
 
 // singly takes the sentences of a long message one by one, without trying
 // what belongs together.
 func (s *sentenceReader) singly() []*part {
-	rest := s.pieces[slots.MaxSegments:]
-	s.pieces = s.pieces[:slots.MaxSegments+1]
-	s.pieces[slots.MaxSegments].To = rest[len(rest)-1].To
-	out := make([]*part, 0, len(s.pieces))
-	for i := range s.pieces {
+	rest := s.segments[slots.MaxSegments:]
+	s.segments = s.segments[:slots.MaxSegments+1]
+	s.segments[slots.MaxSegments].To = rest[len(rest)-1].To
+	out := make([]*part, 0, len(s.segments))
+	for i := range s.segments {
 		out = append(out, s.read(i, i))
 	}
 	return out
@@ -229,7 +229,7 @@ func (s *sentenceReader) singly() []*part {
 
 // best finds the division into runs of pieces that explains most content.
 func (s *sentenceReader) best() []*part {
-	n := len(s.pieces)
+	n := len(s.segments)
 	value := make([]float64, n+1)
 	from := make([]int, n+1)
 	for end := 1; end <= n; end++ {
@@ -263,7 +263,7 @@ func (s *sentenceReader) worth(first, last int) float64 {
 		v *= shareUnclear
 	}
 	if first > 0 {
-		v -= s.cost(s.pieces[first])
+		v -= s.cost(s.segments[first])
 	}
 	v -= float64(p.contested)
 	if s.joinsSequence(first, last) {
@@ -278,7 +278,7 @@ func (s *sentenceReader) worth(first, last int) float64 {
 func (s *sentenceReader) twoDeeds(first, last int) bool {
 	kin := s.commanded(first)
 	for k := first + 1; k <= last; k++ {
-		if s.pieces[k].Main {
+		if s.segments[k].Main {
 			return true
 		}
 		other := s.commanded(k)
@@ -317,7 +317,7 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 func (s *sentenceReader) names(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
-		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !tokenize.Asks(t.Fold) {
+		if !covered[i] && s.x.segmenter.Heads[t.Stem] && !s.x.tools.Lexicon.StopWord(t.Fold) && !tokenize.Asks(t.Fold) {
 			return true
 		}
 	}
@@ -326,7 +326,7 @@ func (s *sentenceReader) names(p *part) bool {
 
 // commanded gives the kinds of the verb that a piece begins with.
 func (s *sentenceReader) commanded(k int) lexicon.Kinds {
-	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
+	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.segments[k].From:s.segments[k].To])
 }
 
 func (p *part) writes() bool {
@@ -342,7 +342,7 @@ func (s *sentenceReader) cost(p slots.Segment) float64 {
 		return 0
 	case p.Strong:
 		return sentenceCost
-	case s.x.cutter.Openers[s.m.Tokens[p.From].Fold]:
+	case s.x.segmenter.Openers[s.m.Tokens[p.From].Fold]:
 		return openerCost
 	}
 	return splitCost
@@ -352,7 +352,7 @@ func (s *sentenceReader) cost(p slots.Segment) float64 {
 // pieces that are requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {
-		if (s.pieces[k].Sequence || s.pieces[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+		if (s.segments[k].Sequence || s.segments[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
 			return true
 		}
 	}
@@ -365,14 +365,14 @@ func (s *sentenceReader) read(first, last int) *part {
 	if p, ok := s.parts[key]; ok {
 		return p
 	}
-	p := &part{first: first, last: last, from: s.pieces[first].From, to: s.pieces[last].To}
+	p := &part{first: first, last: last, from: s.segments[first].From, to: s.segments[last].To}
 	s.parts[key] = p
 	p.candidates = s.weighed(p, s.rate(p))
 	if len(p.candidates) > 0 {
 		best := p.candidates[0]
 		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested
 		if idx, ok := s.x.refs[best.Entry.Ref()]; ok && informs(s, p, idx, &best) {
-			p.plain = min(p.plain, deedConfidence) // no request by itself
+			p.plain = min(p.plain, actionConfidence) // no request by itself
 		}
 	}
 	return p
@@ -401,7 +401,7 @@ func (j judgement) order(parts []*part, clauses []Clause) {
 	}
 	for k := 1; k < len(parts); k++ {
 		p := parts[k]
-		switch first := j.s.pieces[p.first]; {
+		switch first := j.s.segments[p.first]; {
 		case first.Reverse:
 			between(parts[k-1], p)
 		case first.Sequence:

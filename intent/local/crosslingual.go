@@ -9,30 +9,30 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// glosses read one message in the words of the capabilities of an index.
-type glosses struct {
+// crossLingual read one message in the words of the capabilities of an index.
+type crossLingual struct {
 	s *sentenceReader
-	// heard tells that the scorer answers.
-	heard  bool
-	reader *slots.CrossLingualMatcher
+	// encoded tells that the scorer answers.
+	encoded bool
+	matcher *slots.CrossLingualMatcher
 }
 
 // of gives the message as a capability reads it, and whether in other words.
-func (g *glosses) of(c *indexed) (*slots.MatchedMessage, bool) {
-	if g.s == nil || !g.heard || g.s.hearWord == nil || g.s.x.senses == nil {
+func (g *crossLingual) of(c *indexed) (*slots.MatchedMessage, bool) {
+	if g.s == nil || !g.encoded || g.s.encodeWord == nil || g.s.x.embeddings == nil {
 		return nil, false
 	}
-	if g.reader == nil {
-		g.reader = slots.NewCrossLingualMatcher(g.s.m, g.s.x.tools.Lexicon, g.s.hearWord)
+	if g.matcher == nil {
+		g.matcher = slots.NewCrossLingualMatcher(g.s.m, g.s.x.tools.Lexicon, g.s.encodeWord)
 	}
-	senses := g.s.x.senses
-	return g.reader.For(slots.MatchTarget{
-		Capability: c.number, Glossary: senses.glossaries[c.domain], Spoken: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slots.NewRequestWords(g.s.x.set(c)).Aliased,
+	senses := g.s.x.embeddings
+	return g.matcher.For(slots.MatchTarget{
+		Capability: c.number, Glossary: senses.glossaries[c.domain], Languages: senses.spoken[c.domain], Writes: c.entry.Policy.SideEffectClass.Writes(), Aliased: slots.NewRequestWords(g.s.x.set(c)).Aliased,
 	})
 }
 
 // message is the message as a capability reads it; m where it stands as it is.
-func (g *glosses) message(c *indexed, m *slots.Message) *slots.Message {
+func (g *crossLingual) message(c *indexed, m *slots.Message) *slots.Message {
 	if read, ok := g.of(c); ok {
 		return read.Message
 	}
@@ -40,14 +40,14 @@ func (g *glosses) message(c *indexed, m *slots.Message) *slots.Message {
 }
 
 // at tells whether a capability reads the word that begins at a byte as another one.
-func (g *glosses) at(c *indexed, start int) bool {
+func (g *crossLingual) at(c *indexed, start int) bool {
 	read, ok := g.of(c)
 	return ok && read.At(start)
 }
 
 // search ranks the first hits anew, each in the words of its capability, and gives those
 // of the first one.
-func (g *glosses) search(p *part, hits []hit, tokens []tokenize.Token) []tokenize.Token {
+func (g *crossLingual) search(p *part, hits []hit, tokens []tokenize.Token) []tokenize.Token {
 	if g.s == nil {
 		return tokens
 	}
@@ -85,10 +85,10 @@ func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *retrieve.Vecto
 		for w, sort := range slots.GlossaryWords(c.entry.Capability, c.title) {
 			e := words[c.domain][w]
 			if e == nil {
-				e = &slots.GlossaryEntry{Fold: w, Vector: known.Vector(w), Of: map[int32]bool{}}
+				e = &slots.GlossaryEntry{Fold: w, Vector: known.Compact(w), Of: map[int32]bool{}}
 				words[c.domain][w] = e
 			}
-			e.Sort, e.Of[c.number] = max(e.Sort, sort), true
+			e.Kind, e.Of[c.number] = max(e.Kind, sort), true
 		}
 	}
 	out := map[int32]*slots.Glossary{}

@@ -22,19 +22,19 @@ const (
 	meantAbout = 0.1
 )
 
-// mostHeard is how many parts of one message get a vector: what it costs to read
+// maxEncoded is how many parts of one message get a vector: what it costs to read
 // a message stays bounded, however it can be cut.
-const mostHeard = 12
+const maxEncoded = 12
 
-// senses is what an index knows of meanings, if there is a scorer.
-type senses struct {
+// embeddings is what an index knows of meanings, if there is a scorer.
+type embeddings struct {
 	space *retrieve.Space
 	// calibration is used for what has a vector, in the place of the index's own.
 	calibration Calibration
 	calibrates  bool
-	// strange is used where the words say next to nothing: the request is in a
+	// foreign is used where the words say next to nothing: the request is in a
 	// language that the catalog has not, or about what is not there.
-	strange weights
+	foreign weights
 	// spoken tells the languages in which each domain is asked for, by its number, and
 	// glossaries are the words of those that not all languages are spoken in.
 	spoken     map[int32]map[int]bool
@@ -63,10 +63,10 @@ func spokenIn(x *Index) map[int32]map[int]bool {
 	return out
 }
 
-// stranger tells a part in a language in which nothing is asked for in the domain of a
+// isForeign tells a part in a language in which nothing is asked for in the domain of a
 // capability: what its words say is for their meaning to tell.
-func (s *sentenceReader) stranger(c *indexed, from int) bool {
-	return s.x.senses != nil && s.hear != nil && slots.IsForeignWord(s.m, s.x.senses.spoken[c.domain], from)
+func (s *sentenceReader) isForeign(c *indexed, from int) bool {
+	return s.x.embeddings != nil && s.encode != nil && slots.IsForeignWord(s.m, s.x.embeddings.spoken[c.domain], from)
 }
 
 // knownLittle is the share of the words beside values from which on they say
@@ -75,7 +75,7 @@ const knownLittle = 0.34
 
 // foreign tells readings of which meaning alone can tell what is wanted.
 func (of readings) foreign() bool {
-	return of.heard && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.Spoken >= knownLittle })
+	return of.encoded && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.Spoken >= knownLittle })
 }
 
 // otherLanguage is how much of a likeness is left when the same is said in
@@ -90,16 +90,16 @@ func farther(v []float32) []float32 {
 	return v
 }
 
-// estranged gives the words of a message as if it were in a language that nothing
+// asForeign gives the words of a message as if it were in a language that nothing
 // is known of: values stay.
-func estranged(x *Index, m *slots.Message) []tokenize.Token {
+func asForeign(x *Index, m *slots.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
 	for i, t := range out {
 		inEntity := slices.ContainsFunc(m.Entities, func(e values.Entity) bool { return e.First <= i && i <= e.Last })
 		switch {
 		case inEntity, t.Is(tokenize.FormQuoted | tokenize.FormDigits | tokenize.FormMixed | tokenize.FormCaps), t.Named() && i > 0, x.words.values[t.Fold]:
-		case x.tools.Lexicon.Light(t.Fold) && len(small) > 0:
+		case x.tools.Lexicon.StopWord(t.Fold) && len(small) > 0:
 			out[i] = t.Respelled(small[i%len(small)])
 		default:
 			letters := []rune(t.Fold)
@@ -110,23 +110,23 @@ func estranged(x *Index, m *slots.Message) []tokenize.Token {
 	return out
 }
 
-// hear gives the vector of a text, or nil.
-type hear func(text string) []float32
+// encodeFunc gives the vector of a text, or nil.
+type encodeFunc func(text string) []float32
 
-// hearing hears for one message: after the first text that the scorer does not
+// encoder hears for one message: after the first text that the scorer does not
 // answer, the message is read without it.
-func (l *Local) hearing(ctx context.Context) hear {
+func (l *Local) encoder(ctx context.Context) encodeFunc {
 	if l.scorer == nil {
 		return nil
 	}
 	heard := 0
 	return func(text string) []float32 {
-		if heard++; heard > mostHeard {
+		if heard++; heard > maxEncoded {
 			return nil
 		}
 		v, err := l.scorer.Score(ctx, text)
 		if err != nil {
-			heard = mostHeard
+			heard = maxEncoded
 			return nil
 		}
 		return v
@@ -141,11 +141,11 @@ func (l *Local) report(err error) {
 
 // vector gives the vector of some tokens of the message, if there are such.
 func (s *sentenceReader) vector(from, to int) []float32 {
-	if s.hear == nil || s.x.senses == nil || from >= to {
+	if s.encode == nil || s.x.embeddings == nil || from >= to {
 		return nil
 	}
-	v := s.hear(s.unquoted(from, to))
-	if len(v) != s.x.senses.space.Dims() {
+	v := s.encode(s.unquoted(from, to))
+	if len(v) != s.x.embeddings.space.Dims() {
 		return nil
 	}
 	return v
@@ -184,13 +184,13 @@ func (s *sentenceReader) search(from, to int) ([]hit, bool) {
 // whether it was learned from this catalog.
 func (s *sentenceReader) certainty(heard bool) (*Calibration, bool) {
 	if heard {
-		return &s.x.senses.calibration, s.x.senses.calibrates
+		return &s.x.embeddings.calibration, s.x.embeddings.calibrates
 	}
 	return &s.x.calibration, s.x.calibrates
 }
 
 // score fills in how like in meaning every capability is.
-func (m *senses) score(s *scratch, means []float32) {
+func (m *embeddings) score(s *scratch, means []float32) {
 	s.meant = s.meant[:0]
 	if len(means) == 0 {
 		return
@@ -200,7 +200,7 @@ func (m *senses) score(s *scratch, means []float32) {
 }
 
 // compare compares hits with single examples, and with each other.
-func (m *senses) compare(hits []hit, means []float32) {
+func (m *embeddings) compare(hits []hit, means []float32) {
 	if len(means) == 0 {
 		return
 	}
@@ -229,15 +229,15 @@ func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index
 			continue
 		}
 		for _, t := range textsOf(c.entry.Capability) {
-			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Vector(t.text), Weight: t.weight, Example: t.example})
+			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Compact(t.text), Weight: t.weight, Example: t.example})
 		}
 		for _, w := range wordsOf(c.entry.Capability) {
-			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Vector(w), Word: true})
+			capabilities[i] = append(capabilities[i], retrieve.Sentence{Vector: known.Compact(w), Word: true})
 		}
 	}
 	y := *x
-	y.senses = &senses{space: retrieve.NewSpace(known.Dims(), capabilities, weights), calibration: shippedMeant(), strange: shippedStrange(), spoken: spokenIn(x)}
-	y.senses.glossaries = glossariesOf(x, y.senses.spoken, known)
+	y.embeddings = &embeddings{space: retrieve.NewSpace(known.Dims(), capabilities, weights), calibration: shippedMeant(), foreign: shippedForeign(), spoken: spokenIn(x)}
+	y.embeddings.glossaries = glossariesOf(x, y.embeddings.spoken, known)
 	return &y
 }
 
@@ -291,10 +291,10 @@ const likeForeign = likeWord * otherLanguage
 // Labels tells a word that means much the same as the name of a parameter.
 func (v vocabulary) Labels(t tokenize.Token, parameter string) bool {
 	s := v.reader
-	if s.hearWord == nil || s.x.senses == nil {
+	if s.encodeWord == nil || s.x.embeddings == nil {
 		return false
 	}
-	a, b := s.hearWord(s.q.Message[t.Start:t.End]), s.hearWord(tokenize.SplitName(parameter))
+	a, b := s.encodeWord(s.q.Message[t.Start:t.End]), s.encodeWord(tokenize.SplitName(parameter))
 	if len(a) == 0 || len(a) != len(b) {
 		return false
 	}
@@ -313,19 +313,19 @@ const likeWord = 0.75
 // for with. What cannot be undone is asked about instead.
 func (v vocabulary) Like(t tokenize.Token) bool {
 	s := v.reader
-	if s.glosses.at(v.of, t.Start) {
+	if s.crossLingual.at(v.of, t.Start) {
 		return true // a word of another language: no synonym tells what else was meant
 	}
-	if s.hearWord == nil || s.x.senses == nil || v.of.entry.Policy.SideEffectClass == contracts.ClassWriteIrreversible {
+	if s.encodeWord == nil || s.x.embeddings == nil || v.of.entry.Policy.SideEffectClass == contracts.ClassWriteIrreversible {
 		return false
 	}
-	means := s.hearWord(s.q.Message[t.Start:t.End])
-	return len(means) == s.x.senses.space.Dims() && s.x.senses.space.Word(int(v.of.number), means) >= v.near()
+	means := s.encodeWord(s.q.Message[t.Start:t.End])
+	return len(means) == s.x.embeddings.space.Dims() && s.x.embeddings.space.Word(int(v.of.number), means) >= v.near()
 }
 
 // near is how like a word must be here.
 func (v vocabulary) near() float64 {
-	if v.reader.stranger(v.of, v.from) {
+	if v.reader.isForeign(v.of, v.from) {
 		return likeForeign
 	}
 	return likeWord

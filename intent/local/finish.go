@@ -26,7 +26,7 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	parts = j.requests(parts)
 	j.alone = len(parts) == 1
 	held := restraint{s}
-	held.spreadMoods(parts)
+	held.spreadModalities(parts)
 	for at, p := range parts {
 		held.limit(p)
 		j.heed(p)
@@ -61,7 +61,7 @@ const clearScore, clearLead = 2.1, 0.15
 // meaning is nearest by far and all that is needed is said. What is held back comes near
 // nothing.
 func (j judgement) heed(p *part) {
-	if !j.s.glosses.heard || p.refused || len(p.candidates) == 0 {
+	if !j.s.crossLingual.encoded || p.refused || len(p.candidates) == 0 {
 		return
 	}
 	best := &p.candidates[0]
@@ -76,8 +76,8 @@ func (j judgement) heed(p *part) {
 	}
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
 	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
-	far := ok && j.s.stranger(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
-	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != deedConfidence
+	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != actionConfidence
 	if ahead || far || clear {
 		best.Confidence = max(best.Confidence, DefaultAccept)
 	}
@@ -117,7 +117,7 @@ func (j judgement) requests(parts []*part) []*part {
 // everything but the draft" asks for nothing about the draft.
 func (j judgement) exception(p *part) bool {
 	but := p.from - 1
-	return but > 0 && j.s.pieces[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
+	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
 }
 
 // commandsAt tells whether a part begins as requests do. "It should say …" says how what was
@@ -129,9 +129,9 @@ func (j judgement) commandsAt(p *part) bool {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		switch {
-		case j.s.x.cutter.Bids(t), t.Has(lexicon.Light):
+		case j.s.x.segmenter.Bids(t), t.Has(lexicon.Light):
 			return true
-		case !j.s.x.tools.Lexicon.Light(t.Fold) && !modality.Opening(t.Fold):
+		case !j.s.x.tools.Lexicon.StopWord(t.Fold) && !modality.Opening(t.Fold):
 			return false
 		}
 	}
@@ -140,7 +140,7 @@ func (j judgement) commandsAt(p *part) bool {
 
 // clause makes what others see of a part.
 func (j judgement) clause(p *part, parts []*part, at int) Clause {
-	j.account(p, parts, at)
+	j.assignRoles(p, parts, at)
 	start, end := j.s.m.Tokens[p.from].Start, j.s.partEnd(p)
 	source := p.source
 	if source == "" {
@@ -152,9 +152,9 @@ func (j judgement) clause(p *part, parts []*part, at int) Clause {
 	}
 }
 
-// account says what each word of the message is to the best candidate of a part,
+// assignRoles says what each word of the message is to the best candidate of a part,
 // and takes back the values that the words do not bear out.
-func (j judgement) account(p *part, parts []*part, at int) {
+func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
 		return
 	}
@@ -190,13 +190,13 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
+	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
 	case best.unraised > 0 && best.Said.Marked():
 		best.Confidence = best.unraised
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
-	case j.accounted(p, idx):
+	case j.fullyExplained(p, idx):
 		best.Confidence = max(best.Confidence, plainConfidence)
 	}
 }
@@ -232,13 +232,13 @@ const unrivalled = 0.5
 // another gives all that is wanted.
 const farScore = 0.67
 
-// accounted tells a write of which no word is left, in a strange language none but what
+// fullyExplained tells a write of which no word is left, in a strange language none but what
 // means much the same as its own words: its verb is the capability's,
 // all that it needs is said, and no other reading comes near.
-func (j judgement) accounted(p *part, of *indexed) bool {
+func (j judgement) fullyExplained(p *part, of *indexed) bool {
 	best := &p.candidates[0]
-	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.stranger(of, p.from) && best.unknown {
+	if len(j.s.segments) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.commanded(p.first)
@@ -356,7 +356,7 @@ type vocabulary struct {
 // Head tells a word that it is asked for with; of what only looks also one of another
 // language that says the same.
 func (v vocabulary) Head(t tokenize.Token) bool {
-	return v.RequestWords.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
+	return v.RequestWords.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.crossLingual.at(v.of, t.Start)
 }
 
 // Verbs are the stems that its sentences begin with.
@@ -399,7 +399,7 @@ func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 		name := contracts.FieldPath(field)[0]
 		out.Values[name] = contracts.FromModel
 		switch ev, ok := c.Evidence[field]; {
-		case ok && ev.Kind == kindCarried:
+		case ok && ev.Kind == kindReferred:
 			out.Values[name] = contracts.FromCarried
 		case ok:
 			out.Values[name] = contracts.FromSaid
@@ -420,7 +420,7 @@ func (j judgement) each(p *part) []*part {
 	}
 	read := slots.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
 	either := func(i int) bool { return modality.IsAlternative(j.s.said, i) }
-	shares := j.s.x.cutter.Conjuncts(slots.Coordination{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slots.Range{From: p.from, To: p.to}, Read: read, Either: either})
+	shares := j.s.x.segmenter.Conjuncts(slots.Coordination{Message: j.s.crossLingual.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slots.Range{From: p.from, To: p.to}, Read: read, Either: either})
 	if len(shares) == 0 {
 		return []*part{p}
 	}
@@ -448,7 +448,7 @@ func (j judgement) complete(p *part) {
 		return
 	}
 	set, run := j.s.x.set(idx), slots.Range{From: p.from, To: p.to}
-	m := j.s.glosses.message(idx, j.s.m)
+	m := j.s.crossLingual.message(idx, j.s.m)
 	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
 	if name := slots.VerbatimParameter(set); name != "" {
@@ -474,7 +474,7 @@ func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string)
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	around := append(slices.Clone(j.s.m.Tokens[since:p.from]), j.s.m.Tokens[p.to:until]...)
-	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(modality.Retracted|modality.Negated) != 0 {
+	if len(around) == 0 || j.s.x.modalityReader.Of(around, nil, true)&(modality.Retracted|modality.Negated) != 0 {
 		return
 	}
 	value, _ := slots.VerbatimText(set, j.s.q.Message, j.s.m.Tokens, slots.Range{From: since, To: until})

@@ -8,14 +8,14 @@ import (
 	"github.com/manifold-run/manifold/intent/local/followup"
 )
 
-// Carry understands a message that goes on from the requests before it: a word such as
+// FollowUp understands a message that goes on from the requests before it: a word such as
 // "her" stands for whom they were about, or, if it may be left out, nothing does and one
 // thing is lacking. It is false where the message says all that it needs, where it is not
 // plain with what those requests were about, and where they were about several of a kind.
-func (a *Reader) Carry(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
+func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
 	things := followup.Referents(req.Catalog, before)
 	noun := followup.Noun(before)
-	if len(things) == 0 && noun == "" || len(req.Message) > maxCarried {
+	if len(things) == 0 && noun == "" || len(req.Message) > maxFollowUp {
 		return intent.Understanding{}, false
 	}
 	u, err := a.Understand(ctx, req)
@@ -47,8 +47,8 @@ func (a *Reader) Carry(ctx context.Context, req intent.Request, before []contrac
 	return found[0], true
 }
 
-// maxCarried bounds how many bytes a message may have that points at one before it.
-const maxCarried = 400
+// maxFollowUp bounds how many bytes a message may have that points at one before it.
+const maxFollowUp = 400
 
 // leftOut gives the only request of a message, which looks, the one thing that it needs and
 // nobody said.

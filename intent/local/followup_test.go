@@ -38,7 +38,7 @@ func TestCarryReadsWhatWasSaidBeforeInThePlaceOfAWord(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u, ok := b.adapter.Carry(t.Context(), intent.Request{Message: c.message, Catalog: b.catalog, AnyRole: true, Now: saturday}, c.before, c.unsaid)
+			u, ok := b.adapter.FollowUp(t.Context(), intent.Request{Message: c.message, Catalog: b.catalog, AnyRole: true, Now: saturday}, c.before, c.unsaid)
 			if !ok {
 				if c.ref != "" {
 					t.Fatalf("%q is not carried", c.message)

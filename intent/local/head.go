@@ -17,7 +17,7 @@ const shareHead = 0.12
 
 // begun notes the verb that an example or a name begins with, and what it is done to.
 func (b *builder) begun(c *indexed, tokens []tokenize.Token) {
-	c.deeds = c.deeds.With(modality.CommandRoot(b.x.tools.Lexicon, tokens), modality.CommandObject(b.x.tools.Lexicon, tokens))
+	c.actions = c.actions.With(modality.CommandRoot(b.x.tools.Lexicon, tokens), modality.CommandObject(b.x.tools.Lexicon, tokens))
 	if head := modality.CommandStem(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
 	}
@@ -65,9 +65,9 @@ func (s *sentenceReader) handsOn(c *indexed, run slots.Range, f slots.Filled) bo
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.commanded(p.first)
-	said := func(of *indexed) bool { return of.deeds.Done(root, object) }
-	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
-	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }
+	said := func(of *indexed) bool { return of.actions.Done(root, object) }
+	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.actions.DoneTo(object) }
+	about := func(of *indexed) bool { return of.actions.DoneTo(object) }
 	c := s.only(p, said)
 	if alone := s.only(p, akin); c == nil && (kin&lexicon.KindOf("change") == 0 || alone == s.only(p, about)) {
 		c = alone // "change the booking" may be anything that a booking has

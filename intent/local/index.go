@@ -17,13 +17,13 @@ type Index struct {
 	snapshot string
 	id       string
 	// provisional tells that training and calibration are still to come.
-	provisional bool
-	tools       *slots.Tools
-	moods       *modality.Reader
-	caps        []*indexed
-	refs        map[string]*indexed
-	words       wording
-	cutter      slots.Segmenter
+	provisional    bool
+	tools          *slots.Tools
+	modalityReader *modality.Reader
+	caps           []*indexed
+	refs           map[string]*indexed
+	words          wording
+	segmenter      slots.Segmenter
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
@@ -44,9 +44,9 @@ type Index struct {
 	// calibrates tells that it was learned from this catalog, where there are
 	// examples.
 	calibrates bool
-	// senses is what is known of meanings; nil without a scorer.
-	senses  *senses
-	scratch *sync.Pool
+	// embeddings is what is known of meanings; nil without a scorer.
+	embeddings *embeddings
+	scratch    *sync.Pool
 }
 
 // wording is what the words of all capabilities are worth. It makes vectors of
@@ -77,12 +77,12 @@ type indexed struct {
 	open              bool // to all roles, in all phases
 
 	slots *compiledSlots
-	// moods are what the examples themselves have, such as a condition.
-	moods modality.Modality
+	// modalities are what the examples themselves have, such as a condition.
+	modalities modality.Modality
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
-	// deeds are these verbs with what each is done to.
-	deeds modality.Actions
+	// actions are these verbs with what each is done to.
+	actions modality.Actions
 	// kinds are those of these verbs.
 	kinds lexicon.Kinds
 	// figures is how many examples hold a number or a date.

@@ -71,7 +71,7 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 			x = l.build(catalog)
 		}
 		place.index.Store(x)
-		l.background.Want(catalog)
+		l.background.Request(catalog)
 	})
 	return place.index.Load()
 }
@@ -113,7 +113,7 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 	}
 	x := l.Index(q.Catalog)
 	s := newReader(x, l.tools, q)
-	s.hear, s.hearWord = l.hearing(ctx), l.hearing(ctx)
+	s.encode, s.encodeWord = l.encoder(ctx), l.encoder(ctx)
 	return s.clauses(), nil
 }
 
@@ -141,10 +141,10 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slots.Set {
 // newReader reads a message against an index.
 func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
-	x.words.mend(tools.Lexicon, s.m.Doc)
-	s.glosses.s = s
+	x.words.repairSpelling(tools.Lexicon, s.m.Doc)
+	s.crossLingual.s = s
 	s.said = modality.Segmented(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
-		func(i int) bool { return x.cutter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })
+		func(i int) bool { return x.segmenter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.modalityReader.Begins(s.m.Tokens[from:to]) })
 	return s
 }
 
@@ -162,7 +162,7 @@ func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEn
 	if p.to > p.from {
 		j := judgement{s: s, alone: p.from == 0 && p.to == len(s.m.Tokens)}
 		j.complete(p)
-		j.account(p, []*part{p}, 0)
+		j.assignRoles(p, []*part{p}, 0)
 	}
 	return p.candidates[0]
 }

@@ -53,8 +53,8 @@ func (x *Index) withLexicalModel(w *retrieve.LexicalModel) *Index {
 	return &y
 }
 
-func (m *senses) vectorModel(vectors []byte) *retrieve.VectorModel {
-	return &retrieve.VectorModel{Vectors: vectors, Weights: m.space.Weights(), Sure: m.calibration.shown.list(), Strange: m.strange.list(), Own: m.calibrates}
+func (m *embeddings) vectorModel(vectors []byte) *retrieve.VectorModel {
+	return &retrieve.VectorModel{Vectors: vectors, Weights: m.space.Weights(), Sure: m.calibration.shown.list(), Strange: m.foreign.list(), Own: m.calibrates}
 }
 
 // list are the weights and, last, the bias.

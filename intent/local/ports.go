@@ -103,10 +103,10 @@ type Candidate struct {
 	stated []string
 	// several are values beside each other for a parameter that takes one.
 	several map[string][]slots.Mention
-	// mood is that of the most similar example. explained is how many content
+	// modality is that of the most similar example. explained is how many content
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.
-	mood      modality.Modality
+	modality  modality.Modality
 	nearest   float64 // likeness to that example
 	explained float64
 	contested int

@@ -144,16 +144,16 @@ func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 	return out
 }
 
-// mend reads mistyped words of a message as those that they are meant for, for whatever
+// repairSpelling reads mistyped words of a message as those that they are meant for, for whatever
 // reads it: they ask for what is asked for in the words of the catalog. Values are given as
 // they were written.
-func (x *wording) mend(lexicon *tokenize.Lexicon, d *values.Doc) {
+func (x *wording) repairSpelling(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
 		if x.has(t) || !tokenize.IsPlainWord(tokens, i) {
 			continue
 		}
-		if w, ok := tokenize.ExpandShorthand(lexicon, d.Tokens, d.Voice, i, x.has); ok {
+		if w, ok := tokenize.ExpandShorthand(lexicon, d.Tokens, d.Languages, i, x.has); ok {
 			tokens[i] = t.Respelled(w)
 			continue
 		}
@@ -202,12 +202,12 @@ func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*i
 	defer x.scratch.Put(s)
 	v := x.words.vectorOf(tokens)
 	x.score(s, v)
-	x.senses.score(s, means)
+	x.embeddings.score(s, means)
 	hits, outside := x.firstStage(s, allowed)
 	claimed(x, hits, tokens)
 	compare(hits, outside)
 	x.secondStage(s, hits, v)
-	x.senses.compare(hits, means)
+	x.embeddings.compare(hits, means)
 	x.named(hits, tokens)
 	x.sayExactly(&hits, tokens, allowed)
 	sortHits(hits)
@@ -307,12 +307,12 @@ func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
 func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
-	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.actions.DoneTo(object) }) {
 		return
 	}
 	for i := range hits {
 		h := &hits[i]
-		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.deeds.DoneTo(object) {
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.actions) > 0 && !c.actions.DoneTo(object) {
 			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
 		}
 	}

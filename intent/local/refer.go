@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// kindCarried is the evidence of a value that a word such as "her" stands for, and
+// kindReferred is the evidence of a value that a word such as "her" stands for, and
 // carriedValue how sure that is.
 const (
-	kindCarried  = followup.CarriedEvidence
-	carriedValue = 0.9
+	kindReferred       = followup.CarriedEvidence
+	referredConfidence = 0.9
 )
 
 // refer gives what a part lacks from the request before it, where a word such as "her"
@@ -38,7 +38,7 @@ func (j judgement) refer(parts []*part, at int) {
 	t := j.s.m.Tokens[word]
 	best.Parameters, best.Evidence = maps.Clone(best.Parameters), maps.Clone(best.Evidence)
 	best.Parameters[name] = value
-	best.Evidence[name] = contracts.Evidence{Kind: kindCarried, P: carriedValue, Span: [2]int{t.Start, t.End}}
+	best.Evidence[name] = contracts.Evidence{Kind: kindReferred, P: referredConfidence, Span: [2]int{t.Start, t.End}}
 	best.Missing = nil
 }
 

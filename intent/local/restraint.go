@@ -11,9 +11,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// deedConfidence is the most that a reading gets that only looks, where something
+// actionConfidence is the most that a reading gets that only looks, where something
 // else is to be done.
-const deedConfidence = 0.35
+const actionConfidence = 0.35
 
 // unwantedConfidence is the most that a reading gets that takes away what is wanted.
 const unwantedConfidence = 0.1
@@ -22,46 +22,46 @@ const unwantedConfidence = 0.1
 // one message.
 type restraint struct{ s *sentenceReader }
 
-// spreadMoods reads the moods of the parts, and lets them reach over the rest
+// spreadModalities reads the moods of the parts, and lets them reach over the rest
 // of their sentence.
-func (r restraint) spreadMoods(parts []*part) {
+func (r restraint) spreadModalities(parts []*part) {
 	var carried modality.Modality
 	sentence := -1
 	for i, p := range parts {
-		first := r.s.pieces[p.first]
+		first := r.s.segments[p.first]
 		if first.Sentence != sentence {
 			carried, sentence = 0, first.Sentence
 		}
 		if first.Contrast {
 			carried &^= modality.Negated
 		}
-		own := r.ownMood(p)
+		own := r.ownModality(p)
 		if i == 0 && modality.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
 			own |= modality.FollowUp
 		}
 		if r.s.retracted {
 			own |= modality.Retracted
 		}
-		p.own, p.mood = own, own|carried
+		p.own, p.modality = own, own|carried
 		carried |= own & modality.Inherited
 		if own&modality.Content != 0 {
 			carried |= modality.Narrative // what follows "and" may belong to what is said
 		}
 		if modality.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
 			carried |= modality.Conditional
-			if i > 0 && r.s.pieces[parts[i-1].last].Sentence == sentence {
-				parts[i-1].mood |= modality.Conditional
+			if i > 0 && r.s.segments[parts[i-1].last].Sentence == sentence {
+				parts[i-1].modality |= modality.Conditional
 			}
 		}
-		sentence = r.s.pieces[p.last].Sentence
+		sentence = r.s.segments[p.last].Sentence
 	}
 }
 
-// ownMood reads the mood of a part by itself.
-func (r restraint) ownMood(p *part) modality.Modality {
-	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.pieces[p.first]
+// ownModality reads the mood of a part by itself.
+func (r restraint) ownModality(p *part) modality.Modality {
+	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.segments[p.first]
 	covered := r.s.switches(p)
-	own := r.moodOf(p, covered)
+	own := r.modalityOf(p, covered)
 	if !first.Subordinate && !first.Sequence && modality.StartsWithGerund(tokens) {
 		own |= modality.Narrative
 	}
@@ -80,16 +80,16 @@ func (r restraint) ownMood(p *part) modality.Modality {
 // goesOn tells whether a part has a piece behind the first that begins as
 // requests do.
 func (r restraint) goesOn(p *part) bool {
-	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next slots.Segment) bool {
+	return slices.ContainsFunc(r.s.segments[p.first+1:p.last+1], func(next slots.Segment) bool {
 		fold := r.s.m.Tokens[next.From].Fold
-		return r.s.x.cutter.Openers[fold] && !r.s.x.tools.Lexicon.Light(fold)
+		return r.s.x.segmenter.Openers[fold] && !r.s.x.tools.Lexicon.StopWord(fold)
 	})
 }
 
-// moodOf reads the mood of the words of a part.
-func (r restraint) moodOf(p *part, covered []bool) modality.Modality {
+// modalityOf reads the mood of the words of a part.
+func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
-	m := r.s.x.moods.Of(tokens, covered, !r.s.said.Framed(p.from))
+	m := r.s.x.modalityReader.Of(tokens, covered, !r.s.said.Framed(p.from))
 	if r.hasMark(p) && !r.s.said.Framed(p.from) && modality.IsQuestion(tokens, covered) {
 		m |= modality.Question
 	}
@@ -122,7 +122,7 @@ func (s *sentenceReader) switches(p *part) []bool {
 
 // limit holds back what has an effect and is not plainly asked for.
 func (r restraint) limit(p *part) {
-	commandNegated := p.mood&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
+	commandNegated := p.modality&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
@@ -157,7 +157,7 @@ func (r restraint) elsewhere(of *indexed, stem string) bool {
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
-	if kin&lexicon.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
+	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem
@@ -170,7 +170,7 @@ func (r restraint) unable(p *part) {
 		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
 			continue
 		}
-		c.Confidence = min(c.Confidence, deedConfidence)
+		c.Confidence = min(c.Confidence, actionConfidence)
 	}
 }
 
@@ -245,17 +245,17 @@ func (r restraint) mayGive(c *Candidate) bool {
 // share. A negation is excused only by the most similar example.
 func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {
-		return p.mood &^ p.own // what stands around it still counts
+		return p.modality &^ p.own // what stands around it still counts
 	}
 	idx, ok := r.s.x.refs[c.Entry.Ref()]
 	if !ok {
-		return p.mood
+		return p.modality
 	}
-	odd := p.mood &^ (idx.moods &^ modality.Negated)
+	odd := p.modality &^ (idx.modalities &^ modality.Negated)
 	if c.begins {
 		odd &^= modality.Content
 	}
-	if odd&modality.Negated != 0 && c.mood&modality.Negated != 0 && !r.orders(p, idx) {
+	if odd&modality.Negated != 0 && c.modality&modality.Negated != 0 && !r.orders(p, idx) {
 		odd &^= modality.Negated
 	}
 	return odd

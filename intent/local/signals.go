@@ -52,11 +52,11 @@ const (
 
 // readings are the first candidates of a part, best first.
 type readings struct {
-	all    []rated
-	tokens []tokenize.Token
-	timed  []bool   // tokens that are numbers or dates
-	terms  []uint32 // features of the words
-	heard  bool     // they were ranked by meaning too
+	all     []rated
+	tokens  []tokenize.Token
+	timed   []bool   // tokens that are numbers or dates
+	terms   []uint32 // features of the words
+	encoded bool     // they were ranked by meaning too
 }
 
 // signals describes a candidate among the others.

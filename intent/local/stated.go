@@ -55,7 +55,7 @@ func (j judgement) pointed(p *part) {
 		return
 	}
 	for k := range p.candidates[:at] {
-		p.candidates[k].Confidence = min(p.candidates[k].Confidence, deedConfidence)
+		p.candidates[k].Confidence = min(p.candidates[k].Confidence, actionConfidence)
 	}
 	p.candidates[at].Confidence = max(p.candidates[at].Confidence, plainConfidence)
 	sortCandidates(p.candidates)
@@ -69,7 +69,7 @@ func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Mes
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	for _, said := range j.s.said.Segments {
-		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
+		told := j.s.x.modalityReader.Of(j.s.m.Tokens[said.From:said.To], nil, true)
 		if said.Kind != modality.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(modality.Foreign|modality.Negated) != 0 {
 			continue
 		}

@@ -34,7 +34,7 @@ func (x *Index) newSubject(c *indexed) subject {
 		name = name[1:] // its verb, for which there are many others
 	}
 	for _, t := range name {
-		if lexicon.Light(t.Fold) {
+		if lexicon.StopWord(t.Fold) {
 			continue
 		}
 		w := nameWord{t, 1}
@@ -96,7 +96,7 @@ func (x *Index) object(of readings, r rated) []tokenize.Token {
 
 // run finds the next run of content words that are no values.
 func (x *Index) run(of readings, r rated, from int) (first, end int) {
-	says := func(i int) bool { return !x.tools.Lexicon.Light(of.tokens[i].Fold) && !x.value(of, r, i) }
+	says := func(i int) bool { return !x.tools.Lexicon.StopWord(of.tokens[i].Fold) && !x.value(of, r, i) }
 	for first = from; first < len(of.tokens) && !says(first); first++ {
 	}
 	for end = first; end < len(of.tokens) && says(end) && (end == first || !of.tokens[end].Break); end++ {

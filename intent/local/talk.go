@@ -42,7 +42,7 @@ func (a *Reader) Small(word string) bool {
 	lex := a.local.tools.Lexicon
 	w := tokens[0].Word
 	_, operator := lexicon.Find(&lex.Operators, tokens, 0)
-	return (lex.Function(w.Fold) || w.Has(lexicon.Starts)) && !operator && !w.Has(lexicon.Negation) && !w.Has(lexicon.Denial) && !w.Has(lexicon.Lacking) && !w.Has(lexicon.Condition) && !w.Has(lexicon.Switches)
+	return (lex.FunctionWord(w.Fold) || w.Has(lexicon.Starts)) && !operator && !w.Has(lexicon.Negation) && !w.Has(lexicon.Denial) && !w.Has(lexicon.Lacking) && !w.Has(lexicon.Condition) && !w.Has(lexicon.Switches)
 }
 
 // Values tells a text that may be nothing but values: no word in it says not, sets a
@@ -50,7 +50,7 @@ func (a *Reader) Small(word string) bool {
 // thing is asked about, none asks or points at something either.
 func (a *Reader) Values(said string, another bool) bool {
 	lexica, tokens := a.local.tools.Lexicon.Lexica, tokenize.Tokens(said)
-	voice := lexicon.Listen(lexica, tokens, nil)
+	voice := lexicon.DetectLanguages(lexica, tokens, nil)
 	for i, t := range tokens {
 		if t.Is(tokenize.FormQuoted) {
 			continue

@@ -30,9 +30,9 @@ const (
 // catalog gives the same weights.
 const trainOrder = 20
 
-// lesson is one sentence to learn: what it says and what it must not be taken
+// trainingExample is one sentence to learn: what it says and what it must not be taken
 // for.
-type lesson struct {
+type trainingExample struct {
 	doc    int32
 	truth  int32
 	rivals []int32
@@ -41,7 +41,7 @@ type lesson struct {
 // trained gives a copy of the index with trained weights. It takes time, and
 // stops when ctx does.
 func (x *Index) trained(ctx context.Context) (*Index, error) {
-	lessons, err := x.lessons(ctx)
+	lessons, err := x.trainingExamples(ctx)
 	if err != nil || len(lessons) == 0 {
 		return x, err
 	}
@@ -62,9 +62,9 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	return &y, nil
 }
 
-// lessons finds the rivals of every example by the untrained index.
-func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
-	var out []lesson
+// trainingExamples finds the rivals of every example by the untrained index.
+func (x *Index) trainingExamples(ctx context.Context) ([]trainingExample, error) {
+	var out []trainingExample
 	s := x.newScratch()
 	for number, c := range x.caps {
 		if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 			continue
 		}
 		for d := c.firstDoc; d < c.firstDoc+count32(c.examples)+1 && d < c.firstNot; d++ {
-			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
+			l := trainingExample{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
 			if len(l.rivals) > 0 {
 				out = append(out, l)
 			}
@@ -132,7 +132,7 @@ func (t *trainer) seed() {
 }
 
 // learn does one step of stochastic gradient descent on a sentence.
-func (t *trainer) learn(l lesson) {
+func (t *trainer) learn(l trainingExample) {
 	s := &t.x.docs[l.doc]
 	t.values = t.values[:0]
 	for k, id := range s.features {

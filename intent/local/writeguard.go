@@ -46,7 +46,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 		return modality.Retracted.Note()
 	case modality.Refuses(s.m.Tokens, covered):
 		return modality.Negated.Note()
-	case quotesDeed(s, idx):
+	case quotesAction(s, idx):
 		return noteQuoted
 	}
 	stop := restraining
@@ -87,9 +87,9 @@ func coveredBy(s *sentenceReader, evidence map[string]contracts.Evidence) []bool
 	return out
 }
 
-// quotesDeed tells a message that quotes a command, and has no verb of the capability's kind
+// quotesAction tells a message that quotes a command, and has no verb of the capability's kind
 // outside of the quotation: "translate “delete the file” into German".
-func quotesDeed(s *sentenceReader, of *indexed) bool {
+func quotesAction(s *sentenceReader, of *indexed) bool {
 	quotes := false
 	for i := 0; i < len(s.m.Tokens); i++ {
 		t := s.m.Tokens[i]
@@ -103,7 +103,7 @@ func quotesDeed(s *sentenceReader, of *indexed) bool {
 		for end < len(s.m.Tokens) && s.m.Tokens[end].Is(tokenize.FormQuoted) {
 			end++
 		}
-		quotes = quotes || modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.Deeds() != 0
+		quotes = quotes || modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[i:end])&lexicon.ActionKinds() != 0
 		i = end - 1
 	}
 	return quotes
@@ -124,7 +124,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 		p.candidates = []Candidate{c}
 	}
 	held := restraint{s}
-	held.spreadMoods(parts)
+	held.spreadModalities(parts)
 	var m modality.Modality
 	for _, p := range parts {
 		if !s.about(p, evidence, len(parts)) {
@@ -164,7 +164,7 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 // no value of it is what is left out.
 func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covered []bool, planned bool) bool {
 	tokens := s.m.Tokens
-	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
+	voice := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
 		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
 		if !ok || hit.Value != lexicon.Except || covered[i] || tokens[i].Is(tokenize.FormQuoted) {
@@ -190,13 +190,13 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 // begins as examples do, what it says something shall say.
 func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
-		return p.mood &^ p.own
+		return p.modality &^ p.own
 	}
-	odd := p.mood &^ (c.mood &^ modality.Negated)
+	odd := p.modality &^ (c.modality &^ modality.Negated)
 	if c.begins {
 		odd &^= modality.Content
 	}
-	if c.mood&modality.Negated != 0 && !r.orders(p, of) {
+	if c.modality&modality.Negated != 0 && !r.orders(p, of) {
 		odd &^= modality.Negated
 	}
 	return odd
@@ -206,7 +206,7 @@ func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality 
 // stands: "as soon as the audit is over".
 func depends(s *sentenceReader, covered []bool) bool {
 	tokens := s.m.Tokens
-	voice := lexicon.Listen(lexicon.Shipped(), tokens, nil)
+	voice := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
 		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
 		if !ok || hit.Value != lexicon.Unless && hit.Value != lexicon.Provided || covered[i] || tokens[i].Is(tokenize.FormQuoted) {

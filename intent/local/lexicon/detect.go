@@ -140,8 +140,8 @@ func (l *Lexica) vote(w Word, votes []float64) {
 	}
 }
 
-// Listened is a token, as far as the language is heard from it.
-type Listened interface {
+// Detectable is a token, as far as the language is heard from it.
+type Detectable interface {
 	Spoken
 	// Votes tells words that are of the language of the sentence: no names, values
 	// or quotations.
@@ -150,8 +150,8 @@ type Listened interface {
 	Begins() bool
 }
 
-// Voice is how probable each language is in each sentence of a message.
-type Voice struct {
+// LanguageMix is how probable each language is in each sentence of a message.
+type LanguageMix struct {
 	sentences []int // of each token
 	weights   []Weights
 	orders    [][]int
@@ -160,10 +160,10 @@ type Voice struct {
 // whole is how much the other sentences of a message say of one.
 const whole = 0.4
 
-// Listen tells the languages of a message. Prior are those of its author, nil where
+// DetectLanguages tells the languages of a message. Prior are those of its author, nil where
 // nothing is known.
-func Listen[T Listened](l *Lexica, tokens []T, prior Weights) Voice {
-	v := Voice{sentences: make([]int, len(tokens))}
+func DetectLanguages[T Detectable](l *Lexica, tokens []T, prior Weights) LanguageMix {
+	v := LanguageMix{sentences: make([]int, len(tokens))}
 	languages := len(l.Languages)
 	var votes [][]float64
 	sum := make([]float64, languages)
@@ -223,7 +223,7 @@ func (w Weights) order() []int {
 
 // Order gives the languages of the sentence that a token stands in, the most
 // probable first.
-func (v Voice) Order(i int) []int {
+func (v LanguageMix) Order(i int) []int {
 	if i < 0 || i >= len(v.sentences) {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (v Voice) Order(i int) []int {
 }
 
 // At gives the languages of the sentence that a token stands in.
-func (v Voice) At(i int) Weights {
+func (v LanguageMix) At(i int) Weights {
 	if i < 0 || i >= len(v.sentences) {
 		return nil
 	}

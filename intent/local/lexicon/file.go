@@ -54,13 +54,13 @@ type file struct {
 	Pasts    string `toml:"pasts"`
 	Presents string `toml:"presents"`
 
-	Operators  map[Operator][]string `toml:"operators"`
-	Frames     map[Frame][]string    `toml:"frames"`
-	Reasons    map[Reason][]string   `toml:"reasons"`
-	Begins     map[Mood][]string     `toml:"begins"`
-	Within     map[Mood][]string     `toml:"within"`
-	Separators map[Joint][]string    `toml:"separators"`
-	Talk       map[Talk][]string     `toml:"talk"`
+	Operators  map[Operator][]string   `toml:"operators"`
+	Frames     map[Frame][]string      `toml:"frames"`
+	Reasons    map[Reason][]string     `toml:"reasons"`
+	Begins     map[Modality][]string   `toml:"begins"`
+	Within     map[Modality][]string   `toml:"within"`
+	Separators map[Connective][]string `toml:"separators"`
+	Talk       map[Talk][]string       `toml:"talk"`
 
 	Numbers Numbers `toml:"numbers"`
 	Dates   Dates   `toml:"dates"`
@@ -214,9 +214,9 @@ func (c *compiler) phrases(n int, f *file) {
 	fileTable(c, n, f, "operators", &x.Operators, f.Operators, operators())
 	fileTable(c, n, f, "frames", &x.Frames, f.Frames, []Frame{FrameBefore, FrameBehind, FrameWhole, FrameOrders, FrameNames, FrameAmid, FrameReplaced})
 	fileTable(c, n, f, "reasons", &x.Reasons, f.Reasons, []Reason{ReasonWhy, ReasonFor, ReasonSo})
-	fileTable(c, n, f, "begins", &x.Begins, f.Begins, moods())
-	fileTable(c, n, f, "within", &x.Within, f.Within, moods())
-	fileTable(c, n, f, "separators", &x.Separators, f.Separators, joints())
+	fileTable(c, n, f, "begins", &x.Begins, f.Begins, modalities())
+	fileTable(c, n, f, "within", &x.Within, f.Within, modalities())
+	fileTable(c, n, f, "separators", &x.Separators, f.Separators, connectives())
 	fileTable(c, n, f, "talk", &x.Talk, f.Talk, talks())
 }
 

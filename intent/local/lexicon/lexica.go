@@ -46,12 +46,12 @@ type Lexica struct {
 	Languages []*Language
 
 	Operators  Book[Operator]
-	Frames     Book[Frame]  // courtesy around a command
-	Reasons    Book[Reason] // what is behind says why
-	Begins     Book[Mood]   // how a request begins that is none
-	Within     Book[Mood]   // the same at any place
-	Separators Book[Joint]  // between requests
-	Talk       Book[Talk]   // what asks for nothing that is done
+	Frames     Book[Frame]      // courtesy around a command
+	Reasons    Book[Reason]     // what is behind says why
+	Begins     Book[Modality]   // how a request begins that is none
+	Within     Book[Modality]   // the same at any place
+	Separators Book[Connective] // between requests
+	Talk       Book[Talk]       // what asks for nothing that is done
 
 	table                              table
 	verbs                              map[string][]verbStem

@@ -83,40 +83,42 @@ const (
 	ReasonSo  Reason = "so"  // "so": what is before says why
 )
 
-// Mood is how something is said, when it is not a plain request.
-type Mood string
+// Modality is how something is said, when it is not a plain request.
+type Modality string
 
 // The moods that phrases tell.
 const (
-	MoodWhatIf     Mood = "what_if"    // "what would happen if"
-	MoodHowTo      Mood = "how_to"     // "how do I"
-	MoodPermission Mood = "permission" // "can I"
-	MoodQuestion   Mood = "question"   // "did you"
-	MoodMore       Mood = "more"       // asks for what nothing here does: "remind me"
-	MoodNegated    Mood = "negated"    // "no need to"
-	MoodNarrative  Mood = "narrative"  // "I cancelled"
-	MoodPolite     Mood = "polite"     // a question that is a request: "could you"
-	MoodCondition  Mood = "condition"  // "if", where the word has other meanings too
-	MoodFollowUp   Mood = "follow_up"  // goes on from something said before: "what about"
+	ModalityWhatIf     Modality = "what_if"    // "what would happen if"
+	ModalityHowTo      Modality = "how_to"     // "how do I"
+	ModalityPermission Modality = "permission" // "can I"
+	ModalityQuestion   Modality = "question"   // "did you"
+	ModalityMore       Modality = "more"       // asks for what nothing here does: "remind me"
+	ModalityNegated    Modality = "negated"    // "no need to"
+	ModalityNarrative  Modality = "narrative"  // "I cancelled"
+	ModalityPolite     Modality = "polite"     // a question that is a request: "could you"
+	ModalityCondition  Modality = "condition"  // "if", where the word has other meanings too
+	ModalityFollowUp   Modality = "follow_up"  // goes on from something said before: "what about"
 )
 
-func moods() []Mood {
-	return []Mood{MoodWhatIf, MoodHowTo, MoodPermission, MoodQuestion, MoodMore, MoodNegated, MoodNarrative, MoodPolite, MoodCondition, MoodFollowUp}
+func modalities() []Modality {
+	return []Modality{ModalityWhatIf, ModalityHowTo, ModalityPermission, ModalityQuestion, ModalityMore, ModalityNegated, ModalityNarrative, ModalityPolite, ModalityCondition, ModalityFollowUp}
 }
 
-// Joint is what the words between two requests say.
-type Joint string
+// Connective is what the words between two requests say.
+type Connective string
 
 // The joints.
 const (
-	JointThen     Joint = "then"     // what follows is done after
-	JointContrast Joint = "contrast" // "but"
-	JointAnd      Joint = "and"
-	JointBefore   Joint = "before" // what follows is done after what is before it
-	JointAfter    Joint = "after"  // what follows is done first
+	ConnectiveThen     Connective = "then"     // what follows is done after
+	ConnectiveContrast Connective = "contrast" // "but"
+	ConnectiveAnd      Connective = "and"
+	ConnectiveBefore   Connective = "before" // what follows is done after what is before it
+	ConnectiveAfter    Connective = "after"  // what follows is done first
 )
 
-func joints() []Joint { return []Joint{JointThen, JointContrast, JointAnd, JointBefore, JointAfter} }
+func connectives() []Connective {
+	return []Connective{ConnectiveThen, ConnectiveContrast, ConnectiveAnd, ConnectiveBefore, ConnectiveAfter}
+}
 
 // Talk is what is said to be polite or curious, and asks for nothing that is done.
 type Talk string

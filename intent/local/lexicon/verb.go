@@ -88,9 +88,9 @@ func (k Kinds) Asked() Kinds {
 	return k
 }
 
-// Deeds are the kinds of verbs that change something; others show, find or compute,
+// ActionKinds are the kinds of verbs that change something; others show, find or compute,
 // or are said of anything ("start", "send me the list").
-func Deeds() (out Kinds) {
+func ActionKinds() (out Kinds) {
 	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve", "close", "assign", "extend", "record", "raise", "lower", "sell"} {
 		out |= KindOf(name)
 	}

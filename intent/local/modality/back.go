@@ -23,7 +23,7 @@ func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 		t := tokens[i]
 		ended, finite = ended || t.Has(lexicon.Ending), finite || t.Has(lexicon.Finite)
 		no := Negates(t.Fold) || Denies(t.Fold)
-		if !no && !lex.Light(t.Fold) || t.Is(tokenize.FormQuoted) {
+		if !no && !lex.StopWord(t.Fold) || t.Is(tokenize.FormQuoted) {
 			return false
 		}
 		if denied = denied || no; denied && t.Break {

@@ -32,7 +32,7 @@ func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 		case t.Named(), t.Is(tokenize.FormDigits | tokenize.FormSign), tokenize.Asks(t.Fold):
 			return -1
 		case Opening(t.Fold), lex.Filler(t.Fold), lex.Pronoun(t.Fold), t.Has(lexicon.BeforeVerb):
-		case lex.Light(t.Fold):
+		case lex.StopWord(t.Fold):
 			return -1
 		default:
 			return i
@@ -49,7 +49,7 @@ func CommandObject(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.To
 		from++
 	}
 	to := from
-	for from > 0 && to < len(tokens) && !tokens[to].Break && !tokens[to].Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormSign) && !lex.Light(tokens[to].Fold) {
+	for from > 0 && to < len(tokens) && !tokens[to].Break && !tokens[to].Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormSign) && !lex.StopWord(tokens[to].Fold) {
 		to++
 	}
 	return tokens[from:to]

@@ -58,7 +58,7 @@ func bare(m *Message, from, to int) bool {
 		if m.has(i, lexicon.Negation, lexicon.Denial, lexicon.Lacking, lexicon.Condition) || m.is(i, lexicon.Faint, lexicon.Switches, lexicon.Want, lexicon.Needing, lexicon.Anaphor, lexicon.Asks, lexicon.Reports) {
 			return false
 		}
-		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens[:to], i, m.voice.At(i).Possible); ok {
+		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens[:to], i, m.languages.At(i).Possible); ok {
 			return false
 		}
 	}
@@ -144,7 +144,7 @@ func NameEnd(m *Message, first, next int) int {
 	}
 	end := next
 	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(tokenize.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
-		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens, end, m.voice.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
+		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens, end, m.languages.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
 			return -1
 		}
 		end++

@@ -46,8 +46,8 @@ func NewReaderOf(x *lexicon.Lexica) *Reader {
 	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
 
-// moodTokens bounds how far into a request its mood is looked for.
-const moodTokens = 64
+// modalityTokens bounds how far into a request its mood is looked for.
+const modalityTokens = 64
 
 // audible are the words of a request that can give it a mood.
 type audible struct {
@@ -64,7 +64,7 @@ type audible struct {
 func listen(tokens []tokenize.Token, covered []bool) audible {
 	a := audible{content: -1, begins: true, leads: map[int]bool{}}
 	for i, t := range tokens {
-		if len(a.folds) == moodTokens {
+		if len(a.folds) == modalityTokens {
 			break
 		}
 		if t.Is(tokenize.FormQuoted) || i < len(covered) && covered[i] {
@@ -97,7 +97,7 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 	if a.begins && starts {
 		m = r.start(a.tokens)
 	}
-	if r.unproven && len(tokens) > 0 && !r.lexica.Languages[lexicon.Listen(r.lexica, tokens, nil).At(0).Best()].Proven {
+	if r.unproven && len(tokens) > 0 && !r.lexica.Languages[lexicon.DetectLanguages(r.lexica, tokens, nil).At(0).Best()].Proven {
 		m |= Foreign
 	}
 	if len(a.tokens) > 0 && a.tokens[0].Has(lexicon.Lacking) {
@@ -106,7 +106,7 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 	possible := r.possible(tokens)
 	for i, t := range a.tokens {
 		within, _ := lexicon.FindIn(&r.lexica.Within, a.tokens, i, possible)
-		told := moodOf(within.Value)
+		told := modalityOf(within.Value)
 		switch {
 		case t.Has(lexicon.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
 			m |= Negated
@@ -132,7 +132,7 @@ func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 	var weights lexicon.Weights
 	return func(language int) bool {
 		if weights == nil {
-			weights = lexicon.Listen(r.lexica, tokens, nil).At(0)
+			weights = lexicon.DetectLanguages(r.lexica, tokens, nil).At(0)
 		}
 		return weights.Possible(language)
 	}
@@ -146,7 +146,7 @@ func (r *Reader) Begins(tokens []tokenize.Token) bool {
 // start looks at the first words.
 func (r *Reader) start(tokens []tokenize.Token) Modality {
 	hit, _ := lexicon.Find(&r.lexica.Begins, tokens, 0)
-	m := moodOf(hit.Value)
+	m := modalityOf(hit.Value)
 	if m == Negated && !r.speaks(tokens, 0, hit.Language) {
 		return 0
 	}
@@ -173,7 +173,7 @@ func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
 // before a value: the Portuguese "38 litros no LM-100". Behind a verb or a name, as in "C-73
 // no C-72", it denies.
 func (r *Reader) places(tokens []tokenize.Token, i int) bool {
-	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
+	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if tokens[i].In(n, lexicon.PrepPlaceTime) && weights.Likely(n) {
 			return i > 0 && r.lexica.Kin(tokens[i-1].Fold) == 0 && !r.lexica.Acts(n, tokens[i-1].Fold)
@@ -199,7 +199,7 @@ func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 // speaks tells whether a language is more likely than those others in which a word
 // is one of grammar.
 func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
-	weights := lexicon.Listen(r.lexica, tokens, nil).At(i)
+	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if n != language && tokens[i].In(n, lexicon.Function) && weights[n] > weights[language] {
 			return false
@@ -235,7 +235,7 @@ func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 		return true
 	}
 	hit, ok := lexicon.FindIn(&lexicon.Shipped().Within, tokens, i, possible)
-	return ok && hit.Value == lexicon.MoodCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
+	return ok && hit.Value == lexicon.ModalityCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
 // LeadsCondition tells whether a piece of a sentence begins with a condition
@@ -255,13 +255,13 @@ func IsQuestion(tokens []tokenize.Token, covered []bool) bool {
 // politely tells the beginning of a question that is a request: "could you …".
 func politely(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
-	return ok && hit.Value == lexicon.MoodPolite
+	return ok && hit.Value == lexicon.ModalityPolite
 }
 
 // goesOn tells the first words of what goes on from an earlier message.
 func goesOn(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
-	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.MoodFollowUp
+	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.ModalityFollowUp
 }
 
 // IsFollowUp tells words that go on from something said before: a value behind
@@ -271,7 +271,7 @@ func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bo
 		return false
 	}
 	for i, t := range tokens {
-		if !lexicon.Light(t.Fold) && !t.Named() && !covered[i] {
+		if !lexicon.StopWord(t.Fold) && !t.Named() && !covered[i] {
 			return false
 		}
 	}

@@ -60,7 +60,7 @@ func (r *report) told() bool {
 	if r.from >= r.to {
 		return false
 	}
-	r.possible = lexicon.Listen(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
+	r.possible = lexicon.DetectLanguages(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
 	past := func(l int) bool {
 		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lexicon.Did)
 	}
@@ -231,7 +231,7 @@ func (r *report) in(is func(language int) bool) bool {
 // then tells a word that only puts what is told in order.
 func (m *Message) then(i int) bool {
 	joint, ok := m.joint(i)
-	return ok && (joint == lexicon.JointThen || joint == lexicon.JointContrast)
+	return ok && (joint == lexicon.ConnectiveThen || joint == lexicon.ConnectiveContrast)
 }
 
 // adverbial tells words such as "quickly", "rapidamente".

@@ -257,7 +257,7 @@ func (a *roleReading) excepted(v RoleValue) bool {
 		i--
 	}
 	joint, ok := a.m.joint(max(i, 0))
-	out := ok && i > a.From && joint == lexicon.JointContrast && !a.m.Tokens[i].Break
+	out := ok && i > a.From && joint == lexicon.ConnectiveContrast && !a.m.Tokens[i].Break
 	a.Operated, a.Excepted = a.Operated || out, a.Excepted || out
 	return out
 }
@@ -385,7 +385,7 @@ func (a *roleReading) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) 
 		return lexicon.Hit[lexicon.Operator]{}, false
 	}
 	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.
-	hit, ok := lexicon.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.voice.At(i).Possible)
+	hit, ok := lexicon.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.languages.At(i).Possible)
 	if ok && hit.Value == lexicon.Or && (a.article(i, to) || hit.Language != a.m.language && a.m.is(i, lexicon.Article)) {
 		return hit, false
 	}
@@ -398,7 +398,7 @@ func (a *roleReading) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) 
 // article tells a word for "or" that is an article of another language: right behind a
 // verb and before no other deed, where there is nothing to choose between.
 func (a *roleReading) article(i, to int) bool {
-	return a.m.has(i, lexicon.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lexicon.Deeds() == 0
+	return a.m.has(i, lexicon.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lexicon.ActionKinds() == 0
 }
 
 // excused tells an operator that the capability itself is asked for with.

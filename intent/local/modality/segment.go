@@ -39,24 +39,24 @@ type Message struct {
 	Tokens   []tokenize.Token
 	Segments []Segment
 
-	lex      *lexicon.Lexica
-	voice    lexicon.Voice
-	entities []values.Entity
-	inEntity []bool       // by token
-	code     []bool       // tokens of identifiers: "J-5"
-	frame    []bool       // tokens of courtesy
-	numbers  map[int]bool // tokens that number the items of a list
-	ordered  []bool       // tokens that are told, and asked for by what stands behind them
-	language int          // the one with the most small words
-	bids     func(int) bool
-	plain    func(from, to int) bool
+	lex       *lexicon.Lexica
+	languages lexicon.LanguageMix
+	entities  []values.Entity
+	inEntity  []bool       // by token
+	code      []bool       // tokens of identifiers: "J-5"
+	frame     []bool       // tokens of courtesy
+	numbers   map[int]bool // tokens that number the items of a list
+	ordered   []bool       // tokens that are told, and asked for by what stands behind them
+	language  int          // the one with the most small words
+	bids      func(int) bool
+	plain     func(from, to int) bool
 }
 
 // Segmented cuts a message. Bids tells a token that requests of the catalog begin
 // with; mooded a run of tokens whose first words say that it is no plain request.
 func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
-		Src: src, Tokens: tokens, lex: lex, voice: lexicon.Listen(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
+		Src: src, Tokens: tokens, lex: lex, languages: lexicon.DetectLanguages(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
 		inEntity: make([]bool, len(tokens)), code: make([]bool, len(tokens)), frame: make([]bool, len(tokens)), ordered: make([]bool, len(tokens)),
 	}
 	for _, e := range entities {
@@ -83,7 +83,7 @@ func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entitie
 // guess gives the language with the most small words; of equals the one that the letters of
 // the message speak for ("peso do mês"), or else the first.
 func (m *Message) guess() int {
-	best, most, sounds := 0, 0, m.voice.At(0).Best()
+	best, most, sounds := 0, 0, m.languages.At(0).Best()
 	for l := range m.lex.Languages {
 		n := 0
 		for i := range m.Tokens {
@@ -121,7 +121,7 @@ func (m *Message) Says(i int, c lexicon.Class) bool { return m.is(i, c) }
 // "¿y cuántas le quedan?" has the most small words in French as well.
 func (m *Message) May(i int, c lexicon.Class) bool {
 	for l := range m.lex.Languages {
-		if m.voice.At(i).Likely(l) && m.word(i) && m.Tokens[i].In(l, c) {
+		if m.languages.At(i).Likely(l) && m.word(i) && m.Tokens[i].In(l, c) {
 			return true
 		}
 	}
@@ -134,7 +134,7 @@ func (m *Message) word(i int) bool {
 }
 
 // joint gives what a word such as "and" or "then" says between requests.
-func (m *Message) joint(i int) (lexicon.Joint, bool) {
+func (m *Message) joint(i int) (lexicon.Connective, bool) {
 	hit, ok := lexicon.Find(&m.lex.Separators, m.Tokens, i)
 	return hit.Value, ok
 }
@@ -142,7 +142,7 @@ func (m *Message) joint(i int) (lexicon.Joint, bool) {
 // couples tells a word such as "and" or "but".
 func (m *Message) couples(i int) bool {
 	joint, ok := m.joint(i)
-	return ok && (joint == lexicon.JointAnd || joint == lexicon.JointContrast)
+	return ok && (joint == lexicon.ConnectiveAnd || joint == lexicon.ConnectiveContrast)
 }
 
 // light tells words that carry grammar, courtesy or reference.

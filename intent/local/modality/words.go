@@ -19,26 +19,26 @@ func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 // pass.
 func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
-// moodOf gives the mood that a phrase tells.
-func moodOf(m lexicon.Mood) Modality {
+// modalityOf gives the mood that a phrase tells.
+func modalityOf(m lexicon.Modality) Modality {
 	switch m {
-	case lexicon.MoodWhatIf:
+	case lexicon.ModalityWhatIf:
 		return WhatIf
-	case lexicon.MoodHowTo:
+	case lexicon.ModalityHowTo:
 		return HowTo
-	case lexicon.MoodPermission:
+	case lexicon.ModalityPermission:
 		return Permission
-	case lexicon.MoodQuestion:
+	case lexicon.ModalityQuestion:
 		return Question
-	case lexicon.MoodMore:
+	case lexicon.ModalityMore:
 		return More
-	case lexicon.MoodNegated:
+	case lexicon.ModalityNegated:
 		return Negated
-	case lexicon.MoodNarrative:
+	case lexicon.ModalityNarrative:
 		return Narrative
-	case lexicon.MoodCondition:
+	case lexicon.ModalityCondition:
 		return Conditional
-	case lexicon.MoodPolite, lexicon.MoodFollowUp:
+	case lexicon.ModalityPolite, lexicon.ModalityFollowUp:
 	}
 	return 0
 }

@@ -22,7 +22,7 @@ func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
 		if len(tokens) == 0 {
 			continue
 		}
-		weights := lexicon.Listen(lexica, tokens, nil).At(0)
+		weights := lexicon.DetectLanguages(lexica, tokens, nil).At(0)
 		if best := weights.Best(); weights[best] >= surelySpoken {
 			counts[best]++
 			all++

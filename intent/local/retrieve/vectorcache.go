@@ -43,9 +43,9 @@ func hashOfText(s string) textHash {
 // not wait for all of them.
 const batch = 256
 
-// Learn computes the vectors of the texts of a catalog that are not known, and
+// Compute computes the vectors of the texts of a catalog that are not known, and
 // forgets those that neither it nor the one before has.
-func (l *VectorCache) Learn(ctx context.Context, texts []string) error {
+func (l *VectorCache) Compute(ctx context.Context, texts []string) error {
 	l.mu.Lock()
 	all := maps.Clone(l.before)
 	if all == nil {
@@ -85,17 +85,17 @@ func (l *VectorCache) Learn(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// Vector gives a vector that was learned; an empty one if it was not.
-func (l *VectorCache) Vector(s string) CompactVector {
+// Compact gives a vector that was learned; an empty one if it was not.
+func (l *VectorCache) Compact(s string) CompactVector {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[hashOfText(s)]
 }
 
-// Hears gives what was learned, for examples that are asked as if they were
+// Lookup gives what was learned, for examples that are asked as if they were
 // messages; nil if it was not.
-func (l *VectorCache) Hears(s string) []float32 {
-	if v := l.Vector(s).Unpack(); len(v) > 0 {
+func (l *VectorCache) Lookup(s string) []float32 {
+	if v := l.Compact(s).Unpack(); len(v) > 0 {
 		return v
 	}
 	return nil
@@ -125,9 +125,9 @@ func (l *VectorCache) Bytes() []byte {
 	return out
 }
 
-// Take takes the vectors of a catalog from what Bytes wrote, in the place of learning
+// Restore takes the vectors of a catalog from what Bytes wrote, in the place of learning
 // them; false, and nothing happens, if it is not that.
-func (l *VectorCache) Take(data []byte) bool {
+func (l *VectorCache) Restore(data []byte) bool {
 	if len(data) < 4 {
 		return false
 	}

@@ -52,8 +52,8 @@ func (w *LatestWorker[T]) Stop(ctx context.Context) error {
 	}
 }
 
-// Want asks for something to be done, instead of anything that is not done yet.
-func (w *LatestWorker[T]) Want(what T) {
+// Request asks for something to be done, instead of anything that is not done yet.
+func (w *LatestWorker[T]) Request(what T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop == nil {

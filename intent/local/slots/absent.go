@@ -12,7 +12,7 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 		return 0
 	}
 	left := s.unread(m, part, f.Covered)
-	return s.unheard(f, left.take)
+	return s.unexplainedShare(f, left.take)
 }
 
 // Doubt is the same where free words count by how likely it is that some of them
@@ -28,7 +28,7 @@ func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	for k, best := range fd.texts(open).Marginals() {
 		free[open[k]] = best.Any
 	}
-	return s.unheard(f, func(p *param) float64 {
+	return s.unexplainedShare(f, func(p *param) float64 {
 		if there, open := free[p]; open {
 			return there
 		}
@@ -36,9 +36,9 @@ func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	})
 }
 
-// unheard is the share of the needed parameters that have no value and for
+// unexplainedShare is the share of the needed parameters that have no value and for
 // which nothing is there; there tells how likely something is.
-func (s *Set) unheard(f Filled, there func(*param) float64) float64 {
+func (s *Set) unexplainedShare(f Filled, there func(*param) float64) float64 {
 	absent, needed := 0.0, len(f.Missing)
 	for _, p := range s.params {
 		if p.required && (has(f.Values, p.single) || has(f.Values, p.list)) {
@@ -91,7 +91,7 @@ func (s *Set) unread(m *Message, part Range, covered []bool) remains {
 	run := false
 	for i := part.From; i < part.To; i++ {
 		t := m.Tokens[i]
-		could := free(i) && !t.Is(tokenize.FormDigits) && (t.Named() || !s.Knows(t) && !s.tools.Lexicon.Light(t.Fold))
+		could := free(i) && !t.Is(tokenize.FormDigits) && (t.Named() || !s.Knows(t) && !s.tools.Lexicon.StopWord(t.Fold))
 		if could && !run {
 			left.texts++
 		}

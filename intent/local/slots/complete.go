@@ -68,7 +68,7 @@ func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *c
 
 // texts weighs free words for the parameters of free text that are open.
 func (f *completer) texts(params []*param) *Assignment {
-	z := f.puzzle(params, evOrder, evSiblings)
+	z := f.assignment(params, evOrder, evSiblings)
 	if len(params) == 0 {
 		return z
 	}
@@ -82,8 +82,8 @@ func (f *completer) texts(params []*param) *Assignment {
 	return z
 }
 
-// puzzle asks for the values of parameters.
-func (f *completer) puzzle(params []*param, order, siblings evidence) *Assignment {
+// assignment asks for the values of parameters.
+func (f *completer) assignment(params []*param, order, siblings evidence) *Assignment {
 	alike := func(a, b int) bool { return params[a].sibling(params[b]) }
 	return &Assignment{Options: make([][]Option, len(params)), Order: int(order), Siblings: int(siblings), Alike: alike, Weights: f.weights[:]}
 }

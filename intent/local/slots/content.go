@@ -75,7 +75,7 @@ func addressed(r *reading, frees []*param) []mention {
 		at++
 	}
 	first := at + 1
-	for first < r.to && r.set.tools.Lexicon.Light(r.doc.Tokens[first].Fold) {
+	for first < r.to && r.set.tools.Lexicon.StopWord(r.doc.Tokens[first].Fold) {
 		first++
 	}
 	named := slices.IndexFunc(frees, func(p *param) bool { return p.naming && !p.speaks(r.set.tools.cues) })
@@ -141,7 +141,7 @@ func (r *vicinity) told(first int, half string) bool {
 		if r.set.tools.cues.Tells[t.Fold] || half != "" && IsSendVerb(t.Fold, half) {
 			return r.opens(i)
 		}
-		if !r.set.tools.Lexicon.Light(t.Fold) && !r.spelling.Familiar(i) {
+		if !r.set.tools.Lexicon.StopWord(t.Fold) && !r.spelling.Familiar(i) {
 			return false
 		}
 	}
@@ -151,7 +151,7 @@ func (r *vicinity) told(first int, half string) bool {
 // opens tells whether nothing but politeness stands before a place.
 func (r *vicinity) opens(i int) bool {
 	for j := r.from; j < i; j++ {
-		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.Light(fold) || IsNegation(fold) || tokenize.Asks(fold) {
+		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.StopWord(fold) || IsNegation(fold) || tokenize.Asks(fold) {
 			return false
 		}
 	}
@@ -215,7 +215,7 @@ func (r *reading) speechEnd(p *param, first int) int {
 	}
 	for i := first; i <= last; i++ {
 		t := r.doc.Tokens[i]
-		if !r.set.Knows(t) && !r.set.tools.Lexicon.Function(t.Fold) {
+		if !r.set.Knows(t) && !r.set.tools.Lexicon.FunctionWord(t.Fold) {
 			return last
 		}
 	}
@@ -263,7 +263,7 @@ func OnlyTells(s *Set, m *Message, run Range, f Filled) bool {
 				return said && p.speaks(s.tools.cues) && ev.Span[0] > t.End
 			})
 		}
-		if !s.tools.Lexicon.Light(t.Fold) {
+		if !s.tools.Lexicon.StopWord(t.Fold) {
 			return false
 		}
 	}

@@ -111,7 +111,7 @@ func (g gapped) joint(i int) (next int, ok bool) {
 		return i, true
 	}
 	hit, found := lexicon.Find(&g.x.Lexicon.Separators, g.Message.Tokens[:g.Run.To], i)
-	if found && hit.Value == lexicon.JointAnd && !g.Either(i+1) {
+	if found && hit.Value == lexicon.ConnectiveAnd && !g.Either(i+1) {
 		return i + hit.Tokens, true
 	}
 	return i, !found && g.Message.Tokens[i].Break

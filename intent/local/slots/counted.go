@@ -88,5 +88,5 @@ func countedEnd(r *reading, first int) int {
 func countable(r *reading, i int) bool {
 	t := r.doc.Tokens[i]
 	_, prep := r.set.tools.cues.Preps[t.Fold]
-	return !prep && !r.inEntity[i] && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) && !r.set.tools.Lexicon.Light(t.Fold) && !IsCoordination(t.Fold) && !r.spelling.Familiar(i)
+	return !prep && !r.inEntity[i] && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) && !r.set.tools.Lexicon.StopWord(t.Fold) && !IsCoordination(t.Fold) && !r.spelling.Familiar(i)
 }

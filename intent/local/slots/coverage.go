@@ -39,7 +39,7 @@ func CoverageOf(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, covere
 	opens, valued, pace, paces := true, false, 1.0, 0.0
 	for i, t := range tokens {
 		w := 1.0
-		if lex.Light(t.Fold) {
+		if lex.StopWord(t.Fold) {
 			w = lightWeight
 		}
 		share := 1.0
@@ -175,5 +175,5 @@ func separableVerb(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token) boo
 		end++
 	}
 	half := tokens[end-1].Fold
-	return end > 1 && lex.Light(half) && set.SameVerbKind(tokenize.Token{Word: lexicon.Word{Fold: half + tokens[0].Fold}})
+	return end > 1 && lex.StopWord(half) && set.SameVerbKind(tokenize.Token{Word: lexicon.Word{Fold: half + tokens[0].Fold}})
 }

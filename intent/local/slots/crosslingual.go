@@ -15,24 +15,24 @@ import (
 type CrossLingualMatcher struct {
 	m       *Message
 	lexicon *tokenize.Lexicon
-	hear    func(string) []float32
+	encode  func(string) []float32
 	// read are the message as each capability reads it; nil where it stands as it is.
 	read map[int32]*MatchedMessage
 	// vectors are those of the words, likes how like they are to those of each
 	// glossary.
-	vectors map[int][]float32
-	likes   map[liking][]float64
+	vectors      map[int][]float32
+	similarities map[similarityKey][]float64
 }
 
-// liking is a word of the message before a glossary.
-type liking struct {
+// similarityKey is a word of the message before a glossary.
+type similarityKey struct {
 	glossary *Glossary
 	token    int
 }
 
 // NewCrossLingualMatcher reads a message. hear gives the vector of a word, nil for none.
 func NewCrossLingualMatcher(m *Message, lexicon *tokenize.Lexicon, hear func(string) []float32) *CrossLingualMatcher {
-	return &CrossLingualMatcher{m: m, lexicon: lexicon, hear: hear, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, likes: map[liking][]float64{}}
+	return &CrossLingualMatcher{m: m, lexicon: lexicon, encode: hear, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, similarities: map[similarityKey][]float64{}}
 }
 
 // MatchedMessage is a message in the words of a capability.
@@ -53,8 +53,8 @@ type MatchTarget struct {
 	Capability int32
 	// Glossary are the words of its domain, Spoken the languages of it, by their places
 	// among the lexica.
-	Glossary *Glossary
-	Spoken   map[int]bool
+	Glossary  *Glossary
+	Languages map[int]bool
 	// Writes tells that it has an effect.
 	Writes bool
 	// Aliased tells a word of an alias of its values, which is read as it stands.
@@ -71,7 +71,7 @@ func IsForeignWord(m *Message, spoken map[int]bool, i int) bool {
 		return false
 	}
 	known := 0.0
-	for language, p := range m.Voice.At(i) {
+	for language, p := range m.Languages.At(i) {
 		if spoken[language] {
 			known += p
 		}
@@ -89,25 +89,25 @@ func (r *CrossLingualMatcher) For(e MatchTarget) (*MatchedMessage, bool) {
 	}
 	out, ok := r.read[e.Capability]
 	if !ok {
-		out = r.gloss(e)
+		out = r.match(e)
 		r.read[e.Capability] = out
 	}
 	return out, out != nil
 }
 
-func (r *CrossLingualMatcher) gloss(e MatchTarget) *MatchedMessage {
+func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 	out := &MatchedMessage{words: map[int]bool{}}
 	tokens := slices.Clone(r.m.Tokens)
 	for i, t := range tokens {
-		if !IsForeignWord(r.m, e.Spoken, i) || !r.open(i) || e.Aliased != nil && e.Aliased(t) {
+		if !IsForeignWord(r.m, e.Languages, i) || !r.open(i) || e.Aliased != nil && e.Aliased(t) {
 			continue
 		}
 		kin := r.lexicon.Kin(t.Fold)
 		if i > 0 && tokens[i-1].Has(lexicon.Article) {
 			kin = 0 // "die Buchung" is no verb
 		}
-		word, like, ok := e.Glossary.Nearest(e.Capability, r.like(e.Glossary, i), func(w GlossaryEntry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
-		if !ok || e.Writes && word.Sort == EntryValue && like < surelyMeant {
+		word, like, ok := e.Glossary.Nearest(e.Capability, r.similaritiesTo(e.Glossary, i), func(w GlossaryEntry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
+		if !ok || e.Writes && word.Kind == EntryValue && like < surelyMeant {
 			continue
 		}
 		tokens[i] = t.Respelled(word.Fold)
@@ -129,32 +129,32 @@ func (r *CrossLingualMatcher) gloss(e MatchTarget) *MatchedMessage {
 	return out
 }
 
-// like tells how like a word is to those of a glossary; nil if it is not heard.
-func (r *CrossLingualMatcher) like(g *Glossary, i int) []float64 {
-	at := liking{g, i}
-	likes, ok := r.likes[at]
+// similaritiesTo tells how like a word is to those of a glossary; nil if it is not heard.
+func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
+	at := similarityKey{g, i}
+	likes, ok := r.similarities[at]
 	if ok {
 		return likes
 	}
 	v, heard := r.vectors[i]
 	if !heard {
-		v = r.hear(r.m.Src[r.m.Tokens[i].Start:r.m.Tokens[i].End])
+		v = r.encode(r.m.Src[r.m.Tokens[i].Start:r.m.Tokens[i].End])
 		r.vectors[i] = v
 	}
 	if len(v) > 0 {
 		likes = g.Similarities(v)
 	}
-	r.likes[at] = likes
+	r.similarities[at] = likes
 	return likes
 }
 
-// shortestGlossed is how many letters a word has at least that is read as another.
-const shortestGlossed = 3
+// shortestMatched is how many letters a word has at least that is read as another.
+const shortestMatched = 3
 
 // open tells a word that may be read as another one.
 func (r *CrossLingualMatcher) open(i int) bool {
 	t := r.m.Tokens[i]
-	if t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormSign) || r.lexicon.Light(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestGlossed || tokenize.Humps(r.m.Src[t.Start:t.End]) != nil {
+	if t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormSign) || r.lexicon.StopWord(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestMatched || tokenize.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
 	}
 	for c := lexicon.Negation; c <= lexicon.Switches; c++ {
@@ -171,9 +171,9 @@ func (r *CrossLingualMatcher) open(i int) bool {
 // named tells a word that is written as names are, in a language that does not write
 // every noun so.
 func (r *CrossLingualMatcher) named(i int) bool {
-	t, voice := r.m.Tokens[i], r.m.Voice.At(i)
+	t, voice := r.m.Tokens[i], r.m.Languages.At(i)
 	return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) &&
-		!slices.ContainsFunc(r.m.Voice.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && voice.Likely(n) })
+		!slices.ContainsFunc(r.m.Languages.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && voice.Likely(n) })
 }
 
 // longestOperator is how many words an operator is looked for over.

@@ -14,7 +14,7 @@ func (c *Cues) InEnglish(tokens []tokenize.Token, lexicon *tokenize.Lexicon) boo
 		case c.English[t.Fold]:
 			english++
 		case c.Openers[t.Fold]:
-		case (c.Everyday.Has(t) || lexicon.Light(t.Fold)) && !c.Shared[t.Fold]:
+		case (c.Everyday.Has(t) || lexicon.StopWord(t.Fold)) && !c.Shared[t.Fold]:
 			foreign++
 		}
 	}

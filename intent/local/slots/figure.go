@@ -86,7 +86,7 @@ func (f *completer) loose(filled Filled, open []*param) []values.Entity {
 
 // figures weighs numbers for parameters.
 func (f *completer) figures(params []*param, numbers []values.Entity) *Assignment {
-	z := f.puzzle(params, evFigureOrder, evFigureSiblings)
+	z := f.assignment(params, evFigureOrder, evFigureSiblings)
 	for k, p := range params {
 		var options []Option
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
@@ -175,7 +175,7 @@ func (f *weigher) around(p *param, e values.Entity, ev *[evCount]float64) {
 				return
 			}
 			switch {
-			case f.set.tools.Lexicon.Light(t.Fold):
+			case f.set.tools.Lexicon.StopWord(t.Fold):
 			case slices.Contains(p.words, t.Stem):
 				ev[evFigureBeside] = 1
 			case p.own[t.Stem]:

@@ -15,8 +15,8 @@ type Glossary struct{ entries []GlossaryEntry }
 type GlossaryEntry struct {
 	Fold   string
 	Vector retrieve.CompactVector
-	// Sort is what it stands for, Of are the capabilities that are asked for with it.
-	Sort EntryKind
+	// Kind is what it stands for, Of are the capabilities that are asked for with it.
+	Kind EntryKind
 	Of   map[int32]bool
 }
 
@@ -62,13 +62,13 @@ func (g *Glossary) Nearest(capability int32, likes []float64, fits func(Glossary
 			best = i
 		}
 	}
-	if best < 0 || likes[best] < sameMeaning || g.entries[best].Sort == EntryAmbiguous || g.entries[best].Sort == EntryValue && likes[best] < sameValue {
+	if best < 0 || likes[best] < sameMeaning || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && likes[best] < sameValue {
 		return GlossaryEntry{}, 0, false
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
 		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
-		if e.Sort != EntryWord && g.entries[best].Sort != EntryWord {
+		if e.Kind != EntryWord && g.entries[best].Kind != EntryWord {
 			rival = likes[i] > likes[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}
 		if i != best && rival && fits(e) {

@@ -13,7 +13,7 @@ func TestAWordIsReadAsOneThatMeansTheSame(t *testing.T) {
 	t.Parallel()
 	const rooms, pupils = 0, 1
 	entry := func(fold string, sort slots.EntryKind, of int32, v ...float32) slots.GlossaryEntry {
-		return slots.GlossaryEntry{Fold: fold, Sort: sort, Of: map[int32]bool{of: true}, Vector: retrieve.Quantize(v)}
+		return slots.GlossaryEntry{Fold: fold, Kind: sort, Of: map[int32]bool{of: true}, Vector: retrieve.Quantize(v)}
 	}
 	g := slots.NewGlossary([]slots.GlossaryEntry{
 		entry("room", slots.EntryWord, rooms, 1, 0, 0), entry("pupil", slots.EntryWord, pupils, 0.6, 0.8, 0),

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// mostGlossary is how many words of one capability a glossary has.
-const mostGlossary = 40
+// maxGlossary is how many words of one capability a glossary has.
+const maxGlossary = 40
 
 // EntryKind is what a word of a glossary stands for.
 type EntryKind uint8
@@ -100,7 +100,7 @@ func ambiguous(t tokenize.Token) bool {
 
 func (v vocabularyOf) add(t tokenize.Token, sort EntryKind) {
 	plain := !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormSign) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value)
-	if plain && len(t.Fold) >= shortestGlossed && len(v) < mostGlossary {
+	if plain && len(t.Fold) >= shortestMatched && len(v) < maxGlossary {
 		v[t.Fold] = max(v[t.Fold], sort)
 	}
 }

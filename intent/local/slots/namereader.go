@@ -117,7 +117,7 @@ func (r *NameReader) Conjoined(first, last int, naming bool) int {
 // NameWord tells whether a token looks like a part of a name.
 func (r *NameReader) NameWord(i int) bool {
 	t := r.Doc.Tokens[i]
-	if !t.Is(tokenize.FormTitle|tokenize.FormCaps) || t.Is(tokenize.FormQuoted) || r.InEntity[i] || r.Lexicon.Light(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
+	if !t.Is(tokenize.FormTitle|tokenize.FormCaps) || t.Is(tokenize.FormQuoted) || r.InEntity[i] || r.Lexicon.StopWord(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
 		return false
 	}
 	if r.Learning {
@@ -179,7 +179,7 @@ func (r *NameReader) continuesName(j int) bool {
 	if !t.Is(tokenize.FormTitle) || t.Is(tokenize.FormFirst|tokenize.FormQuoted) || r.InEntity[j] {
 		return false
 	}
-	return !r.Lexicon.Light(t.Fold) || !r.CapitalNouns() // "Sá" is a name, "Sie" is not
+	return !r.Lexicon.StopWord(t.Fold) || !r.CapitalNouns() // "Sá" is a name, "Sie" is not
 }
 
 // DigitsOfName lets a number end a name, such as "Support Bot 2", where the

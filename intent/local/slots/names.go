@@ -268,7 +268,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 		if i > first && t.Break || r.inEntity[i] || t.Is(tokenize.FormQuoted) || r.isKnownValue(i) {
 			break
 		}
-		light, known := r.set.tools.Lexicon.Light(t.Fold), r.spelling.Familiar(i) || r.spelling.Request.AskedHowMany(r.doc, r.from, i)
+		light, known := r.set.tools.Lexicon.StopWord(t.Fold), r.spelling.Familiar(i) || r.spelling.Request.AskedHowMany(r.doc, r.from, i)
 		if p.resolver && (light || known || r.set.tools.cues.Verbal[t.Fold]) || i == first && light {
 			break
 		}
@@ -280,7 +280,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 		}
 		last = i
 	}
-	for last >= first && r.set.tools.Lexicon.Light(r.doc.Tokens[last].Fold) {
+	for last >= first && r.set.tools.Lexicon.StopWord(r.doc.Tokens[last].Fold) {
 		last--
 	}
 	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(tokenize.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {

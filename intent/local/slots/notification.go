@@ -136,7 +136,7 @@ func (c *notificationClause) takes(j int) bool {
 	if hit, ok := lexicon.Find(&c.lex.Operators, c.tokens, j); ok && hit.Value != lexicon.Without && hit.Value != lexicon.Or && !IsDenial(c.tokens, j) {
 		return false
 	}
-	if joint, ok := lexicon.Find(&c.lex.Separators, c.tokens, j); ok && (joint.Value == lexicon.JointAnd || joint.Value == lexicon.JointContrast || joint.Value == lexicon.JointThen) {
+	if joint, ok := lexicon.Find(&c.lex.Separators, c.tokens, j); ok && (joint.Value == lexicon.ConnectiveAnd || joint.Value == lexicon.ConnectiveContrast || joint.Value == lexicon.ConnectiveThen) {
 		return false
 	}
 	switch {

@@ -207,7 +207,7 @@ func (r *vicinity) beside(p *param, e values.Entity) float64 {
 				return
 			}
 			switch {
-			case r.set.tools.Lexicon.Light(t.Fold):
+			case r.set.tools.Lexicon.StopWord(t.Fold):
 			case slices.Contains(p.words, t.Stem):
 				score += 0.2
 			case p.own[t.Stem]:
@@ -279,7 +279,7 @@ func (r *numerals) rate(e values.Entity) bool {
 		if o.Kind != values.Number || o.Last >= e.First || o.First < r.from {
 			return false
 		}
-		noun := o.Last == e.First-2 && !r.doc.Tokens[e.First-1].Break && !r.set.tools.Lexicon.Light(r.doc.Tokens[e.First-1].Fold)
+		noun := o.Last == e.First-2 && !r.doc.Tokens[e.First-1].Break && !r.set.tools.Lexicon.StopWord(r.doc.Tokens[e.First-1].Fold)
 		return o.Last == e.First-1 || noun
 	})
 }
@@ -377,5 +377,5 @@ func compared(r *scope, first int) int {
 // weighty tells a word between a comparator and its number that belongs to
 // something else.
 func weighty(r *scope, t tokenize.Token) bool {
-	return t.Break || !r.set.tools.Lexicon.Light(t.Fold) && !r.set.Knows(t)
+	return t.Break || !r.set.tools.Lexicon.StopWord(t.Fold) && !r.set.Knows(t)
 }

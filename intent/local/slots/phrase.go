@@ -59,7 +59,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
 				s.addBare(spoken, p, spec.Aliases[spoken])
 				for _, w := range tokenize.Phrase(spoken) {
-					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.Light(w)
+					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.StopWord(w)
 				}
 			}
 		}
@@ -90,9 +90,9 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 // "picked up" of "to be picked up".
 func (s *Set) addBare(spoken string, p *param, v any) {
 	words := tokenize.Tokens(spoken)
-	for len(words) > 2 && s.tools.Lexicon.Light(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
+	for len(words) > 2 && s.tools.Lexicon.StopWord(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
 		words = words[1:]
-		if !s.tools.Lexicon.Light(words[0].Fold) {
+		if !s.tools.Lexicon.StopWord(words[0].Fold) {
 			s.addPhrase(spoken[words[0].Start:], p, v, kindAlias, 0.9)
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 	if len(words) == 0 || len(words) > 12 {
 		return
 	}
-	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.Light(words[0]) && (kind != kindEnum || !s.tools.Lexicon.Filler(words[0])) {
+	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.StopWord(words[0]) && (kind != kindEnum || !s.tools.Lexicon.Filler(words[0])) {
 		return // "in" and "all" stand in any sentence
 	}
 	key := spokenValue{p, strings.Join(words, " ")}
@@ -235,7 +235,7 @@ func (r *reading) inName(i int) bool {
 // misspelled forgives one wrong letter in a long word that means nothing else.
 func (r *reading) misspelled(i int) {
 	t := r.doc.Tokens[i]
-	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.Light(t.Fold) || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.StopWord(t.Fold) || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 		return
 	}
 	for _, ph := range r.set.fuzzy {

@@ -113,7 +113,7 @@ func (r *vicinity) after(p *param, i int) bool {
 			return false
 		}
 		stem := r.doc.Tokens[j].Stem
-		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.Light(stem) || r.wording.PhraseEndsAt(p.words, j)) {
+		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.StopWord(stem) || r.wording.PhraseEndsAt(p.words, j)) {
 			return true
 		}
 		switch r.doc.Tokens[j].Fold {

@@ -28,7 +28,7 @@ func (r *Wording) BehindConnector(last int) (int, bool) {
 // places.
 func (r *Wording) Joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
-		if hit, ok := lexicon.Find(&lexicon.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lexicon.JointAnd && hit.Tokens > 1 {
+		if hit, ok := lexicon.Find(&lexicon.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lexicon.ConnectiveAnd && hit.Tokens > 1 {
 			return true // "as well as"
 		}
 		if i < first && IsCoordination(r.Doc.Tokens[i].Fold) || strings.ContainsAny(r.Gap(i-1, i), ",;&/+|、，") {

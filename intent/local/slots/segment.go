@@ -17,13 +17,13 @@ const MaxSegments = 12
 // requests.
 type Segment struct {
 	From, To int
-	Joint
+	Connection
 	// Sentence counts the sentences.
 	Sentence int
 }
 
-// Joint is what the words before a piece say of it.
-type Joint struct {
+// Connection is what the words before a piece say of it.
+type Connection struct {
 	// Strong tells that the separator ends a sentence or says "then"; a weak one,
 	// such as "and", often joins values.
 	Strong bool
@@ -55,20 +55,20 @@ func NewSegmenter(lexicon *tokenize.Lexicon) Segmenter {
 	return Segmenter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}}
 }
 
-// jointOf is what a separator says of the piece behind it.
-func jointOf(j lexicon.Joint) Joint {
+// connectionOf is what a separator says of the piece behind it.
+func connectionOf(j lexicon.Connective) Connection {
 	switch j {
-	case lexicon.JointThen:
-		return Joint{Strong: true, Sequence: true}
-	case lexicon.JointContrast:
-		return Joint{Contrast: true}
-	case lexicon.JointBefore:
-		return Joint{Sequence: true, Subordinate: true}
-	case lexicon.JointAfter:
-		return Joint{Reverse: true, Subordinate: true}
-	case lexicon.JointAnd:
+	case lexicon.ConnectiveThen:
+		return Connection{Strong: true, Sequence: true}
+	case lexicon.ConnectiveContrast:
+		return Connection{Contrast: true}
+	case lexicon.ConnectiveBefore:
+		return Connection{Sequence: true, Subordinate: true}
+	case lexicon.ConnectiveAfter:
+		return Connection{Reverse: true, Subordinate: true}
+	case lexicon.ConnectiveAnd:
 	}
-	return Joint{}
+	return Connection{}
 }
 
 // Cut cuts a message. Weak separators count only where the words behind
@@ -88,7 +88,7 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 	for i := 0; i < len(m.Tokens); {
 		next, width, ok := x.boundary(m, i)
 		if numbers[i] {
-			next, width, ok = Segment{Joint: Joint{Strong: true}, Sentence: 1}, 1, true
+			next, width, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, 1, true
 		}
 		if ok && next.within(m.Tokens, current.From, i, width) {
 			if len(out) > 0 {
@@ -102,7 +102,7 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 		}
 		end(i)
 		if current.To <= current.From {
-			next.Joint = merge(current.Joint, next.Joint)
+			next.Connection = merge(current.Connection, next.Connection)
 		}
 		next.From, next.Sentence = i+width, current.Sentence+next.Sentence
 		current = next
@@ -126,12 +126,12 @@ func (x *Segmenter) turns(m *Message, pieces []Segment) []Segment {
 
 // Bids tells a word that requests begin with.
 func (x *Segmenter) Bids(t tokenize.Token) bool {
-	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.Light(t.Fold)
+	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.StopWord(t.Fold)
 }
 
 // within tells a "then" behind the verb of its own clause, as German has it:
 // "und zeig danach …".
-func (j Joint) within(tokens []tokenize.Token, from, i, width int) bool {
+func (j Connection) within(tokens []tokenize.Token, from, i, width int) bool {
 	return width == 1 && j.Sequence && !j.Subordinate && i > from && i-from <= 2 && !tokens[i].Break
 }
 
@@ -152,8 +152,8 @@ func lead(pieces []Segment) []Segment {
 }
 
 // merge keeps what both of two separators in a row say.
-func merge(a, b Joint) Joint {
-	return Joint{
+func merge(a, b Connection) Connection {
+	return Connection{
 		Strong: a.Strong || b.Strong, Sequence: a.Sequence || b.Sequence, Reverse: a.Reverse || b.Reverse,
 		Subordinate: a.Subordinate || b.Subordinate, Contrast: a.Contrast || b.Contrast,
 	}
@@ -175,27 +175,27 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	case x.names(m.Tokens, i), between(m.Entities, i):
 		return Segment{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(tokenize.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
-		p, ok = Segment{Joint: Joint{Strong: true}, Sentence: 1}, true
+		p, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, true
 	case strings.ContainsAny(gap, ",，、") && !t.Glued, strings.Contains(gap, " + "):
 		ok = true
 	}
 	hit, found := lexicon.Find(&x.Lexicon.Separators, m.Tokens, i)
-	if weak := hit.Value == lexicon.JointAnd && hit.Tokens == 1; !p.Strong && (weak || !found && ok) && x.sameCodes(m, i, i+hit.Tokens) {
+	if weak := hit.Value == lexicon.ConnectiveAnd && hit.Tokens == 1; !p.Strong && (weak || !found && ok) && x.sameCodes(m, i, i+hit.Tokens) {
 		return p, 0, false
 	}
-	said := jointOf(hit.Value)
+	said := connectionOf(hit.Value)
 	if !found || i == 0 && !said.Reverse && !said.Sequence || !whole(m.Tokens[i:i+hit.Tokens]) || !separates(m, hit, i) {
 		return p, 0, ok
 	}
 	said.Strong = said.Strong || p.Strong
-	p.Joint = said
+	p.Connection = said
 	return p, hit.Tokens, true
 }
 
 // names tells words behind which stands how what was asked for shall be called, with a word
 // such as "and" before them or without: "…, and call it Desk".
 func (x *Segmenter) names(tokens []tokenize.Token, i int) bool {
-	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.JointAnd {
+	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.ConnectiveAnd {
 		i += hit.Tokens
 	}
 	hit, ok := lexicon.Find(&x.Lexicon.Frames, tokens, i)
@@ -267,9 +267,9 @@ func abbreviated(before tokenize.Token, gap string) bool {
 const shortWord = 3
 
 // separates tells whether a separator at a place means what it means between requests.
-func separates(m *Message, hit lexicon.Hit[lexicon.Joint], i int) bool {
+func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 	t, behind := m.Tokens[i], m.Tokens[i+hit.Tokens:]
-	joint := jointOf(hit.Value)
+	joint := connectionOf(hit.Value)
 	switch {
 	case joint.Subordinate:
 		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
@@ -289,7 +289,7 @@ func separates(m *Message, hit lexicon.Hit[lexicon.Joint], i int) bool {
 // "si ma cheffe est d'accord" has no Italian "ma".
 func belongs(m *Message, i int) bool {
 	for l := range lexicon.Shipped().Languages {
-		if m.Voice.At(i).Likely(l) && m.Tokens[i].In(l, lexicon.Mine) {
+		if m.Languages.At(i).Likely(l) && m.Tokens[i].In(l, lexicon.Mine) {
 			return true
 		}
 	}
@@ -346,7 +346,7 @@ func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
 // only values.
 func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
-		if t.Is(tokenize.FormSign) || x.Heads[t.Stem] && !x.Lexicon.Light(t.Fold) && !t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) {
+		if t.Is(tokenize.FormSign) || x.Heads[t.Stem] && !x.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) {
 			return true
 		}
 	}
@@ -355,5 +355,5 @@ func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
 
 // Empty tells greetings and other runs without content.
 func (x *Segmenter) Empty(tokens []tokenize.Token) bool {
-	return !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return !x.Lexicon.Light(t.Fold) })
+	return !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return !x.Lexicon.StopWord(t.Fold) })
 }

@@ -344,7 +344,7 @@ func behindAnnouncement(s *Set, p *param, m *Message) int {
 // refuses tells an answer that only says no, or that refers to something else.
 func refuses(s *Set, m *Message) bool {
 	for _, t := range m.Tokens {
-		if !s.tools.Lexicon.Light(t.Fold) && !IsNegation(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
+		if !s.tools.Lexicon.StopWord(t.Fold) && !IsNegation(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
 			return false
 		}
 	}

@@ -80,7 +80,7 @@ func (f *field) content(i int) bool {
 	if t.Is(tokenize.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
 		return false
 	}
-	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.Function(t.Fold) && i > f.from && !f.ends(i-1) {
+	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.ends(i-1) {
 		return true
 	}
 	if f.light(i) {
@@ -116,7 +116,7 @@ func (f *field) light(i int) bool {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
-	return prep || t.Has(lexicon.Subject) || f.set.tools.Lexicon.Light(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
+	return prep || t.Has(lexicon.Subject) || f.set.tools.Lexicon.StopWord(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
 }
 
 // capital tells words that are written as names are. A capital at the start of

@@ -21,7 +21,7 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 			continue
 		}
 		found := statedFor(r, p)
-		if len(found) != 1 || denied && found[0].value != false || strangers(r, found[0], values) > mostStrange || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
+		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
 			continue
 		}
 		span := found[0].in(r.doc)
@@ -31,9 +31,9 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 	return out, evidence
 }
 
-// mostStrange is how many words that the request does not know a statement has at most
+// maxForeignWords is how many words that the request does not know a statement has at most
 // beside its value: its verb.
-const mostStrange = 1
+const maxForeignWords = 1
 
 // statedFor are the places that a parameter alone takes, by the looks of what stands there.
 func statedFor(r *reading, p *param) []mention {
@@ -71,9 +71,9 @@ func stands(r *reading, m mention) bool {
 	return false
 }
 
-// strangers counts the words beside a value that the request does not know; a name that
+// foreignWords counts the words beside a value that the request does not know; a name that
 // is none of its values, and another value, are too many.
-func strangers(r *reading, of mention, values map[string]any) int {
+func foreignWords(r *reading, of mention, values map[string]any) int {
 	var said []string
 	for _, v := range values {
 		if name, ok := v.(string); ok {
@@ -84,9 +84,9 @@ func strangers(r *reading, of mention, values map[string]any) int {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
 		switch {
-		case i >= of.first && i <= of.last, r.spelling.Familiar(i), r.set.tools.Lexicon.Light(t.Fold), slices.Contains(said, t.Fold):
+		case i >= of.first && i <= of.last, r.spelling.Familiar(i), r.set.tools.Lexicon.StopWord(t.Fold), slices.Contains(said, t.Fold):
 		case t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.CapitalNouns() && !r.wording.Owned(i):
-			return mostStrange + 1
+			return maxForeignWords + 1
 		default:
 			n++
 		}

@@ -108,7 +108,7 @@ func (r *reading) informed() {
 func (r *vicinity) asks(first, last int) bool {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
-		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.Light(t.Fold) && !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) {
+		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) {
 			return true
 		}
 	}
@@ -184,7 +184,7 @@ func (r *vicinity) equipped(p *param, i int) bool {
 // that it has too: "it can still drive" of what says whether the car can be driven.
 func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 	t := r.doc.Tokens[i]
-	if r.set.tools.Lexicon.Light(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {
+	if r.set.tools.Lexicon.StopWord(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {
 		return 0, 0, false
 	}
 	for j := i - 1; j >= r.from && j >= i-negationReach; j-- {
@@ -196,7 +196,7 @@ func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 		switch {
 		case modal:
 			return j, i, true
-		case may.Break || !r.set.tools.Lexicon.Light(may.Fold):
+		case may.Break || !r.set.tools.Lexicon.StopWord(may.Fold):
 			return 0, 0, false
 		}
 	}

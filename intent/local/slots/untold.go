@@ -41,7 +41,7 @@ func untold(r *reading, found []mention) (mention, bool) {
 const maxUntold = 3
 
 func unfamiliar(r *reading, t tokenize.Token) bool {
-	return !r.set.Knows(t) && !r.set.tools.Lexicon.Light(t.Fold) && !t.Has(lexicon.Function) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
+	return !r.set.Knows(t) && !r.set.tools.Lexicon.StopWord(t.Fold) && !t.Has(lexicon.Function) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
 }
 
 // addUntold makes the value one that is known, and the word before it one that announces

@@ -316,7 +316,7 @@ func (f *weigher) announcesOther(p *param, announced Sense, proper bool) bool {
 func (f *weigher) namesBefore(p *param, i int) bool {
 	for j := i - 1; j >= f.from && j >= i-3; j-- {
 		t := f.doc.Tokens[j]
-		if slices.Contains(p.words, t.Stem) && !f.set.tools.Lexicon.Light(t.Fold) {
+		if slices.Contains(p.words, t.Stem) && !f.set.tools.Lexicon.StopWord(t.Fold) {
 			return true
 		}
 		if !LinksName(t.Fold) && !IsArticle(t.Fold) {
@@ -327,7 +327,7 @@ func (f *weigher) namesBefore(p *param, i int) bool {
 }
 
 func (f *weigher) namesOther(p *param, stem string) bool {
-	if f.set.tools.Lexicon.Light(stem) {
+	if f.set.tools.Lexicon.StopWord(stem) {
 		return false
 	}
 	return slices.ContainsFunc(f.set.params, func(q *param) bool {

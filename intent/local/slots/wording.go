@@ -154,7 +154,7 @@ func (r *Wording) AnyOrder(words []string, i int) (last int, ok bool) {
 		switch k := slices.Index(open, t.Stem); {
 		case k >= 0:
 			open = slices.Delete(open, k, k+1)
-		case !r.Lexicon.Light(t.Fold) || IsNegation(t.Fold):
+		case !r.Lexicon.StopWord(t.Fold) || IsNegation(t.Fold):
 			return 0, false
 		}
 		if len(open) == 0 {

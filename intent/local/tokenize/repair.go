@@ -4,7 +4,7 @@ import "github.com/manifold-run/manifold/intent/local/lexicon"
 
 // ExpandShorthand gives the full word of a chat abbreviation, in the likeliest language that
 // has one: a word of the catalog (asked) is preferred to a word of the language.
-func ExpandShorthand(lex *Lexicon, tokens []Token, voice lexicon.Voice, i int, asked func(Token) bool) (string, bool) {
+func ExpandShorthand(lex *Lexicon, tokens []Token, voice lexicon.LanguageMix, i int, asked func(Token) bool) (string, bool) {
 	t := tokens[i]
 	if t.Known() {
 		return "", false

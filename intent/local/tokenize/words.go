@@ -13,9 +13,9 @@ type Lexicon struct{ *lexicon.Lexica }
 // NewLexicon gives the words of the languages that come with the program.
 func NewLexicon() *Lexicon { return &Lexicon{lexicon.Shipped()} }
 
-// Function tells words such as "the", "of" and "for". Their folded form is
+// FunctionWord tells words such as "the", "of" and "for". Their folded form is
 // asked for.
-func (l *Lexicon) Function(fold string) bool {
+func (l *Lexicon) FunctionWord(fold string) bool {
 	w := l.Folded(fold)
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun)
 }
@@ -38,8 +38,8 @@ func (l *Lexicon) Terms() []uint32 {
 	return unique(out)
 }
 
-// Light tells tokens that say nothing about the subject.
-func (l *Lexicon) Light(fold string) bool {
+// StopWord tells tokens that say nothing about the subject.
+func (l *Lexicon) StopWord(fold string) bool {
 	w := l.Folded(fold)
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun) || w.Has(lexicon.Filler)
 }

@@ -10,10 +10,10 @@ import (
 // counted reads a number in words, the longest of the languages that may be meant;
 // where two of them differ it is in doubt.
 func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	var best Entity
 	found := false
-	for _, n := range d.Voice.Order(i) {
+	for _, n := range d.Languages.Order(i) {
 		r := readers[n]
 		if !starting.has(n) {
 			continue
@@ -117,7 +117,7 @@ func (r *reader) addHalf(e Entity) Entity {
 // andHalf adds a half behind digits.
 func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
 	for n, r := range readers {
-		if d.Voice.At(e.Last).Likely(n) {
+		if d.Languages.At(e.Last).Likely(n) {
 			if out := r.addHalf(e); out.Last > e.Last {
 				return out
 			}
@@ -160,8 +160,8 @@ func (r *reader) count(i int) (Entity, bool) {
 
 // half reads "half a day", "meio dia" and "half a dozen".
 func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
-	weights := d.Voice.At(i)
-	for _, n := range d.Voice.Order(i) {
+	weights := d.Languages.At(i)
+	for _, n := range d.Languages.Order(i) {
 		if !starting.has(n) {
 			continue
 		}
@@ -193,8 +193,8 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	if i >= len(d.Tokens) || d.Tokens[i].Break {
 		return e
 	}
-	weights := d.Voice.At(i)
-	for _, n := range d.Voice.Order(i) {
+	weights := d.Languages.At(i)
+	for _, n := range d.Languages.Order(i) {
 		r := readers[n]
 		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
 			return out
@@ -208,7 +208,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 		e.Unit = unit
 		return e
 	}
-	if !s.numberWord(readers, d.fold(i)) && !s.lex.Light(d.fold(i)) && !d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) {
+	if !s.numberWord(readers, d.fold(i)) && !s.lex.StopWord(d.fold(i)) && !d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) {
 		e.Unit = d.Tokens[i].Stem
 	}
 	return e

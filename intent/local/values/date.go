@@ -9,10 +9,10 @@ import (
 // numericDate reads a date of digits and signs. Where the languages that may be
 // meant order day and month differently, it is in doubt.
 func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now time.Time) (Entity, bool) {
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	var out Entity
 	found := false
-	for _, n := range d.Voice.Order(i) {
+	for _, n := range d.Languages.Order(i) {
 		dates := &readers[n].tongue.data.Dates
 		if found && !weights.Likely(n) {
 			break

@@ -180,7 +180,7 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	if !t.Is(tokenize.FormDigits | tokenize.FormMixed) {
 		return out
 	}
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	for n := range s.tongues {
 		if weights.Likely(n) {
 			out |= 1 << n
@@ -197,8 +197,8 @@ type Doc struct {
 	Src    string
 	Tokens []tokenize.Token
 	Chunks []Chunk
-	// Voice tells the language of each sentence.
-	Voice lexicon.Voice
+	// Languages tells the language of each sentence.
+	Languages lexicon.LanguageMix
 	// said are the tokens, with what stands between them.
 	said []said
 	// readers are those that read it last.
@@ -224,7 +224,7 @@ func NewDoc(src string, tokens []tokenize.Token) *Doc { return NewDocIn(src, tok
 // NewDocIn cuts a message of somebody who has set a language.
 func NewDocIn(src string, tokens []tokenize.Token, prior lexicon.Weights) *Doc {
 	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
-	d.Voice = lexicon.Listen(lexicon.Shipped(), tokens, prior)
+	d.Languages = lexicon.DetectLanguages(lexicon.Shipped(), tokens, prior)
 	d.respell()
 	for i, t := range tokens {
 		d.said[i] = said{word: t.Word, parted: t.Break}

@@ -38,10 +38,10 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 	if !ok || c.Text[0] > '9' && !strings.ContainsAny(c.Text, "$€£¥₹") {
 		return Entity{}, false
 	}
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	var out Entity
 	found := false
-	for _, n := range d.Voice.Order(i) {
+	for _, n := range d.Languages.Order(i) {
 		if found && !weights.Likely(n) {
 			break
 		}
@@ -169,7 +169,7 @@ func (s *Scanner) signed(d *Doc, readers []*reader, i int) (Entity, bool) {
 	if !ok || !strings.Contains(c.Text, "$") {
 		return Entity{}, false
 	}
-	return parseNumber(c, &readers[d.Voice.At(i).Best()].tongue.data.Numbers)
+	return parseNumber(c, &readers[d.Languages.At(i).Best()].tongue.data.Numbers)
 }
 
 func cutMagnitude(s string) (rest string, factor float64) {
@@ -271,7 +271,7 @@ func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 	if cut <= 0 {
 		return Entity{}, false
 	}
-	main := readers[d.Voice.At(c.First).Best()]
+	main := readers[d.Languages.At(c.First).Best()]
 	n, ok := parseDigits(c.Text[:cut], &main.tongue.data.Numbers)
 	if !ok {
 		return Entity{}, false

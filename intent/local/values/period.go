@@ -70,8 +70,8 @@ func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, e
 	if i >= len(d.Tokens) || s.starts[d.Tokens[i].Fold] == 0 {
 		return first, last, 0, false, false
 	}
-	weights, readers := d.Voice.At(i), s.readers(d, now)
-	for _, n := range d.Voice.Order(i) {
+	weights, readers := d.Languages.At(i), s.readers(d, now)
+	for _, n := range d.Languages.Order(i) {
 		if !s.starts[d.Tokens[i].Fold].has(n) {
 			continue
 		}

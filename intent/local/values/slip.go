@@ -30,7 +30,7 @@ func (d *Doc) respell() {
 		}
 		near, many := "", false
 		for n, words := range calendarWords() {
-			if !d.Voice.At(i).Likely(n) {
+			if !d.Languages.At(i).Likely(n) {
 				continue
 			}
 			for _, w := range words {

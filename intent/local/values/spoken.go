@@ -20,7 +20,7 @@ func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Ent
 // spoken reads the days and times that are said at a place, in every language that
 // may be meant. Where two languages read different things, the value is in doubt.
 func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []Entity {
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	best, weight := reading{}, -1.0
 	var others []reading
 	for n, r := range readers {
@@ -76,7 +76,7 @@ func inTitle(d *Doc, e Entity) bool {
 	}
 	for n, l := range lexicon.Shipped().Languages {
 		ofTime := before.In(n, lexicon.PrepPlaceTime) || before.In(n, lexicon.PrepSource) || before.In(n, lexicon.PrepMaker) || before.In(n, lexicon.PrepOther) && !before.In(n, lexicon.PrepMeans)
-		if !l.Capitalises && d.Voice.At(i).Likely(n) && !ofTime {
+		if !l.Capitalises && d.Languages.At(i).Likely(n) && !ofTime {
 			return true
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Scanner) clock(d *Doc, readers []*reader, i int) (Entity, bool) {
 	if c, whole := d.ChunkAt(i); !ok || !whole || e.Last > c.Last || e.Time.Hour() < 1 || e.Time.Hour() > 12 || !strings.HasSuffix(c.Text, e.Time.Format("04")) {
 		return e, ok
 	}
-	weights := d.Voice.At(i)
+	weights := d.Languages.At(i)
 	for n, r := range readers {
 		t := reading{a: e, end: e.Last + 1}
 		t.a.halves = true
@@ -180,7 +180,7 @@ func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 	if e.HasClock || e.Kind != Date {
 		return e
 	}
-	weights := d.Voice.At(e.Last)
+	weights := d.Languages.At(e.Last)
 	behind := e.Last + 1
 	if c, ok := clock(d, behind); ok {
 		return joinClock(e, c)
