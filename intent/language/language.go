@@ -16,11 +16,11 @@ const surely = 0.6
 func Of(message string) string {
 	tokens := tokenize.Tokens(message)
 	lexica := lexicon.Shipped()
-	voice := lexicon.DetectLanguages(lexica, tokens, nil)
+	mix := lexicon.DetectLanguages(lexica, tokens, nil)
 	sum := make(map[string]float64, len(lexica.Languages))
 	words := 0
 	for i := range tokens {
-		if weights := voice.At(i); weights != nil {
+		if weights := mix.At(i); weights != nil {
 			best := weights.Best()
 			words++
 			sum[lexica.Languages[best].Code] += weights[best]

@@ -148,8 +148,8 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
-	note := func(heard encodeFunc, strange bool) {
-		if o, ok := x.observe(of, q.Ref, heard, strange); ok && !o.Described {
+	note := func(encoded encodeFunc, strange bool) {
+		if o, ok := x.observe(of, q.Ref, encoded, strange); ok && !o.Described {
 			o.strange = strange
 			out = append(out, o)
 		}

@@ -41,10 +41,10 @@ const (
 // anew.
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
-	hits, heard := s.search(p.from, p.to)
-	s.crossLingual.encoded = s.crossLingual.encoded || heard
+	hits, encoded := s.search(p.from, p.to)
+	s.crossLingual.encoded = s.crossLingual.encoded || encoded
 	tokens = s.crossLingual.search(p, hits, tokens)
-	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, encoded: heard}
+	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, encoded: encoded}
 	head, wanted := modality.CommandStem(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}

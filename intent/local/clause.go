@@ -64,7 +64,7 @@ type part struct {
 	first, last int // pieces
 	from, to    int // tokens
 	candidates  []Candidate
-	// plain is the confidence of the best candidate before moods limit it.
+	// plain is the confidence of the best candidate before modalities limit it.
 	plain     float64
 	explained float64
 	contested int

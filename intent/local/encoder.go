@@ -119,14 +119,14 @@ func (l *Local) encoder(ctx context.Context) encodeFunc {
 	if l.scorer == nil {
 		return nil
 	}
-	heard := 0
+	calls := 0
 	return func(text string) []float32 {
-		if heard++; heard > maxEncoded {
+		if calls++; calls > maxEncoded {
 			return nil
 		}
 		v, err := l.scorer.Score(ctx, text)
 		if err != nil {
-			heard = maxEncoded
+			calls = maxEncoded
 			return nil
 		}
 		return v
@@ -182,8 +182,8 @@ func (s *sentenceReader) search(from, to int) ([]hit, bool) {
 
 // certainty is the calibration for what has a vector, or for what has none; and
 // whether it was learned from this catalog.
-func (s *sentenceReader) certainty(heard bool) (*Calibration, bool) {
-	if heard {
+func (s *sentenceReader) certainty(encoded bool) (*Calibration, bool) {
+	if encoded {
 		return &s.x.embeddings.calibration, s.x.embeddings.calibrates
 	}
 	return &s.x.calibration, s.x.calibrates

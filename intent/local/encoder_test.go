@@ -117,8 +117,8 @@ func TestAScorerThatDoesNotAnswerChangesNothing(t *testing.T) {
 	g := &glossary{dims: 256}
 	var told []error
 	hearing := bundle{adapter: newAdapter(t, local.Config{Scorer: g, ScorerTold: func(err error) { told = append(told, err) }}), catalog: b.catalog}
-	plain, heard := settle(t, b.adapter, b.catalog), settle(t, hearing.adapter, b.catalog)
-	if plain.ID() == heard.ID() || plain.Fingerprint() == heard.Fingerprint() {
+	plain, encoded := settle(t, b.adapter, b.catalog), settle(t, hearing.adapter, b.catalog)
+	if plain.ID() == encoded.ID() || plain.Fingerprint() == encoded.Fingerprint() {
 		t.Error("an index with meanings passes for one without")
 	}
 	late := errors.New("it takes too long")
@@ -141,7 +141,7 @@ func TestAScorerThatDoesNotAnswerChangesNothing(t *testing.T) {
 		t.Errorf("told: %v", told)
 	}
 	g.mute.Store(nil)
-	if x := settle(t, deaf.adapter, b.catalog); x.Fingerprint() != heard.Fingerprint() {
+	if x := settle(t, deaf.adapter, b.catalog); x.Fingerprint() != encoded.Fingerprint() {
 		t.Error("once it answers it is not used")
 	}
 }

@@ -19,7 +19,7 @@ type judgement struct {
 }
 
 // finish is the judgement that every engine's proposals go through: which parts of
-// the message ask for nothing, in which mood the others are said, which values the
+// the message ask for nothing, in which modality the others are said, which values the
 // words bear out, and what each word is to the best reading of each request.
 func (s *sentenceReader) finish(parts []*part) []Clause {
 	j := judgement{s: s}

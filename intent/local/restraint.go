@@ -18,11 +18,11 @@ const actionConfidence = 0.35
 // unwantedConfidence is the most that a reading gets that takes away what is wanted.
 const unwantedConfidence = 0.1
 
-// restraint holds back what is not plainly asked for: it owns the moods of the parts of
+// restraint holds back what is not plainly asked for: it owns the modalities of the parts of
 // one message.
 type restraint struct{ s *sentenceReader }
 
-// spreadModalities reads the moods of the parts, and lets them reach over the rest
+// spreadModalities reads the modalities of the parts, and lets them reach over the rest
 // of their sentence.
 func (r restraint) spreadModalities(parts []*part) {
 	var carried modality.Modality
@@ -57,7 +57,7 @@ func (r restraint) spreadModalities(parts []*part) {
 	}
 }
 
-// ownModality reads the mood of a part by itself.
+// ownModality reads the modality of a part by itself.
 func (r restraint) ownModality(p *part) modality.Modality {
 	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.segments[p.first]
 	covered := r.s.switches(p)
@@ -86,7 +86,7 @@ func (r restraint) goesOn(p *part) bool {
 	})
 }
 
-// modalityOf reads the mood of the words of a part.
+// modalityOf reads the modality of the words of a part.
 func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	m := r.s.x.modalityReader.Of(tokens, covered, !r.s.said.Framed(p.from))
@@ -241,7 +241,7 @@ func (r restraint) mayGive(c *Candidate) bool {
 	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slots.VerbatimParameter(r.s.x.set(of)) != "")
 }
 
-// unexcused are the moods of a part that the capability's examples do not
+// unexcused are the modalities of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
 func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {

@@ -53,8 +53,8 @@ func (s *sentenceReader) shortlist() []hit {
 	}
 	share, best := shareWhole, map[int32]float64{}
 	for _, p := range pieces {
-		hits, heard := s.search(p.From, p.To)
-		if heard {
+		hits, encoded := s.search(p.From, p.To)
+		if encoded {
 			share = shareWholeEncoded
 		}
 		for _, h := range hits {

@@ -50,7 +50,7 @@ func (a *Reader) Small(word string) bool {
 // thing is asked about, none asks or points at something either.
 func (a *Reader) Values(said string, another bool) bool {
 	lexica, tokens := a.local.tools.Lexicon.Lexica, tokenize.Tokens(said)
-	voice := lexicon.DetectLanguages(lexica, tokens, nil)
+	mix := lexicon.DetectLanguages(lexica, tokens, nil)
 	for i, t := range tokens {
 		if t.Is(tokenize.FormQuoted) {
 			continue
@@ -63,7 +63,7 @@ func (a *Reader) Values(said string, another bool) bool {
 			return false
 		}
 		for l := range lexica.Languages {
-			if voice.At(i).Likely(l) && t.In(l, lexicon.Further) {
+			if mix.At(i).Likely(l) && t.In(l, lexicon.Further) {
 				return false
 			}
 		}

@@ -41,20 +41,20 @@ type trainingExample struct {
 // trained gives a copy of the index with trained weights. It takes time, and
 // stops when ctx does.
 func (x *Index) trained(ctx context.Context) (*Index, error) {
-	lessons, err := x.trainingExamples(ctx)
-	if err != nil || len(lessons) == 0 {
+	examples, err := x.trainingExamples(ctx)
+	if err != nil || len(examples) == 0 {
 		return x, err
 	}
 	t := &trainer{x: x, tables: make([]retrieve.Table, len(x.caps))}
 	t.seed()
-	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
+	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(examples)) //nolint:gosec // it must be the same each time
 	for epoch := range trainEpochs {
 		t.rate = trainRate / float32(1+epoch)
 		for n, at := range order {
 			if n%256 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			t.learn(lessons[at])
+			t.learn(examples[at])
 		}
 	}
 	y := *x

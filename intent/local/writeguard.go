@@ -16,7 +16,7 @@ import (
 // proposes: forbidden, taken back, supposed, asked about, reported, or under a condition.
 const restraining = modality.Negated | modality.Retracted | modality.WhatIf | modality.HowTo | modality.Permission | modality.Question | modality.Narrative | modality.Conditional
 
-// What holds a call back besides moods.
+// What holds a call back besides modalities.
 const (
 	noteExcepted = "the message leaves out what would be done"
 	noteQuoted   = "the message quotes a request"
@@ -109,7 +109,7 @@ func quotesAction(s *sentenceReader, of *indexed) bool {
 	return quotes
 }
 
-// oddly tells the mood of the parts of a message that a call may be read from. One part that
+// oddly tells the modality of the parts of a message that a call may be read from. One part that
 // asks for it plainly is enough.
 func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
 	for _, p := range parts {
@@ -164,9 +164,9 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 // no value of it is what is left out.
 func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covered []bool, planned bool) bool {
 	tokens := s.m.Tokens
-	voice := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
+	mix := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
-		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
+		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, mix.At(i).Possible)
 		if !ok || hit.Value != lexicon.Except || covered[i] || tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}
@@ -186,7 +186,7 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 	return false
 }
 
-// unlike are the moods of a part that neither the most similar example has nor, where the part
+// unlike are the modalities of a part that neither the most similar example has nor, where the part
 // begins as examples do, what it says something shall say.
 func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
@@ -206,9 +206,9 @@ func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality 
 // stands: "as soon as the audit is over".
 func depends(s *sentenceReader, covered []bool) bool {
 	tokens := s.m.Tokens
-	voice := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
+	mix := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
 	for i := range tokens {
-		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, voice.At(i).Possible)
+		hit, ok := lexicon.FindIn(&lexicon.Shipped().Operators, tokens, i, mix.At(i).Possible)
 		if !ok || hit.Value != lexicon.Unless && hit.Value != lexicon.Provided || covered[i] || tokens[i].Is(tokenize.FormQuoted) {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// What the shelf keeps: of so many catalogs at most, each with meanings and without,
+// What the model cache keeps: of so many catalogs at most, each with meanings and without,
 // nothing larger than this, and it is waited no longer.
 const (
 	cachedModels   = 24
@@ -22,7 +22,7 @@ const (
 	modelCacheWait = 30 * time.Second
 )
 
-// modelRows are the rows behind the shelf.
+// modelRows are the rows behind the model cache.
 type modelRows interface {
 	Load(ctx context.Context, id string) ([]byte, error)
 	Store(ctx context.Context, id string, body []byte, newest int) error

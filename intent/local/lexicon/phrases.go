@@ -86,7 +86,7 @@ const (
 // Modality is how something is said, when it is not a plain request.
 type Modality string
 
-// The moods that phrases tell.
+// The modalities that phrases tell.
 const (
 	ModalityWhatIf     Modality = "what_if"    // "what would happen if"
 	ModalityHowTo      Modality = "how_to"     // "how do I"
@@ -107,7 +107,7 @@ func modalities() []Modality {
 // Connective is what the words between two requests say.
 type Connective string
 
-// The joints.
+// The connectives.
 const (
 	ConnectiveThen     Connective = "then"     // what follows is done after
 	ConnectiveContrast Connective = "contrast" // "but"

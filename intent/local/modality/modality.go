@@ -12,7 +12,7 @@ import (
 // examples are said that way.
 type Modality uint16
 
-// The moods; a run of words may have several.
+// The modalities; a run of words may have several.
 const (
 	Negated     Modality = 1 << iota // "don't …"
 	Conditional                      // "… if …"
@@ -28,10 +28,10 @@ const (
 	Foreign                          // in a language that is not proven
 )
 
-// Inherited are the moods that reach over "and" to the next request.
+// Inherited are the modalities that reach over "and" to the next request.
 const Inherited = Negated | WhatIf | HowTo | Permission | Question | Foreign
 
-// Reader reads moods by what the languages say.
+// Reader reads modalities by what the languages say.
 type Reader struct {
 	lexica *lexicon.Lexica
 	// unproven tells that there is a language without its tests.
@@ -46,10 +46,10 @@ func NewReaderOf(x *lexicon.Lexica) *Reader {
 	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
 
-// modalityTokens bounds how far into a request its mood is looked for.
+// modalityTokens bounds how far into a request its modality is looked for.
 const modalityTokens = 64
 
-// audible are the words of a request that can give it a mood.
+// audible are the words of a request that can give it a modality.
 type audible struct {
 	folds   []string
 	tokens  []tokenize.Token // of folds
@@ -90,7 +90,7 @@ func listen(tokens []tokenize.Token, covered []bool) audible {
 // taught.
 const early = 4
 
-// Of reads the mood of a run of tokens; starts tells that nothing stands before it.
+// Of reads the modality of a run of tokens; starts tells that nothing stands before it.
 func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modality {
 	a := listen(tokens, covered)
 	var m Modality
@@ -281,7 +281,7 @@ func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bo
 // moreThanUnderstood is said where words are left that may ask for something.
 const moreThanUnderstood = "the message says more than I understand"
 
-// Note says for people why a mood holds something back.
+// Note says for people why a modality holds something back.
 func (m Modality) Note() string {
 	switch {
 	case m&(Negated|Retracted) != 0:

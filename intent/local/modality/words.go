@@ -19,7 +19,7 @@ func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 // pass.
 func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
-// modalityOf gives the mood that a phrase tells.
+// modalityOf gives the modality that a phrase tells.
 func modalityOf(m lexicon.Modality) Modality {
 	switch m {
 	case lexicon.ModalityWhatIf:

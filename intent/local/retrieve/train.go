@@ -21,18 +21,18 @@ const (
 // train learns from all examples in turn.
 func (s *Space) train() {
 	near := s.neighbours()
-	type lesson struct{ capability, example int }
-	var lessons []lesson
+	type step struct{ capability, example int }
+	var steps []step
 	for i, examples := range s.examples {
 		for k := range examples {
-			lessons = append(lessons, lesson{i, k})
+			steps = append(steps, step{i, k})
 		}
 	}
-	turns := rand.New(rand.NewPCG(order, epochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
+	turns := rand.New(rand.NewPCG(order, epochs)).Perm(len(steps)) //nolint:gosec // it must be the same each time
 	for epoch := range epochs {
 		rate := firstRate / float32(1+epoch)
 		for _, at := range turns {
-			l := lessons[at]
+			l := steps[at]
 			s.learn(l.capability, near[l.capability], s.examples[l.capability][l.example].Unpack(), rate)
 		}
 	}

@@ -28,8 +28,8 @@ func (f *completer) hardlyNamed(p *param, filled *Filled) bool {
 // there is none.
 func (f *completer) speaker() int {
 	for i, t := range f.doc.Tokens[:f.to] {
-		voice, free := f.doc.Languages.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(tokenize.FormQuoted)
-		if free && (t.In(voice, lexicon.Mine) || t.In(voice, lexicon.Speaker) && !f.onlyAsks(i)) {
+		mix, free := f.doc.Languages.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(tokenize.FormQuoted)
+		if free && (t.In(mix, lexicon.Mine) || t.In(mix, lexicon.Speaker) && !f.onlyAsks(i)) {
 			return i
 		}
 	}

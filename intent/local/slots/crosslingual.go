@@ -10,7 +10,7 @@ import (
 
 // CrossLingualMatcher reads one message in the words of capabilities: "den Raum" as "room" where
 // rooms are asked for in English alone. What is an operator, a number, a date, a name or a
-// quotation stays as it is, so nothing that holds a request back is ever glossed over. It is
+// quotation stays as it is, so no word that holds a request back is ever replaced. It is
 // used by one goroutine.
 type CrossLingualMatcher struct {
 	m       *Message
@@ -18,7 +18,7 @@ type CrossLingualMatcher struct {
 	encode  func(string) []float32
 	// read are the message as each capability reads it; nil where it stands as it is.
 	read map[int32]*MatchedMessage
-	// vectors are those of the words, likes how like they are to those of each
+	// vectors are those of the words, similarities how like they are to those of each
 	// glossary.
 	vectors      map[int][]float32
 	similarities map[similarityKey][]float64
@@ -31,8 +31,8 @@ type similarityKey struct {
 }
 
 // NewCrossLingualMatcher reads a message. hear gives the vector of a word, nil for none.
-func NewCrossLingualMatcher(m *Message, lexicon *tokenize.Lexicon, hear func(string) []float32) *CrossLingualMatcher {
-	return &CrossLingualMatcher{m: m, lexicon: lexicon, encode: hear, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, similarities: map[similarityKey][]float64{}}
+func NewCrossLingualMatcher(m *Message, lexicon *tokenize.Lexicon, encode func(string) []float32) *CrossLingualMatcher {
+	return &CrossLingualMatcher{m: m, lexicon: lexicon, encode: encode, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, similarities: map[similarityKey][]float64{}}
 }
 
 // MatchedMessage is a message in the words of a capability.
@@ -132,20 +132,20 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 // similaritiesTo tells how like a word is to those of a glossary; nil if it is not heard.
 func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
 	at := similarityKey{g, i}
-	likes, ok := r.similarities[at]
+	similarities, ok := r.similarities[at]
 	if ok {
-		return likes
+		return similarities
 	}
-	v, heard := r.vectors[i]
-	if !heard {
+	v, known := r.vectors[i]
+	if !known {
 		v = r.encode(r.m.Src[r.m.Tokens[i].Start:r.m.Tokens[i].End])
 		r.vectors[i] = v
 	}
 	if len(v) > 0 {
-		likes = g.Similarities(v)
+		similarities = g.Similarities(v)
 	}
-	r.similarities[at] = likes
-	return likes
+	r.similarities[at] = similarities
+	return similarities
 }
 
 // shortestMatched is how many letters a word has at least that is read as another.
@@ -171,9 +171,9 @@ func (r *CrossLingualMatcher) open(i int) bool {
 // named tells a word that is written as names are, in a language that does not write
 // every noun so.
 func (r *CrossLingualMatcher) named(i int) bool {
-	t, voice := r.m.Tokens[i], r.m.Languages.At(i)
+	t, mix := r.m.Tokens[i], r.m.Languages.At(i)
 	return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) &&
-		!slices.ContainsFunc(r.m.Languages.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && voice.Likely(n) })
+		!slices.ContainsFunc(r.m.Languages.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && mix.Likely(n) })
 }
 
 // longestOperator is how many words an operator is looked for over.

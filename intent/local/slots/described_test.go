@@ -14,7 +14,7 @@ import (
 func TestReadByTheDescription(t *testing.T) {
 	t.Parallel()
 	drying := tool("kiln_drying", "How long planks dry in the kiln.", "thickness! number Thickness of a plank in centimetres.", "batch_kg number Weight of the batch.")
-	lessons := tool("lesson_plan", "Plans lessons.", "lessons_per_week! integer Lessons a week.", "weeks! integer Length of the plan in weeks.")
+	examples := tool("lesson_plan", "Plans examples.", "lessons_per_week! integer Lessons a week.", "weeks! integer Length of the plan in weeks.")
 	alarm := tool("wake_up_call", "Orders a call in the morning.", "call! string When the telephone rings, HH:MM.", "room! integer Number of the room.")
 	ferry := tool("ferry_booking", "Looks for a ferry.", "sailing! string Date and time of sailing, YYYY-MM-DD HH:MM.")
 	prices := tool("price_change", "By how much a price changed.", "new_price! number Price now.", "old_price! number Price then.")
@@ -24,7 +24,7 @@ func TestReadByTheDescription(t *testing.T) {
 	cases := map[string]struct{ capability, say, want string }{
 		"a length in another unit is turned":                    {drying, "how long do planks of 45 mm dry", `{"thickness":4.5}`},
 		"so is a weight":                                        {drying, "drying for a thickness of 3 cm and a batch of 250000 g", `{"batch_kg":250,"thickness":3}`},
-		"a unit behind what is counted says how often":          {lessons, "plan 3 lessons a week for 10 weeks", `{"lessons_per_week":3,"weeks":10}`},
+		"a unit behind what is counted says how often":          {examples, "plan 3 examples a week for 10 weeks", `{"lessons_per_week":3,"weeks":10}`},
 		"a time is written as the description has it":           {alarm, "a call at 6:15 pm for room 204", `{"call":"18:15","room":204}`},
 		"a day with its time is":                                {ferry, "a ferry on 12 May 2027 at 7:30 am", `{"sailing":"2027-05-12 07:30"}`},
 		"a day without one stays a day":                         {ferry, "a ferry on 12 May 2027", `{"sailing":"2027-05-12"}`},

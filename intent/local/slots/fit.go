@@ -49,7 +49,7 @@ func teach(params []*param, z *Assignment, right func(name string, v any) bool, 
 type Weights struct{ w weights }
 
 // Prior are the weights that a fit starts from and is held to: those of evidence
-// that the lessons do not show stay as they are here.
+// that the examples do not show stay as they are here.
 func Prior() Weights { return Weights{priorWeights()} }
 
 // Shipped are the weights that come with the program.
@@ -75,10 +75,10 @@ func stiffness(e evidence) float64 {
 }
 
 // Fit moves the weights until the right values are as probable as the evidence
-// allows. Nothing is drawn at random: the same lessons give the same weights.
-func Fit(lessons []Example, prior Weights) Weights {
+// allows. Nothing is drawn at random: the same examples give the same weights.
+func Fit(examples []Example, prior Weights) Weights {
 	var all []AssignmentExample
-	for _, l := range lessons {
+	for _, l := range examples {
 		for _, p := range l.assignments {
 			p.Worth = l.Weight
 			all = append(all, p)

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// A fit reads what the lessons show to be a value, and leaves what they show to
+// A fit reads what the examples show to be a value, and leaves what they show to
 // be none.
 func TestFit(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestFit(t *testing.T) {
 		fitted := tools.With(slots.Fit([]slots.Example{lesson, lesson}, slots.Prior()))
 		got := slots.Compile(fitted, entry, "", nil).Answer(fitted.Read("where is it under parasol", saturday), nil).Values
 		if (got["thing"] == "parasol") != meant || len(got) > 1 {
-			t.Errorf("lessons where it is meant (%v): read %v", meant, got)
+			t.Errorf("examples where it is meant (%v): read %v", meant, got)
 		}
 	}
 }

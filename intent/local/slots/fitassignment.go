@@ -8,28 +8,28 @@ import (
 // Unfilled stands among the right options of a place that may have none.
 const Unfilled = -1
 
-// AssignmentExample is a puzzle of which it is known which options are right for each place.
+// AssignmentExample is an assignment of which it is known which options are right for each place.
 type AssignmentExample struct {
 	*Assignment
 
 	Right [][]int
-	Worth float64 // beside other lessons
+	Worth float64 // beside other examples
 }
 
-// How often all lessons are gone through, and how far a step goes at first.
+// How often all examples are gone through, and how far a step goes at first.
 const (
 	rounds = 400
 	step   = 0.1
 )
 
 // FitAssignments moves the weights until the right values are as probable as the evidence
-// allows. Nothing is drawn at random: the same lessons give the same weights.
+// allows. Nothing is drawn at random: the same examples give the same weights.
 // hold is how strongly each is held to the prior.
-func FitAssignments(lessons []AssignmentExample, prior []float64, hold func(evidence int) float64) []float64 {
+func FitAssignments(examples []AssignmentExample, prior []float64, hold func(evidence int) float64) []float64 {
 	w := slices.Clone(prior)
 	mean, square := make([]float64, len(w)), make([]float64, len(w)) // of the slope, as Adam has it
 	for round := 1; round <= rounds; round++ {
-		slope := slopeOf(lessons, w)
+		slope := slopeOf(examples, w)
 		for e := range w {
 			g := slope[e] - hold(e)*(w[e]-prior[e])
 			mean[e] = 0.9*mean[e] + 0.1*g
@@ -44,10 +44,10 @@ func FitAssignments(lessons []AssignmentExample, prior []float64, hold func(evid
 
 // slopeOf is the slope of the log-likelihood: the evidence for what is right less
 // the evidence that the weights expect.
-func slopeOf(lessons []AssignmentExample, w []float64) []float64 {
+func slopeOf(examples []AssignmentExample, w []float64) []float64 {
 	slope := make([]float64, len(w))
-	for i := range lessons {
-		lessons[i].add(slope, w)
+	for i := range examples {
+		examples[i].add(slope, w)
 	}
 	return slope
 }

@@ -52,28 +52,28 @@ func (g *Glossary) Similarities(v []float32) []float64 {
 	return out
 }
 
-// Nearest gives the word of a capability that a word means, by its likes, and how like
+// Nearest gives the word of a capability that a word means, by its similarities, and how like
 // it is; none where no word does, or where another one of the domain is rather meant.
 // fits tells which words may be it.
-func (g *Glossary) Nearest(capability int32, likes []float64, fits func(GlossaryEntry) bool) (GlossaryEntry, float64, bool) {
+func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(GlossaryEntry) bool) (GlossaryEntry, float64, bool) {
 	best := -1
-	for i, e := range g.entries[:min(len(g.entries), len(likes))] {
-		if e.Of[capability] && fits(e) && (best < 0 || likes[i] > likes[best]) {
+	for i, e := range g.entries[:min(len(g.entries), len(similarities))] {
+		if e.Of[capability] && fits(e) && (best < 0 || similarities[i] > similarities[best]) {
 			best = i
 		}
 	}
-	if best < 0 || likes[best] < sameMeaning || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && likes[best] < sameValue {
+	if best < 0 || similarities[best] < sameMeaning || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && similarities[best] < sameValue {
 		return GlossaryEntry{}, 0, false
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
-		rival := likes[i] > likes[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
+		rival := similarities[i] > similarities[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
 		if e.Kind != EntryWord && g.entries[best].Kind != EntryWord {
-			rival = likes[i] > likes[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
+			rival = similarities[i] > similarities[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}
 		if i != best && rival && fits(e) {
 			return GlossaryEntry{}, 0, false
 		}
 	}
-	return g.entries[best], likes[best], true
+	return g.entries[best], similarities[best], true
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// MaxSegments bounds into how many pieces a message is cut for reading.
+// MaxSegments bounds into how many segments a message is cut for reading.
 const MaxSegments = 12
 
 // Segment is a run of tokens between two signs or words that may separate
@@ -22,26 +22,26 @@ type Segment struct {
 	Sentence int
 }
 
-// Connection is what the words before a piece say of it.
+// Connection is what the words before a segment say of it.
 type Connection struct {
 	// Strong tells that the separator ends a sentence or says "then"; a weak one,
 	// such as "and", often joins values.
 	Strong bool
-	// Sequence tells that the piece is to be done after the one before, Reverse
+	// Sequence tells that the segment is to be done after the one before, Reverse
 	// that it is to be done first.
 	Sequence bool
 	Reverse  bool
-	// Subordinate tells that the piece is a clause such as "before you …".
+	// Subordinate tells that the segment is a clause such as "before you …".
 	Subordinate bool
-	// Contrast tells that a negation before does not reach the piece.
+	// Contrast tells that a negation before does not reach the segment.
 	Contrast bool
-	// Main tells that the piece is what a clause such as "before you …" was said
+	// Main tells that the segment is what a clause such as "before you …" was said
 	// of, or "then" and a verb. It is a request of its own, whatever it reads like
 	// together with others.
 	Main bool
 }
 
-// Segmenter cuts messages into pieces that may be requests of their own.
+// Segmenter cuts messages into segments that may be requests of their own.
 type Segmenter struct {
 	// Lexicon has the words of the languages.
 	Lexicon *tokenize.Lexicon
@@ -50,12 +50,12 @@ type Segmenter struct {
 	Heads, Openers, Values map[string]bool
 }
 
-// NewSegmenter makes a cutter that knows no capability yet.
+// NewSegmenter makes a segmenter that knows no capability yet.
 func NewSegmenter(lexicon *tokenize.Lexicon) Segmenter {
 	return Segmenter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}}
 }
 
-// connectionOf is what a separator says of the piece behind it.
+// connectionOf is what a separator says of the segment behind it.
 func connectionOf(j lexicon.Connective) Connection {
 	switch j {
 	case lexicon.ConnectiveThen:
@@ -115,13 +115,13 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 	return lead(x.turns(m, x.join(m, out)))
 }
 
-// turns marks the pieces that say "then" and begin as requests do.
-func (x *Segmenter) turns(m *Message, pieces []Segment) []Segment {
-	for k := range pieces {
-		p := &pieces[k]
+// turns marks the segments that say "then" and begin as requests do.
+func (x *Segmenter) turns(m *Message, segments []Segment) []Segment {
+	for k := range segments {
+		p := &segments[k]
 		p.Main = k > 0 && p.Sequence && !p.Subordinate && x.Bids(m.Tokens[p.From])
 	}
-	return pieces
+	return segments
 }
 
 // Bids tells a word that requests begin with.
@@ -137,10 +137,10 @@ func (j Connection) within(tokens []tokenize.Token, from, i, width int) bool {
 
 // lead turns a clause such as "before you …" around where it opens its sentence:
 // what it says of itself is said of the clause behind it.
-func lead(pieces []Segment) []Segment {
-	for k := range pieces[:max(len(pieces)-1, 0)] {
-		p, next := &pieces[k], &pieces[k+1]
-		opens := k == 0 || pieces[k-1].Sentence != p.Sentence
+func lead(segments []Segment) []Segment {
+	for k := range segments[:max(len(segments)-1, 0)] {
+		p, next := &segments[k], &segments[k+1]
+		opens := k == 0 || segments[k-1].Sentence != p.Sentence
 		if !opens || !p.Subordinate || next.Sentence != p.Sentence {
 			continue
 		}
@@ -148,7 +148,7 @@ func lead(pieces []Segment) []Segment {
 		next.Sequence, next.Reverse = p.Reverse, p.Sequence
 		p.Sequence, p.Reverse = false, false
 	}
-	return pieces
+	return segments
 }
 
 // merge keeps what both of two separators in a row say.
@@ -159,7 +159,7 @@ func merge(a, b Connection) Connection {
 	}
 }
 
-// boundary tells whether a piece can begin at token i, and how many tokens the
+// boundary tells whether a segment can begin at token i, and how many tokens the
 // separating words have.
 func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) {
 	t := m.Tokens[i]
@@ -310,11 +310,11 @@ func verbFollows(last tokenize.Token, language int, behind []tokenize.Token) boo
 	return true
 }
 
-// join puts pieces back together that cannot be requests of their own.
-func (x *Segmenter) join(m *Message, pieces []Segment) []Segment {
-	weak := len(pieces) <= MaxSegments
+// join puts segments back together that cannot be requests of their own.
+func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
+	weak := len(segments) <= MaxSegments
 	var out []Segment
-	for _, p := range pieces {
+	for _, p := range segments {
 		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue

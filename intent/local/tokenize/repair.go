@@ -4,13 +4,13 @@ import "github.com/manifold-run/manifold/intent/local/lexicon"
 
 // ExpandShorthand gives the full word of a chat abbreviation, in the likeliest language that
 // has one: a word of the catalog (asked) is preferred to a word of the language.
-func ExpandShorthand(lex *Lexicon, tokens []Token, voice lexicon.LanguageMix, i int, asked func(Token) bool) (string, bool) {
+func ExpandShorthand(lex *Lexicon, tokens []Token, mix lexicon.LanguageMix, i int, asked func(Token) bool) (string, bool) {
 	t := tokens[i]
 	if t.Known() {
 		return "", false
 	}
 	own := ""
-	for _, n := range voice.Order(i) {
+	for _, n := range mix.Order(i) {
 		for _, w := range lex.Languages[n].InFull(t.Fold) {
 			if full := t.Respelled(w); asked(full) {
 				return w, true
