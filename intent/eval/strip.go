@@ -50,7 +50,7 @@ func (s stripping) learn(c *contracts.Capability) {
 	}
 }
 
-// known tells whether nothing of a word or a phrase belongs to other languages
+// known reports whether nothing of a word or a phrase belongs to other languages
 // alone.
 func (s stripping) known(phrase string) bool {
 	return unaccented(phrase) && !slices.ContainsFunc(tokenize.Phrase(phrase), func(w string) bool { return s.foreign[w] && !s.english[w] })
@@ -75,7 +75,7 @@ func (s stripping) capability(c *contracts.Capability, n int) {
 	c.Metadata.ParameterSpecs = specs
 }
 
-// English tells whether a sentence is surely English: it has words of English
+// English reports whether a sentence is surely English: it has words of English
 // grammar, no other language has more of them, and no letter has an accent.
 func English(sentence string) bool {
 	lexica := lexicon.Shipped()

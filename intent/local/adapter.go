@@ -308,7 +308,7 @@ func (g *gating) judge(c Clause) verdict {
 	return verdict{outcome: contracts.GateAccept}
 }
 
-// asksBefore tells whether something that was said is left out of what would be
+// asksBefore reports whether something that was said is left out of what would be
 // done in a way that somebody must agree to first.
 func (g *gating) asksBefore(c Candidate) bool {
 	p := c.Entry.Policy

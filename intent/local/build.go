@@ -164,8 +164,8 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 			b.x.segmenter.Openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = b.x.modalityReader.Of(tokens, nil, true)
-		idx.modalities |= b.x.docs[s].mood
+		b.x.docs[s].modality = b.x.modalityReader.Of(tokens, nil, true)
+		idx.modalities |= b.x.docs[s].modality
 		idx.examples++
 		if slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits) }) {
 			idx.figures++

@@ -61,7 +61,7 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 const mostLost = 0.03
 
 // fitOwn fits the weights of a site to what was observed of it. It is false, and
-// the weights are those before, where by its own the site would hear worse: they
+// the weights are those before, where by its own accuracy would fall: they
 // are tried on the half of the observations that they were not fitted to.
 func fitOwn(seen []Observation, before weights) (weights, bool) {
 	var even, odd []Observation
@@ -82,7 +82,7 @@ func fitOwn(seen []Observation, before weights) (weights, bool) {
 }
 
 // worth is how many requests would be done rightly, less those that would be done
-// wrongly: weights that accept more of everything hear no better.
+// wrongly: weights that accept more of everything are no better.
 func worth(w *weights, seen []Observation) float64 {
 	n := 0.0
 	for _, o := range seen {
@@ -148,8 +148,8 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
-	note := func(encoded encodeFunc, strange bool) {
-		if o, ok := x.observe(of, q.Ref, encoded, strange); ok && !o.Described {
+	note := func(encode encodeFunc, strange bool) {
+		if o, ok := x.observe(of, q.Ref, encode, strange); ok && !o.Described {
 			o.strange = strange
 			out = append(out, o)
 		}

@@ -176,7 +176,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		modality: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.modality, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }
@@ -188,7 +188,7 @@ const saysAll = 3
 // is unmistakable, or some missing.
 func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
-// identifies tells whether the text writes the capability's identifier.
+// identifies reports whether the text writes the capability's identifier.
 func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {
 	name := c.entry.Capability.Name
 	if !strings.ContainsAny(name, "_.-") {

@@ -82,7 +82,7 @@ type part struct {
 	source  string
 }
 
-// allowed tells whether a capability may be chosen at all.
+// allowed reports whether a capability may be chosen at all.
 func (s *sentenceReader) allowed(c *indexed) bool {
 	if c.open && s.q.Domain == "" && len(s.q.Only) == 0 {
 		return true
@@ -272,7 +272,7 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	return max(v, 0)
 }
 
-// twoDeeds tells whether a run holds two requests that nobody would say as one:
+// twoDeeds reports whether a run holds two requests that nobody would say as one:
 // the second is what a clause such as "before you …" belongs to, or both are
 // commands of different kinds and one has an effect.
 func (s *sentenceReader) twoDeeds(first, last int) bool {
@@ -293,7 +293,7 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 	return false
 }
 
-// twoReads tells whether a run holds two questions, each of which says all that it
+// twoReads reports whether a run holds two questions, each of which says all that it
 // needs: "price of Apple and my alerts". What a capability of its own gives together,
 // such as "flights and fares", is one.
 func (s *sentenceReader) twoReads(first, last int) bool {
@@ -348,7 +348,7 @@ func (s *sentenceReader) cost(p slots.Segment) float64 {
 	return splitCost
 }
 
-// joinsSequence tells whether a run holds a word such as "then" between two
+// joinsSequence reports whether a run holds a word such as "then" between two
 // pieces that are requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {

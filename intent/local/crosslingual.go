@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// crossLingual read one message in the words of the capabilities of an index.
+// crossLingual reads one message in the words of each capability of an index.
 type crossLingual struct {
 	s *sentenceReader
 	// encoded tells that the scorer answers.
@@ -39,7 +39,7 @@ func (g *crossLingual) message(c *indexed, m *slots.Message) *slots.Message {
 	return m
 }
 
-// at tells whether a capability reads the word that begins at a byte as another one.
+// at reports whether a capability reads the word that begins at a byte as another one.
 func (g *crossLingual) at(c *indexed, start int) bool {
 	read, ok := g.of(c)
 	return ok && read.At(start)

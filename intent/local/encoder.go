@@ -22,11 +22,10 @@ const (
 	meantAbout = 0.1
 )
 
-// maxEncoded is how many parts of one message get a vector: what it costs to read
-// a message stays bounded, however it can be cut.
+// maxEncoded bounds how many parts of one message are encoded.
 const maxEncoded = 12
 
-// embeddings is what an index knows of meanings, if there is a scorer.
+// embeddings are the sentence vectors of an index, where there is an encoder.
 type embeddings struct {
 	space *retrieve.Space
 	// calibration is used for what has a vector, in the place of the index's own.
@@ -63,8 +62,8 @@ func spokenIn(x *Index) map[int32]map[int]bool {
 	return out
 }
 
-// isForeign tells a part in a language in which nothing is asked for in the domain of a
-// capability: what its words say is for their meaning to tell.
+// isForeign reports whether a part is in a language in which no capability of the domain is
+// asked for.
 func (s *sentenceReader) isForeign(c *indexed, from int) bool {
 	return s.x.embeddings != nil && s.encode != nil && slots.IsForeignWord(s.m, s.x.embeddings.spoken[c.domain], from)
 }
@@ -90,8 +89,8 @@ func farther(v []float32) []float32 {
 	return v
 }
 
-// asForeign gives the words of a message as if it were in a language that nothing
-// is known of: values stay.
+// asForeign gives the tokens of a message as if it were in an unknown language: values
+// stay.
 func asForeign(x *Index, m *slots.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
@@ -113,8 +112,8 @@ func asForeign(x *Index, m *slots.Message) []tokenize.Token {
 // encodeFunc gives the vector of a text, or nil.
 type encodeFunc func(text string) []float32
 
-// encoder hears for one message: after the first text that the scorer does not
-// answer, the message is read without it.
+// encoder encodes the parts of one message: after the first error of the scorer, the
+// message is read without it.
 func (l *Local) encoder(ctx context.Context) encodeFunc {
 	if l.scorer == nil {
 		return nil

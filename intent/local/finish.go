@@ -120,7 +120,7 @@ func (j judgement) exception(p *part) bool {
 	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
 }
 
-// commandsAt tells whether a part begins as requests do. "It should say …" says how what was
+// commandsAt reports whether a part begins as requests do. "It should say …" says how what was
 // asked for before shall be.
 func (j judgement) commandsAt(p *part) bool {
 	if j.describes(p.from, p.to) {
@@ -152,8 +152,8 @@ func (j judgement) clause(p *part, parts []*part, at int) Clause {
 	}
 }
 
-// assignRoles says what each word of the message is to the best candidate of a part,
-// and takes back the values that the words do not bear out.
+// assignRoles gives each word of the message its role in the best candidate of a part, and
+// takes back the values that the words do not support.
 func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
 		return

@@ -72,7 +72,7 @@ func (l *Local) Observe(ctx context.Context, q Query, meant string) (Observation
 	return l.Index(q.Catalog).observe(q, meant, l.encoder(ctx), false)
 }
 
-func (x *Index) observe(q Query, meant string, hear encodeFunc, strange bool) (Observation, bool) {
+func (x *Index) observe(q Query, meant string, encode encodeFunc, strange bool) (Observation, bool) {
 	m := x.tools.Read(q.Message, foldNow())
 	if strange {
 		m.Tokens = asForeign(x, m)
@@ -80,7 +80,7 @@ func (x *Index) observe(q Query, meant string, hear encodeFunc, strange bool) (O
 	if len(m.Tokens) == 0 {
 		return Observation{}, false
 	}
-	s := &sentenceReader{x: x, q: q, m: m, encode: hear}
+	s := &sentenceReader{x: x, q: q, m: m, encode: encode}
 	of := s.rate(&part{to: len(m.Tokens)})
 	if len(of.all) == 0 || of.all[0].exact {
 		return Observation{}, false

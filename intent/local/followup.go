@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/followup"
 )
 
-// FollowUp understands a message that goes on from the requests before it: a word such as
-// "her" stands for whom they were about, or, if it may be left out, nothing does and one
-// thing is lacking. It is false where the message says all that it needs, where it is not
-// plain with what those requests were about, and where they were about several of a kind.
+// FollowUp understands a message that goes on from earlier requests: a reference such as
+// "her" stands for what they were about or, where it may be left out, one thing is missing.
+// It is false where the message is complete by itself, where it stays ambiguous, and where
+// the earlier requests were about several of a kind.
 func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
 	things := followup.Referents(req.Catalog, before)
 	noun := followup.Noun(before)

@@ -66,10 +66,10 @@ func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.commanded(p.first)
 	said := func(of *indexed) bool { return of.actions.Done(root, object) }
-	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.actions.DoneTo(object) }
+	sameKind := func(of *indexed) bool { return of.kinds&kin != 0 && of.actions.DoneTo(object) }
 	about := func(of *indexed) bool { return of.actions.DoneTo(object) }
 	c := s.only(p, said)
-	if alone := s.only(p, akin); c == nil && (kin&lexicon.KindOf("change") == 0 || alone == s.only(p, about)) {
+	if alone := s.only(p, sameKind); c == nil && (kin&lexicon.KindOf("change") == 0 || alone == s.only(p, about)) {
 		c = alone // "change the booking" may be anything that a booking has
 	}
 	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {

@@ -121,7 +121,7 @@ type sentence struct {
 	words     int32
 	wordNorm  float32
 	charNorm  float32
-	mood      modality.Modality
+	modality  modality.Modality
 	statement bool // an example or a name, that is, no hard negative
 }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// ModelCache keeps what was learned of catalogs, so that it is learned once by all servers
-// and over restarts. What it does not give is learned; it tells itself of its faults.
+// ModelCache stores trained matcher models, so that they are trained once for all servers
+// and over restarts. A model that it does not give is trained anew; it logs its own
+// failures.
 type ModelCache interface {
 	// Load gives what was kept under the ID of an index, or nil.
 	Load(ctx context.Context, id string) []byte

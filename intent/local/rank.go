@@ -39,7 +39,7 @@ type hit struct {
 	centroid float64
 	best     float64           // likeness to the most similar sentence
 	against  float64           // likeness to the most similar hard negative
-	mood     modality.Modality // of the most similar sentence
+	modality modality.Modality // of the most similar sentence
 	claim    float64           // the centroid, or nothing where the verb is of another kind
 	softmax  float64           // share among the hits, by claims
 	rival    float64           // the best claim of the others
@@ -144,8 +144,7 @@ func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 	return out
 }
 
-// repairSpelling reads mistyped words of a message as those that they are meant for, for whatever
-// reads it: they ask for what is asked for in the words of the catalog. Values are given as
+// repairSpelling corrects mistyped words by the words of the catalog. Values are given as
 // they were written.
 func (x *wording) repairSpelling(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
@@ -289,12 +288,12 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
 func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 	kin := modality.CommandKinds(x.tools.Lexicon, tokens)
-	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
-	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
+	sameKind := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
+	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, sameKind)
 	for i := range hits {
 		h := &hits[i]
 		h.claim = h.centroid
-		if !akin(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
+		if !sameKind(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
 			h.claim = min(h.claim, 0)
 		}
 	}
@@ -354,7 +353,7 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 			if d >= c.firstNot {
 				h.against = max(h.against, like)
 			} else if like > h.best {
-				h.best, h.mood = like, s.mood
+				h.best, h.modality = like, s.modality
 			}
 		}
 		h.score += x.shareBest * h.best
@@ -398,7 +397,7 @@ func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 	}
 }
 
-// uses tells whether the document of a capability has all of the words.
+// uses reports whether the document of a capability has all of the words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
 		return !slices.ContainsFunc(x.bm25, func(m retrieve.Matrix) bool { return m.Has(id, number) })

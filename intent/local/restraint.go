@@ -77,7 +77,7 @@ func (r restraint) ownModality(p *part) modality.Modality {
 	return own
 }
 
-// goesOn tells whether a part has a piece behind the first that begins as
+// goesOn reports whether a part has a piece behind the first that begins as
 // requests do.
 func (r restraint) goesOn(p *part) bool {
 	return slices.ContainsFunc(r.s.segments[p.first+1:p.last+1], func(next slots.Segment) bool {
@@ -96,7 +96,7 @@ func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	return m
 }
 
-// hasMark tells whether a question mark ends a part, outside of its values.
+// hasMark reports whether a question mark ends a part, outside of its values.
 func (r restraint) hasMark(p *part) bool {
 	last := r.s.m.Tokens[p.to-1]
 	if last.Is(tokenize.FormQuoted) {
@@ -261,7 +261,7 @@ func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	return odd
 }
 
-// orders tells whether a part has a verb of the capability's kind: "I do not need it
+// orders reports whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
 	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })

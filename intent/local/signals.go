@@ -108,7 +108,7 @@ func shareOf(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// typed tells whether all parameters that are needed were read, at least one
+// typed reports whether all parameters that are needed were read, at least one
 // of them from words that hardly mean anything else.
 func typed(f slots.Filled) float64 {
 	if !f.Whole() {

@@ -30,8 +30,8 @@ const (
 // catalog gives the same weights.
 const trainOrder = 20
 
-// trainingExample is one sentence to learn: what it says and what it must not be taken
-// for.
+// trainingExample is a sentence with its gold capability and the rivals that it must not be
+// taken for.
 type trainingExample struct {
 	doc    int32
 	truth  int32

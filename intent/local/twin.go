@@ -12,7 +12,7 @@ import (
 // that example to be told apart by nobody but the person.
 const twinLikeness = 0.5
 
-// twins tells whether two domains teach the same sentence: whatever training
+// twins reports whether two domains teach the same sentence: whatever training
 // made of their weights, only the person knows which one is meant, unless the
 // words name one of them, say more of one, or hold a value that one knows.
 func (g *gating) twins(clause string, a, b Candidate) bool {
@@ -53,7 +53,7 @@ func (c Candidate) knows() int {
 	return n
 }
 
-// named tells whether a clause names a domain, by its name or its title.
+// named reports whether a clause names a domain, by its name or its title.
 func (g *gating) named(clause, domain string) bool {
 	clause = strings.ToLower(clause)
 	d, ok := g.q.Catalog.Domain(domain)

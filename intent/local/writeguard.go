@@ -140,7 +140,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 	return m.Note()
 }
 
-// within tells whether a value stands among words.
+// within reports whether a value stands among words.
 func within(tokens []tokenize.Token, evidence map[string]contracts.Evidence) bool {
 	from, to := tokens[0].Start, tokens[len(tokens)-1].End
 	for _, ev := range evidence {
@@ -151,7 +151,7 @@ func within(tokens []tokenize.Token, evidence map[string]contracts.Evidence) boo
 	return false
 }
 
-// about tells whether a part of a message holds values of a call; where there is one part,
+// about reports whether a part of a message holds values of a call; where there is one part,
 // or no value stands in the message, each part may.
 func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, parts int) bool {
 	if parts == 1 || len(evidence) == 0 {

@@ -11,13 +11,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// CarriedEvidence is the evidence of a value that a word such as "her" stands for.
+// CarriedEvidence is the kind of evidence of a value that a reference such as "her" stands
+// for.
 const CarriedEvidence = "carried"
 
-// Referent is a value of an earlier request that a later one may be about.
+// Referent is a value of an earlier request that a reference may stand for.
 type Referent struct{ Domain, Name, Value string }
 
-// Referents are the texts that requests were about, if they were about one of each kind.
+// Referents gives the values that earlier requests were about, if there is one of each
+// kind.
 func Referents(catalog *contracts.Catalog, before []contracts.Intent) []Referent {
 	var out []Referent
 	several := map[[2]string]bool{}
@@ -38,8 +40,7 @@ func Referents(catalog *contracts.Catalog, before []contracts.Intent) []Referent
 	return slices.DeleteFunc(out, func(t Referent) bool { return several[[2]string{t.Domain, t.Name}] })
 }
 
-// TakesText tells a capability with a parameter that takes any text, and so may name a thing: no day
-// and none of a list.
+// TakesText reports whether a parameter takes any text, so that a referent may fill it.
 func TakesText(catalog *contracts.Catalog, ref, name string) bool {
 	entry, ok := catalog.Capability(ref)
 	if !ok {
@@ -49,8 +50,8 @@ func TakesText(catalog *contracts.Catalog, ref, name string) bool {
 	return ok && len(p.Enum) == 0 && p.Format == ""
 }
 
-// References are where a message points at something said before. A small word that hangs
-// on a verb is one too: "supprime-le", "apaga-o", "cancellalo".
+// References finds where a message refers to something said before, clitics included:
+// "supprime-le", "apaga-o", "cancellalo".
 func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	for i, t := range m.Tokens {
@@ -67,8 +68,8 @@ func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	return out
 }
 
-// ElidedNouns are the places where a thing is told from others of its kind without its noun:
-// "one" of "the Tesla one", what stands before "von" in "den von Tesla".
+// ElidedNouns finds where the noun of a thing is left out: "one" of "the Tesla one", what
+// stands before "von" in "den von Tesla".
 func ElidedNouns(m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	article := -1
@@ -118,7 +119,7 @@ func Noun(before []contracts.Intent) string {
 	return strings.TrimSuffix(strings.ReplaceAll(noun, "_", " "), "s")
 }
 
-// Settled tells requests that say all that they need of a domain by themselves.
+// Settled reports whether requests are complete without what was said before.
 func Settled(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
 	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
 }
@@ -136,7 +137,7 @@ func hyphened(m *modality.Message, i int) bool {
 	return at > 0 && m.Src[at-1] == '-'
 }
 
-// Lacks tells whether a request needs something that is not said, or takes a word that
+// Lacks reports whether a request needs something that is not said, or takes a word that
 // points at something, or one that only asks, for a value.
 func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {

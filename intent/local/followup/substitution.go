@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Substitution is a text with a thing in the place of the words that point at it.
+// Substitution is a text in which references are replaced by their referent.
 type Substitution struct {
 	thing Referent
 	src   string
@@ -29,7 +29,7 @@ type edit struct {
 	was     [2]int
 }
 
-// Substitute puts a thing in the place of some words of a text.
+// Substitute replaces references in a text by a referent.
 func Substitute(src string, pointers []tokenize.Span, t Referent) *Substitution {
 	e := &Substitution{src: src, thing: t}
 	for _, p := range pointers {
@@ -53,7 +53,7 @@ func (e *Substitution) Nouns(intents []contracts.Intent) bool {
 	return e.thing.Name == "" && Within(intents, e.thing.Domain)
 }
 
-// Text is how it reads now.
+// Text gives the text after substitution.
 func (e *Substitution) Text() string {
 	return strings.Repeat(" ", e.unsaid) + e.out.String()[e.unsaid:]
 }
@@ -92,8 +92,8 @@ func (e *Substitution) back(at int, end bool) int {
 	return at + moved
 }
 
-// Restore makes an intent one of the old text again, in which a word stands for the thing;
-// there must be such a word. It tells whether the intent takes the thing.
+// Restore maps an intent of the substituted text back to the original one. It reports
+// whether the intent uses the referent.
 func (e *Substitution) Restore(in *contracts.Intent) bool {
 	t, here := e.thing, e.takes(in)
 	span := func(s [2]int) [2]int { return [2]int{e.back(s[0], false), e.back(s[1], true)} }

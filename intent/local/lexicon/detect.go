@@ -16,11 +16,11 @@ const (
 	likely   = 0.2
 )
 
-// Possible tells whether a language is not ruled out: operators and negation count
+// Possible reports whether a language is not ruled out: operators and negation count
 // in every such one.
 func (w Weights) Possible(language int) bool { return language < len(w) && w[language] >= ruledOut }
 
-// Likely tells whether values may be read in a language: it has a fifth, or half of
+// Likely reports whether values may be read in a language: it has a fifth, or half of
 // what the best has.
 func (w Weights) Likely(language int) bool {
 	return language < len(w) && (w[language] >= likely || w[language] >= slices.Max(w)/2)
@@ -140,7 +140,7 @@ func (l *Lexica) vote(w Word, votes []float64) {
 	}
 }
 
-// Detectable is a token, as far as the language is heard from it.
+// Detectable is a token from which the language can be detected.
 type Detectable interface {
 	Spoken
 	// Votes tells words that are of the language of the sentence: no names, values
@@ -150,7 +150,7 @@ type Detectable interface {
 	Begins() bool
 }
 
-// LanguageMix is how probable each language is in each sentence of a message.
+// LanguageMix is the probability of each language in each sentence of a message.
 type LanguageMix struct {
 	sentences []int // of each token
 	weights   []Weights
@@ -160,8 +160,8 @@ type LanguageMix struct {
 // whole is how much the other sentences of a message say of one.
 const whole = 0.4
 
-// DetectLanguages tells the languages of a message. Prior are those of its author, nil where
-// nothing is known.
+// DetectLanguages estimates the languages of a message. prior holds those of its author,
+// nil where nothing is known.
 func DetectLanguages[T Detectable](l *Lexica, tokens []T, prior Weights) LanguageMix {
 	v := LanguageMix{sentences: make([]int, len(tokens))}
 	languages := len(l.Languages)

@@ -80,20 +80,20 @@ type entry struct {
 	own bool
 }
 
-// Has tells whether the word is of a class in any language.
+// Has reports whether the word is of a class in any language.
 func (w Word) Has(c Class) bool { return w.entry != nil && w.entry.any.has(c) }
 
-// In tells whether the word is of a class in one of the languages.
+// In reports whether the word is of a class in one of the languages.
 func (w Word) In(language int, c Class) bool {
 	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language].has(c)
 }
 
-// KnownIn tells whether a language has the word at all.
+// KnownIn reports whether a language has the word at all.
 func (w Word) KnownIn(language int) bool {
 	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language] != (marks{})
 }
 
-// Known tells whether any language has the word.
+// Known reports whether any language has the word.
 func (w Word) Known() bool { return w.entry != nil }
 
 // Phrased tells a word, without its accents, that stands in a phrase of any language.
@@ -174,7 +174,7 @@ func (t table) put(spelling string, own bool, language, languages int, c Class) 
 	e.in[language].add(c)
 }
 
-// other tells whether a word without its accents is one that a file spells so.
+// other reports whether a word without its accents is one that a file spells so.
 func (t table) other(lower, fold string) bool {
 	e := t[fold]
 	return lower != fold && e != nil && e.own

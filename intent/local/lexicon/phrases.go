@@ -104,7 +104,7 @@ func modalities() []Modality {
 	return []Modality{ModalityWhatIf, ModalityHowTo, ModalityPermission, ModalityQuestion, ModalityMore, ModalityNegated, ModalityNarrative, ModalityPolite, ModalityCondition, ModalityFollowUp}
 }
 
-// Connective is what the words between two requests say.
+// Connective is how two requests are connected.
 type Connective string
 
 // The connectives.

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Actions are verbs, each with the stem of a word for what it is done to, as examples have them.
+// Actions are verbs with the stems of their objects, as examples have them.
 type Actions []action
 
 type action struct{ root, object string }
@@ -21,12 +21,12 @@ func (d Actions) With(root string, object []tokenize.Token) Actions {
 	return d
 }
 
-// Done tells whether a verb is done to what the words behind it name.
+// Done reports whether a verb is done to what the words behind it name.
 func (d Actions) Done(root string, object []tokenize.Token) bool {
 	return slices.ContainsFunc(object, func(t tokenize.Token) bool { return slices.Contains(d, action{root, t.Stem}) })
 }
 
-// DoneTo tells whether some verb is done to what the words name.
+// DoneTo reports whether some verb is done to what the words name.
 func (d Actions) DoneTo(object []tokenize.Token) bool {
 	return slices.ContainsFunc(object, func(t tokenize.Token) bool {
 		return slices.ContainsFunc(d, func(of action) bool { return of.object == t.Stem })

@@ -15,7 +15,7 @@ func StartsNegated(tokens []tokenize.Token) bool {
 	return false
 }
 
-// TakesBack tells whether the message ends with words behind a sign that say
+// TakesBack reports whether the message ends with words behind a sign that say
 // nothing but "don't".
 func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 	denied, ended, finite := false, false, false
@@ -40,7 +40,7 @@ const (
 	tailBehind = 3
 )
 
-// Withdraws tells whether the last words of a message, behind a sign, do nothing but take it
+// Withdraws reports whether the last words of a message, behind a sign, do nothing but take it
 // back: they end with a word that says no ("…, anzi no"), or have one before a sign and a few
 // words without a value ("…, no, leave it").
 func Withdraws(tokens []tokenize.Token, covered []bool) bool {

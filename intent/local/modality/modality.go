@@ -7,9 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Modality is how something is said, when it is not a plain request. What has an
-// effect is never done on words in such a Mood, unless the capability's own
-// examples are said that way.
+// Modality is how a request is said when it is not a plain command: negated, hypothetical,
+// asked, reported and so on. A write is held back in such a modality, unless the
+// capability's own examples have it.
 type Modality uint16
 
 // The modalities; a run of words may have several.
@@ -31,17 +31,17 @@ const (
 // Inherited are the modalities that reach over "and" to the next request.
 const Inherited = Negated | WhatIf | HowTo | Permission | Question | Foreign
 
-// Reader reads modalities by what the languages say.
+// Reader classifies the modality of runs of tokens.
 type Reader struct {
 	lexica *lexicon.Lexica
 	// unproven tells that there is a language without its tests.
 	unproven bool
 }
 
-// NewReader makes a reader of the languages that come with the program.
+// NewReader makes a reader for the languages that are compiled in.
 func NewReader() *Reader { return NewReaderOf(lexicon.Shipped()) }
 
-// NewReaderOf makes a reader of the same languages, of which some may not be proven.
+// NewReaderOf makes a reader for given lexica, of which some languages may not be verified.
 func NewReaderOf(x *lexicon.Lexica) *Reader {
 	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
@@ -59,7 +59,7 @@ type audible struct {
 	leads   map[int]bool     // words right before a value, by where they begin
 }
 
-// listen leaves out quoted words, which have no Mood, and those that belong to
+// listen leaves out quoted words, which have no modality, and those that belong to
 // values.
 func listen(tokens []tokenize.Token, covered []bool) audible {
 	a := audible{content: -1, begins: true, leads: map[int]bool{}}
@@ -90,7 +90,7 @@ func listen(tokens []tokenize.Token, covered []bool) audible {
 // taught.
 const early = 4
 
-// Of reads the modality of a run of tokens; starts tells that nothing stands before it.
+// Of classifies the modality of a run of tokens; starts says that nothing stands before it.
 func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modality {
 	a := listen(tokens, covered)
 	var m Modality
@@ -138,7 +138,7 @@ func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 	}
 }
 
-// Begins tells whether the first words of a run say that it is no plain request.
+// Begins reports whether the first words of a run say that it is no plain request.
 func (r *Reader) Begins(tokens []tokenize.Token) bool {
 	return r.start(listen(tokens, nil).tokens) != 0
 }
@@ -182,7 +182,7 @@ func (r *Reader) places(tokens []tokenize.Token, i int) bool {
 	return false
 }
 
-// beforeVerb tells whether a verb of a language stands right behind a word, or behind
+// beforeVerb reports whether a verb of a language stands right behind a word, or behind
 // one small word of it: "no lo borres".
 func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 	for k := i + 1; k < len(tokens) && k <= i+2 && !tokens[k].Break; k++ {
@@ -196,7 +196,7 @@ func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 	return false
 }
 
-// speaks tells whether a language is more likely than those others in which a word
+// speaks reports whether a language is more likely than those others in which a word
 // is one of grammar.
 func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
@@ -227,7 +227,7 @@ func StartsWithGerund(tokens []tokenize.Token) bool {
 	return false
 }
 
-// conditionAt tells whether a condition begins at a token. The words for "if" of
+// conditionAt reports whether a condition begins at a token. The words for "if" of
 // some languages mean other things too: "sí, …", "chama-se …"; the files say what
 // they stand beside.
 func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
@@ -238,13 +238,13 @@ func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 	return ok && hit.Value == lexicon.ModalityCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
-// LeadsCondition tells whether a piece of a sentence begins with a condition
+// LeadsCondition reports whether a piece of a sentence begins with a condition
 // for another piece.
 func LeadsCondition(tokens []tokenize.Token) bool {
 	return len(tokens) > 0 && conditionAt(tokens, 0, NewReader().possible(tokens))
 }
 
-// IsQuestion tells whether words with a question mark behind them ask for an
+// IsQuestion reports whether words with a question mark behind them ask for an
 // answer. What begins as a polite request does, or says "please", asks for a
 // deed.
 func IsQuestion(tokens []tokenize.Token, covered []bool) bool {
@@ -281,7 +281,7 @@ func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bo
 // moreThanUnderstood is said where words are left that may ask for something.
 const moreThanUnderstood = "the message says more than I understand"
 
-// Note says for people why a modality holds something back.
+// Note says in plain words why a modality holds something back.
 func (m Modality) Note() string {
 	switch {
 	case m&(Negated|Retracted) != 0:

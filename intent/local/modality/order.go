@@ -55,7 +55,7 @@ func wantable(m *Message, s *Segment) bool {
 	return !asks && s.Kind != Courtesy && s.Kind != Reason && !m.supposes(s.From) && (s.Kind != Open || !m.commands(s.From, s.To))
 }
 
-// Ordered tells whether a run is told and asked for by what stands behind it.
+// Ordered reports whether a run is told and asked for by what stands behind it.
 func (m *Message) Ordered(from, to int) bool {
 	return slices.Contains(m.ordered[from:to], true)
 }

@@ -147,7 +147,7 @@ func (r *report) names() int {
 	return end
 }
 
-// verb tells whether a verb that reports stands at a place, behind small words. What
+// verb reports whether a verb that reports stands at a place, behind small words. What
 // others do in the present is told of them; of oneself it may be a request.
 func (r *report) verb(at int, present bool) bool {
 	for i := at; i < min(r.to, at+reach); i++ {
@@ -230,8 +230,8 @@ func (r *report) in(is func(language int) bool) bool {
 
 // then tells a word that only puts what is told in order.
 func (m *Message) then(i int) bool {
-	joint, ok := m.joint(i)
-	return ok && (joint == lexicon.ConnectiveThen || joint == lexicon.ConnectiveContrast)
+	connective, ok := m.connective(i)
+	return ok && (connective == lexicon.ConnectiveThen || connective == lexicon.ConnectiveContrast)
 }
 
 // adverbial tells words such as "quickly", "rapidamente".

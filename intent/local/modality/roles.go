@@ -26,11 +26,11 @@ type Vocabulary interface {
 	Labels(t tokenize.Token, parameter string) bool
 	// Measures tells that the numbers of a parameter are of a unit.
 	Measures(parameter, unit string) bool
-	// Says tells whether one of its examples has these folded words in a row.
+	// Says reports whether one of its examples has these folded words in a row.
 	Says(folds []string) bool
 }
 
-// RoleValue is a value of the request with the tokens that it was read from.
+// RoleValue is a value of a request with its tokens.
 type RoleValue struct {
 	First, Last int
 	Parameter   string
@@ -48,7 +48,7 @@ type RoleValue struct {
 	List bool
 }
 
-// RoleRequest is one reading of a part of a message.
+// RoleRequest is one reading of a part of a message, whose token roles are asked for.
 type RoleRequest struct {
 	// From and To are its tokens, [From, To).
 	From, To int
@@ -70,7 +70,7 @@ type RoleRequest struct {
 	Others [][2]int
 }
 
-// Roles is what each token of a message is to a request.
+// Roles gives the role of each token in a request.
 type Roles struct {
 	Classes    []contracts.WordClass
 	Parameters []string // of the tokens that are values
@@ -99,7 +99,7 @@ type roleReading struct {
 	ordered bool // a verb of the capability was found
 }
 
-// RolesOf gives each token of the message its class.
+// RolesOf classifies the role of each token in a request.
 func (m *Message) RolesOf(r RoleRequest) Roles {
 	a := &roleReading{m: m, RoleRequest: r}
 	a.Classes, a.Parameters = make([]contracts.WordClass, len(m.Tokens)), make([]string, len(m.Tokens))
@@ -237,7 +237,7 @@ func measured(a *roleReading, v RoleValue, i int) {
 	}
 }
 
-// excludes tells whether a value holds a word such as "except": "everybody except
+// excludes reports whether a value holds a word such as "except": "everybody except
 // Ana" is nobody's name, and "everybody on Helena's team but Ana" are not these two.
 func (a *roleReading) excludes(v RoleValue) bool {
 	for i := range min(v.Last+1, len(a.Classes)) {
@@ -256,8 +256,8 @@ func (a *roleReading) excepted(v RoleValue) bool {
 	for i > a.From && a.m.is(i, lexicon.Article) {
 		i--
 	}
-	joint, ok := a.m.joint(max(i, 0))
-	out := ok && i > a.From && joint == lexicon.ConnectiveContrast && !a.m.Tokens[i].Break
+	connective, ok := a.m.connective(max(i, 0))
+	out := ok && i > a.From && connective == lexicon.ConnectiveContrast && !a.m.Tokens[i].Break
 	a.Operated, a.Excepted = a.Operated || out, a.Excepted || out
 	return out
 }
@@ -364,7 +364,7 @@ func decides(o lexicon.Operator) bool {
 	return slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.Only, lexicon.Until, lexicon.Provided}, o)
 }
 
-// takes tells whether the request has a value of an entity's kind.
+// takes reports whether the request has a value of an entity's kind.
 func (a *roleReading) takes(e values.Entity) bool {
 	for _, o := range a.m.entities {
 		if o.Kind == e.Kind && a.valueLike(func(v RoleValue) bool { return v.First <= o.Last && o.First <= v.Last }) {

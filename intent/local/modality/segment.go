@@ -33,7 +33,7 @@ type Segment struct {
 	starts bool
 }
 
-// Message is a message cut into segments. It never changes after Read.
+// Message is a message split into clauses. It is immutable.
 type Message struct {
 	Src      string
 	Tokens   []tokenize.Token
@@ -52,8 +52,9 @@ type Message struct {
 	plain     func(from, to int) bool
 }
 
-// Segmented cuts a message. Bids tells a token that requests of the catalog begin
-// with; mooded a run of tokens whose first words say that it is no plain request.
+// Segmented splits a message into clauses. bids reports whether a token begins a request of
+// the catalog; mooded reports whether the first words of a run say that it is no plain
+// request.
 func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, languages: lexicon.DetectLanguages(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
@@ -133,16 +134,16 @@ func (m *Message) word(i int) bool {
 	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(tokenize.FormQuoted) && !m.code[i]
 }
 
-// joint gives what a word such as "and" or "then" says between requests.
-func (m *Message) joint(i int) (lexicon.Connective, bool) {
+// connective gives what a word such as "and" or "then" says between requests.
+func (m *Message) connective(i int) (lexicon.Connective, bool) {
 	hit, ok := lexicon.Find(&m.lex.Separators, m.Tokens, i)
 	return hit.Value, ok
 }
 
 // couples tells a word such as "and" or "but".
 func (m *Message) couples(i int) bool {
-	joint, ok := m.joint(i)
-	return ok && (joint == lexicon.ConnectiveAnd || joint == lexicon.ConnectiveContrast)
+	connective, ok := m.connective(i)
+	return ok && (connective == lexicon.ConnectiveAnd || connective == lexicon.ConnectiveContrast)
 }
 
 // light tells words that carry grammar, courtesy or reference.
@@ -216,12 +217,12 @@ func (m *Message) depends(s *Segment) bool {
 
 func (m *Message) gap(i int) string { return m.Src[m.Tokens[i-1].End:m.Tokens[i].Start] }
 
-// sentence tells whether a sentence or a line begins at a token.
+// sentence reports whether a sentence or a line begins at a token.
 func (m *Message) sentence(i int) bool {
 	return m.numbers[i] || m.Tokens[i].Is(tokenize.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
 }
 
-// parts tells whether a segment begins inside a sentence.
+// parts reports whether a segment begins inside a sentence.
 func (m *Message) parts(i int) bool {
 	t := m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) && m.Tokens[i-1].Is(tokenize.FormQuoted) || m.joined(i) || naming(m, i) {
@@ -240,7 +241,7 @@ func (m *Message) parts(i int) bool {
 	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lexicon.Light, lexicon.Want) || m.is(next, lexicon.Subject) && !m.is(next, lexicon.Article))
 }
 
-// joined tells whether a typed value goes over a place.
+// joined reports whether a typed value goes over a place.
 func (m *Message) joined(i int) bool {
 	return slices.ContainsFunc(m.entities, func(e values.Entity) bool { return e.First < i && i <= e.Last })
 }
@@ -352,7 +353,7 @@ func (m *Message) behind(from, to int) int {
 	return to
 }
 
-// touches tells whether a run holds a typed value or a name: no frame does.
+// touches reports whether a run holds a typed value or a name: no frame does.
 func touches(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if m.inEntity[i] && m.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) || m.Tokens[i].Is(tokenize.FormQuoted|tokenize.FormMixed) {
@@ -369,7 +370,7 @@ func (m *Message) mark(from, to int) int {
 	return to
 }
 
-// commands tells whether a run asks for something: it holds a verb of a request
+// commands reports whether a run asks for something: it holds a verb of a request
 // that is not told of as done.
 func (m *Message) commands(from, to int) bool {
 	for i := from; i < to; i++ {
@@ -421,7 +422,7 @@ func (m *Message) wants(from, to int) bool {
 	return false
 }
 
-// Wants tells whether a run says what somebody wants or needs, and commands nothing
+// Wants reports whether a run says what somebody wants or needs, and commands nothing
 // else: "Ana needs tomorrow off".
 func (m *Message) Wants(from, to int) bool {
 	if m.Ordered(from, to) {
@@ -439,7 +440,7 @@ func (m *Message) Wants(from, to int) bool {
 	return wanted && m.wants(from, to)
 }
 
-// Framed tells whether courtesy stands right before a token.
+// Framed reports whether courtesy stands right before a token.
 func (m *Message) Framed(i int) bool {
 	if i >= len(m.Tokens) || m.Tokens[i].Is(tokenize.FormFirst) {
 		return false

@@ -130,7 +130,7 @@ func came(m *Message, i, to int) bool {
 	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lexicon.Article) && (!m.light(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
 }
 
-// past tells whether a run reports what was.
+// past reports whether a run reports what was.
 func (m *Message) past(from, to int) bool {
 	for i := from; i < min(to, from+6); i++ {
 		if m.is(i, lexicon.Past, lexicon.Reports) {

@@ -2,7 +2,7 @@ package modality
 
 import "github.com/manifold-run/manifold/contracts"
 
-// HasContentWord tells whether a run has a word beside grammar that is no part of a value: "what is
+// HasContentWord reports whether a run has a word beside grammar that is no part of a value: "what is
 // for lunch" has none where lunch is one, so nothing in it says what is asked for.
 func HasContentWord(m *Message, from, to int, values map[string]contracts.Evidence) bool {
 	for i := from; i < to; i++ {

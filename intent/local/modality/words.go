@@ -2,7 +2,7 @@ package modality
 
 import "github.com/manifold-run/manifold/intent/local/lexicon"
 
-// is tells whether a word is of a class in any language: restraint counts in all of
+// is reports whether a word is of a class in any language: restraint counts in all of
 // them, so that a wrong guess of the language can only ask.
 func is(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 

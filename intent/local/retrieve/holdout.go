@@ -14,16 +14,15 @@ const (
 	manyExamples = 30000
 )
 
-// HeldOut is an example that a fold does not know.
+// HeldOut is an example left out of a fold, with its gold capability.
 type HeldOut struct {
 	Text string
 	// Ref is the capability that is meant; empty if the fold does not have it.
 	Ref string
 }
 
-// FoldCount tells into how many folds examples are cut, and how many of these
-// are tried: few examples must leave most of them in place, many tell enough
-// in one fold.
+// FoldCount gives into how many folds examples are split, and how many of these are
+// evaluated.
 func FoldCount(examples int) (folds, asked uint64) {
 	switch {
 	case examples <= fewExamples:
@@ -34,7 +33,7 @@ func FoldCount(examples int) (folds, asked uint64) {
 	return 8, 1
 }
 
-// Sample gives at most so many questions, from all over.
+// Sample gives at most n questions, evenly spaced.
 func Sample(questions []HeldOut, most int) []HeldOut {
 	if len(questions) <= most {
 		return questions
@@ -46,14 +45,14 @@ func Sample(questions []HeldOut, most int) []HeldOut {
 	return out
 }
 
-// Fold is one way to take a catalog apart.
+// Fold is one split of a catalog for cross-validation.
 type Fold struct {
 	Catalog *contracts.Catalog
 	// Number is the place of the fold among as many as Of says.
 	Number, Of uint64
 }
 
-// Split gives the catalog without the fold, and what is left out as questions.
+// Split gives the catalog without the fold, and the held-out examples.
 func (f Fold) Split() (*contracts.Catalog, []HeldOut) {
 	var domains []*contracts.DomainEntry
 	var questions []HeldOut

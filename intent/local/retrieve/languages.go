@@ -14,7 +14,7 @@ const (
 	fewestSpoken   = 2
 )
 
-// LanguagesOf tells the languages of examples, by their places among the lexica.
+// LanguagesOf detects the languages of examples, as indexes into the lexica.
 func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
 	counts, all := map[int]int{}, 0
 	for _, e := range examples {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// LogisticWeights are those of the signals and, last, the bias.
+// LogisticWeights are the weights of the signals, with the bias last.
 type LogisticWeights []float64
 
 // odds are the logarithm of how likely it is by these signals.
@@ -17,7 +17,7 @@ func (w LogisticWeights) odds(signals []float64) float64 {
 	return z
 }
 
-// Observation are the signals of something, and whether it was so.
+// Observation is one labelled example of a logistic regression.
 type Observation struct {
 	Signals []float64
 	Right   bool
@@ -28,7 +28,7 @@ type Observation struct {
 // steps is how many steps a fit takes at most.
 const steps = 25
 
-// LogisticFit finds weights by Newton's method.
+// LogisticFit fits a logistic regression by Newton's method, regularized towards a prior.
 type LogisticFit struct {
 	// Prior is what was known before: the fit is held to it as if by Hold observations.
 	Prior LogisticWeights

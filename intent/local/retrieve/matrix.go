@@ -45,7 +45,7 @@ func (m Matrix) Row(feature int32) ([]int32, []float32) {
 	return m.Owners[from:to], m.Weights[from:to]
 }
 
-// Has tells whether an owner has a feature.
+// Has reports whether an owner has a feature.
 func (m Matrix) Has(feature, owner int32) bool {
 	owners, _ := m.Row(feature)
 	_, ok := slices.BinarySearch(owners, owner)

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// LexicalModel is what was learned of the words of a catalog. Features and capabilities are
-// named by their numbers in the index that is built of the same catalog.
+// LexicalModel is the trained lexical model of a catalog. Features and capabilities are
+// numbered as in the index of the same catalog.
 type LexicalModel struct {
 	// Start, Of and Weight are the trained weights, as an inverted index: those of
 	// feature i stand at Start[i] to Start[i+1].
@@ -23,7 +23,7 @@ type LexicalModel struct {
 	Own  bool
 }
 
-// Fit tells whether this can have been learned of an index with so many features,
+// Fit reports whether this can have been learned of an index with so many features,
 // capabilities and signals.
 func (w *LexicalModel) Fit(features, capabilities, signals int) bool {
 	cells := len(w.Of)
@@ -32,19 +32,19 @@ func (w *LexicalModel) Fit(features, capabilities, signals int) bool {
 		w.Start[0] == 0 && int(w.Start[features]) == cells && !slices.ContainsFunc(w.Of, func(n int32) bool { return !inside(n) })
 }
 
-// VectorModel is what was learned of the meanings of a catalog.
+// VectorModel is the trained vector model of a catalog.
 type VectorModel struct {
 	// Vectors are those of all its texts, as a library writes them.
 	Vectors []byte
 	// Weights are the trained ones of its capabilities.
 	Weights Float32s
 	// Sure and Strange turn signals into a confidence, Strange where the words say
-	// next to nothing. Own is as in Words.
+	// next to nothing. Own is as in LexicalModel.
 	Sure, Strange []float64
 	Own           bool
 }
 
-// EncodeModel writes what was learned, with the ID of what it was learned for.
+// EncodeModel serializes a model with the ID of the index that it belongs to.
 func EncodeModel(id string, what any) ([]byte, error) {
 	var b bytes.Buffer
 	to := gob.NewEncoder(&b)
@@ -54,8 +54,7 @@ func EncodeModel(id string, what any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeModel reads what Encode wrote into a *Words or *Meanings. What was learned for
-// another ID is refused.
+// DecodeModel reads a *LexicalModel or *VectorModel. It refuses a model of another ID.
 func DecodeModel(id string, data []byte, into any) error {
 	from, of := gob.NewDecoder(bytes.NewReader(data)), ""
 	if err := from.Decode(&of); err != nil {
@@ -73,7 +72,7 @@ func DecodeModel(id string, data []byte, into any) error {
 // Int32s are written four bytes each: gob takes ten times as long.
 type Int32s []int32
 
-// Float32s are written as Numbers are.
+// Float32s are written as Int32s are.
 type Float32s []float32
 
 // wide is how many bytes one of them takes.

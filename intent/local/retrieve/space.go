@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// CompactVector is a vector of length 1 in a quarter of the space: numbers from -127
-// to 127, and what they are multiplied with.
+// CompactVector is a unit vector quantized to 8 bits per dimension.
 type CompactVector struct {
 	numbers []int8
 	scale   float32
 }
 
-// Quantize makes a vector compact. It loses less than a hundredth of a likeness.
+// Quantize makes a compact vector; similarities change by less than 0.01.
 func Quantize(v []float32) CompactVector {
 	var top float32
 	for _, x := range v {
@@ -40,7 +39,7 @@ func (c CompactVector) Unpack() []float32 {
 // Empty tells that there is no vector.
 func (c CompactVector) Empty() bool { return len(c.numbers) == 0 }
 
-// Similarity is the likeness to a vector, 0 where the lengths differ.
+// Similarity is the dot product with a vector, 0 where the lengths differ.
 func (c CompactVector) Similarity(v []float32) float64 {
 	if len(v) != len(c.numbers) {
 		return 0
@@ -60,7 +59,7 @@ func (c CompactVector) Similarity(v []float32) float64 {
 	return float64((s0 + s1 + s2 + s3) * c.scale)
 }
 
-// Sentence is what is known of a capability, and how much it counts in its mean.
+// Sentence is the vector of a text of a capability, and its weight in the mean.
 type Sentence struct {
 	Vector CompactVector
 	Weight float32
@@ -72,7 +71,7 @@ type Sentence struct {
 	Word bool
 }
 
-// Space holds the vectors of the capabilities of a catalog. It is never changed.
+// Space holds the trained vectors of the capabilities of a catalog. It is immutable.
 type Space struct {
 	dims     int
 	weights  []float32 // of each capability

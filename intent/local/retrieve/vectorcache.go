@@ -11,14 +11,13 @@ import (
 	"sync"
 )
 
-// Encoder computes the vectors of many texts.
+// Encoder computes sentence vectors in batches.
 type Encoder interface {
 	Model() string
 	Prepare(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// VectorCache keeps the vectors of the texts of catalogs, so that each is computed
-// once. It may be used by several goroutines.
+// VectorCache caches the sentence vectors of catalogs. It is safe for concurrent use.
 type VectorCache struct {
 	from Encoder
 
@@ -29,7 +28,7 @@ type VectorCache struct {
 	length        int
 }
 
-// NewVectorCache makes an empty library.
+// NewVectorCache makes an empty cache.
 func NewVectorCache(from Encoder) *VectorCache { return &VectorCache{from: from} }
 
 type textHash [16]byte
@@ -43,8 +42,8 @@ func hashOfText(s string) textHash {
 // not wait for all of them.
 const batch = 256
 
-// Compute computes the vectors of the texts of a catalog that are not known, and
-// forgets those that neither it nor the one before has.
+// Compute encodes the texts of a catalog that are not cached, and evicts those of neither
+// this catalog nor the one before.
 func (l *VectorCache) Compute(ctx context.Context, texts []string) error {
 	l.mu.Lock()
 	all := maps.Clone(l.before)
@@ -85,15 +84,14 @@ func (l *VectorCache) Compute(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// Compact gives a vector that was learned; an empty one if it was not.
+// Compact gives the cached vector of a text; empty if it is not cached.
 func (l *VectorCache) Compact(s string) CompactVector {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[hashOfText(s)]
 }
 
-// Lookup gives what was learned, for examples that are asked as if they were
-// messages; nil if it was not.
+// Lookup gives the cached vector of a text, unpacked; nil if it is not cached.
 func (l *VectorCache) Lookup(s string) []float32 {
 	if v := l.Compact(s).Unpack(); len(v) > 0 {
 		return v
@@ -108,7 +106,7 @@ func (l *VectorCache) Dims() int {
 	return l.length
 }
 
-// Bytes writes the vectors of the catalog that was learned last.
+// Bytes serializes the vectors of the last catalog.
 func (l *VectorCache) Bytes() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,8 +123,8 @@ func (l *VectorCache) Bytes() []byte {
 	return out
 }
 
-// Restore takes the vectors of a catalog from what Bytes wrote, in the place of learning
-// them; false, and nothing happens, if it is not that.
+// Restore reads the vectors that Bytes wrote instead of computing them; it reports whether
+// they are valid, and changes nothing if they are not.
 func (l *VectorCache) Restore(data []byte) bool {
 	if len(data) < 4 {
 		return false

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// LatestWorker does one thing at a time. The zero value with Do is ready; until it was
-// started, what is wanted is not done. It may be used by several goroutines.
+// LatestWorker is a background worker that keeps only the latest request: a newer one
+// cancels the one before. The zero value with Do is ready. It is safe for concurrent use.
 type LatestWorker[T any] struct {
 	// Do does what is wanted, and should stop when ctx does: something else is wanted
 	// then, or nothing any more.
@@ -52,7 +52,7 @@ func (w *LatestWorker[T]) Stop(ctx context.Context) error {
 	}
 }
 
-// Request asks for something to be done, instead of anything that is not done yet.
+// Request replaces whatever is pending or running by a new task.
 func (w *LatestWorker[T]) Request(what T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// Absent is the share of the needed parameters for which a part of a message
-// has neither a value nor anything that could be one.
+// Absent gives the share of required parameters for which a part of a message has neither a
+// value nor a candidate for one.
 func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 	if len(f.Missing) == 0 {
 		return 0
@@ -15,8 +15,8 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 	return s.unexplainedShare(f, left.take)
 }
 
-// Doubt is the same where free words count by how likely it is that some of them
-// are the value.
+// Doubt is Absent where free words count by the probability that some of them are the
+// value.
 func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	if len(f.Missing) == 0 {
 		return 0

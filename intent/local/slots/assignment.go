@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Option is one value that a place may take, with the words that it stands on, the evidence
-// for it and its weight against leaving the place empty.
+// Option is one candidate value of a slot: the tokens that it covers, the evidence for it,
+// and its weight relative to leaving the slot empty.
 type Option struct {
 	First, Last int
 	Value       any
@@ -15,8 +15,8 @@ type Option struct {
 	Weight      float64
 }
 
-// Assignment asks which of their values the places have: no two on the same words, rather in
-// the order of the places.
+// Assignment is an assignment problem: which candidate value each slot takes, so that no
+// two cover the same tokens; values in the order of the slots are preferred.
 type Assignment struct {
 	Options [][]Option
 	// Order and Siblings are the evidence that two values come in the order of their
@@ -28,7 +28,7 @@ type Assignment struct {
 	Ways int
 }
 
-// WeightedSum is what evidence weighs.
+// WeightedSum is the dot product of weights and evidence.
 func WeightedSum(weights, evidence []float64) float64 {
 	out := 0.0
 	for e, x := range evidence {
@@ -37,7 +37,7 @@ func WeightedSum(weights, evidence []float64) float64 {
 	return out
 }
 
-// LikelyOption is the most probable value of a place.
+// LikelyOption is the most probable value of a slot, with its marginal probabilities.
 type LikelyOption struct {
 	Option
 	P   float64
@@ -50,7 +50,7 @@ type LikelyOption struct {
 // hopeless is the weight from which on an option is not worth a look.
 const hopeless = -3
 
-// BestOptions keeps the options of one of n places that are worth a look.
+// BestOptions keeps the best candidates of one of n slots.
 func BestOptions(options []Option, n int) []Option {
 	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= hopeless })
 	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Weight, a.Weight) })
@@ -97,7 +97,7 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 }
 
-// beside tells whether a value can stand beside those chosen before, and how
+// beside reports whether a value can stand beside those chosen before, and how
 // they are ordered.
 func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
 	for q, c := range a.chosen[:k] {
@@ -121,7 +121,7 @@ func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings flo
 	return order, siblings, true
 }
 
-// Marginals adds up over all assignments how probable each value is.
+// Marginals sums over all assignments to give the marginal probability of each value.
 func (z *Assignment) Marginals() []LikelyOption {
 	sums := make([][]float64, len(z.Options))
 	for k := range z.Options {
@@ -155,7 +155,7 @@ func (z *Assignment) Marginals() []LikelyOption {
 	return out
 }
 
-// MaxAssignments bounds how many assignments are looked at.
+// MaxAssignments bounds how many assignments are enumerated.
 const MaxAssignments = 5000
 
 // choices is how many options are kept for each of n places.

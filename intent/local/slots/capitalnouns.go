@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// CapitalNouns tells whether capitals say little in this text. It is looked at once.
+// CapitalNouns reports whether capitals say little in this text. It is looked at once.
 func (r *NameReader) CapitalNouns() bool {
 	if r.nouns == nil {
 		german := r.Cues.Everyday.CapitalNouns(r.Doc.Tokens)

@@ -71,7 +71,7 @@ func (f *field) known(i int) bool {
 	return f.spelling.Familiar(i) || f.set.tools.cues.Generic[f.doc.Tokens[i].Stem]
 }
 
-// properRun tells whether all words are written as names are.
+// properRun reports whether all words are written as names are.
 func (f *field) properRun(first, last int) bool {
 	for i := first; i <= last; i++ {
 		t := f.doc.Tokens[i]

@@ -88,7 +88,7 @@ func (f *completer) assignment(params []*param, order, siblings evidence) *Assig
 	return &Assignment{Options: make([][]Option, len(params)), Order: int(order), Siblings: int(siblings), Alike: alike, Weights: f.weights[:]}
 }
 
-// sure tells whether the value is probable enough to be taken.
+// sure reports whether the value is probable enough to be taken.
 func (f *completer) sure(best LikelyOption, needed bool) bool {
 	switch {
 	case f.set.writes:

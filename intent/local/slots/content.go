@@ -133,7 +133,7 @@ func conveyed(r *reading, i int) int {
 	return i
 }
 
-// told tells whether a verb of telling begins the request, with nothing but words of the request
+// told reports whether a verb of telling begins the request, with nothing but words of the request
 // between it and a place. With the half of a verb it may be one of sending, too.
 func (r *vicinity) told(first int, half string) bool {
 	for i := first - 1; i >= r.from; i-- {
@@ -148,7 +148,7 @@ func (r *vicinity) told(first int, half string) bool {
 	return false
 }
 
-// opens tells whether nothing but politeness stands before a place.
+// opens reports whether nothing but politeness stands before a place.
 func (r *vicinity) opens(i int) bool {
 	for j := r.from; j < i; j++ {
 		if fold := r.doc.Tokens[j].Fold; !r.set.tools.Lexicon.StopWord(fold) || IsNegation(fold) || tokenize.Asks(fold) {

@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Conjunct is one of several requests that are said with one verb: what it gives, and the tokens
-// that belong to the others.
+// Conjunct is one of several requests that share a verb: its values, and the tokens of the
+// others.
 type Conjunct struct {
 	Values   map[string]any
 	Evidence map[string]contracts.Evidence
 	Apart    [][2]int
 }
 
-// Coordination is a run that is read as one request.
+// Coordination is a run of tokens read as one request, which may hold several conjuncts.
 type Coordination struct {
 	Message *Message
 	Set     *Set
@@ -80,7 +80,7 @@ func (g gapped) shares() []Conjunct {
 	var read []Filled
 	from := g.Run.From
 	for i := from + 1; i <= g.Run.To; i++ {
-		next, ok := g.joint(i)
+		next, ok := g.boundary(i)
 		if !ok {
 			continue
 		}
@@ -105,8 +105,8 @@ func (g gapped) shares() []Conjunct {
 	return out
 }
 
-// joint tells a place where one set of values may end, and where the next begins.
-func (g gapped) joint(i int) (next int, ok bool) {
+// boundary tells a place where one set of values may end, and where the next begins.
+func (g gapped) boundary(i int) (next int, ok bool) {
 	if i == g.Run.To {
 		return i, true
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// CrossLingualMatcher reads one message in the words of capabilities: "den Raum" as "room" where
-// rooms are asked for in English alone. What is an operator, a number, a date, a name or a
-// quotation stays as it is, so no word that holds a request back is ever replaced. It is
-// used by one goroutine.
+// CrossLingualMatcher replaces words of a language that a domain does not have by the
+// nearest words that it has, by their vectors: "den Raum" is read as "room" where rooms are
+// asked for in English alone. Operators, numbers, dates, names and quotations are never
+// replaced, so what holds a request back is never lost. It must not be shared by
+// goroutines.
 type CrossLingualMatcher struct {
 	m       *Message
 	lexicon *tokenize.Lexicon
@@ -30,7 +31,8 @@ type similarityKey struct {
 	token    int
 }
 
-// NewCrossLingualMatcher reads a message. hear gives the vector of a word, nil for none.
+// NewCrossLingualMatcher makes a matcher for one message. encode gives the vector of a
+// word, nil for none.
 func NewCrossLingualMatcher(m *Message, lexicon *tokenize.Lexicon, encode func(string) []float32) *CrossLingualMatcher {
 	return &CrossLingualMatcher{m: m, lexicon: lexicon, encode: encode, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, similarities: map[similarityKey][]float64{}}
 }
@@ -42,13 +44,13 @@ type MatchedMessage struct {
 	words map[int]bool
 }
 
-// At tells whether the word that begins at a byte was read as another one.
+// At reports whether the word that begins at a byte was read as another one.
 func (m *MatchedMessage) At(start int) bool {
 	at := slices.IndexFunc(m.Tokens, func(t tokenize.Token) bool { return t.Start == start })
 	return at >= 0 && m.words[at]
 }
 
-// MatchTarget is who reads a message: a capability of a domain, by its number.
+// MatchTarget is the capability that words are matched to, with the glossary of its domain.
 type MatchTarget struct {
 	Capability int32
 	// Glossary are the words of its domain, Spoken the languages of it, by their places
@@ -64,8 +66,8 @@ type MatchTarget struct {
 // hardlySpoken is how sure it is at most that words are in a language of a domain.
 const hardlySpoken = 0.4
 
-// IsForeignWord tells a word of a sentence in a language that a domain does not have. Of a domain
-// of which no language is known none is.
+// IsForeignWord reports whether a word stands in a sentence of a language that the domain
+// does not have; false where the languages of the domain are unknown.
 func IsForeignWord(m *Message, spoken map[int]bool, i int) bool {
 	if len(spoken) == 0 {
 		return false
@@ -129,7 +131,7 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 	return out
 }
 
-// similaritiesTo tells how like a word is to those of a glossary; nil if it is not heard.
+// similaritiesTo tells how like a word is to those of a glossary; nil if it has no vector.
 func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
 	at := similarityKey{g, i}
 	similarities, ok := r.similarities[at]

@@ -5,7 +5,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// InEnglish tells whether most of the everyday words are English, or all that
+// InEnglish reports whether most of the everyday words are English, or all that
 // there are could be.
 func (c *Cues) InEnglish(tokens []tokenize.Token, lexicon *tokenize.Lexicon) bool {
 	english, foreign := 0, 0
@@ -28,7 +28,7 @@ func (c *Cues) Preposition(fold string, english bool) (Sense, bool) {
 	return announced, ok && (!english || fold == "on" || !c.Shared[fold])
 }
 
-// InClass tells whether a word is of a class in any language.
+// InClass reports whether a word is of a class in any language.
 func InClass(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 
 // IsArticle tells words that may stand between the name of a parameter and its value.

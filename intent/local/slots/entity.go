@@ -129,7 +129,7 @@ func (s *Set) period() (start, end *param) {
 	return start, end
 }
 
-// sole tells whether no other parameter of this kind could take the value,
+// sole reports whether no other parameter of this kind could take the value,
 // and this one is asked for. An optional value needs evidence of its own.
 func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
 	if !p.required && len(r.only) == 0 && !r.learning {
@@ -143,12 +143,12 @@ func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
 	return true
 }
 
-// lone tells whether no parameter but this one could take the value.
+// lone reports whether no parameter but this one could take the value.
 func (r *vicinity) lone(kind func(*param) bool, p *param) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
 }
 
-// expects tells whether the token is one that stood there in the examples, with an article
+// expects reports whether the token is one that stood there in the examples, with an article
 // behind it or not: "de la".
 func (r *vicinity) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
@@ -243,7 +243,7 @@ func hasBeen(r *reading, p *param, e values.Entity, cue role) bool {
 	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
 }
 
-// onlyDate tells whether no other date is said.
+// onlyDate reports whether no other date is said.
 func (r *reading) onlyDate(e values.Entity) bool {
 	return !slices.ContainsFunc(r.entities, func(o values.Entity) bool {
 		return o.Kind == e.Kind && o.First != e.First && o.First >= r.from && o.Last < r.to

@@ -27,7 +27,7 @@ func (f *field) lists(items []span) {
 	}
 }
 
-// listed tells whether two spans are neighbours in a list.
+// listed reports whether two spans are neighbours in a list.
 func (f *field) listed(a, b span) bool {
 	between := 0
 	if a.proper && b.proper && b.first == a.last+2 && opposes(f.doc.Tokens[a.last+1].Fold) {

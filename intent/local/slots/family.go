@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Family is what the capabilities of one domain have in common: parameters of one name take
-// the same things, and what is written alike is called the same.
+// Family is what the capabilities of one domain share: parameters of one name take the same
+// values.
 type Family struct {
 	tools *Tools
 	of    []*contracts.Capability

@@ -46,7 +46,7 @@ func fieldsOf(root *contracts.SchemaView) []input {
 	return out
 }
 
-// within tells whether a name is that of a field of a parameter.
+// within reports whether a name is that of a field of a parameter.
 func within(name, of string) bool {
 	return strings.HasPrefix(name, "/") && contracts.FieldPath(name)[0] == of
 }

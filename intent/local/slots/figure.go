@@ -262,7 +262,7 @@ func (f *weigher) tops(i int) bool {
 	return i > f.from && f.doc.Tokens[i-1].Has(lexicon.Tops)
 }
 
-// says tells whether the name of a parameter holds one of the words.
+// says reports whether the name of a parameter holds one of the words.
 func says(p *param, words map[string]bool) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return words[strings.TrimSuffix(w, "s")] || words[w] })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Example is a request whose values are known: what the weights are fitted on.
+// Example is a training example: a request whose values are known.
 type Example struct {
 	// Weight is how much it counts beside the others.
 	Weight float64
@@ -45,14 +45,14 @@ func teach(params []*param, z *Assignment, right func(name string, v any) bool, 
 	return l
 }
 
-// Weights are how much each evidence counts.
+// Weights are the weights of the kinds of evidence.
 type Weights struct{ w weights }
 
-// Prior are the weights that a fit starts from and is held to: those of evidence
-// that the examples do not show stay as they are here.
+// Prior gives the weights that a fit is regularized towards; kinds of evidence that the
+// examples do not show keep them.
 func Prior() Weights { return Weights{priorWeights()} }
 
-// Shipped are the weights that come with the program.
+// Shipped gives the weights that are compiled into the program.
 func Shipped() Weights { return Weights{shippedWeights()} }
 
 // With gives tools that weigh in another way.
@@ -74,8 +74,8 @@ func stiffness(e evidence) float64 {
 	return 1
 }
 
-// Fit moves the weights until the right values are as probable as the evidence
-// allows. Nothing is drawn at random: the same examples give the same weights.
+// Fit fits the weights to training examples, regularized towards the prior. The result is
+// deterministic.
 func Fit(examples []Example, prior Weights) Weights {
 	var all []AssignmentExample
 	for _, l := range examples {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Unfilled stands among the right options of a place that may have none.
+// Unfilled marks a slot that may stay empty among the gold options.
 const Unfilled = -1
 
-// AssignmentExample is an assignment of which it is known which options are right for each place.
+// AssignmentExample is an assignment problem with its gold labels.
 type AssignmentExample struct {
 	*Assignment
 
@@ -22,9 +22,8 @@ const (
 	step   = 0.1
 )
 
-// FitAssignments moves the weights until the right values are as probable as the evidence
-// allows. Nothing is drawn at random: the same examples give the same weights.
-// hold is how strongly each is held to the prior.
+// FitAssignments fits the weights by maximum likelihood, regularized towards the prior:
+// hold gives the strength per kind of evidence. The result is deterministic.
 func FitAssignments(examples []AssignmentExample, prior []float64, hold func(evidence int) float64) []float64 {
 	w := slices.Clone(prior)
 	mean, square := make([]float64, len(w)), make([]float64, len(w)) // of the slope, as Adam has it

@@ -6,9 +6,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// Glossary are the words in which the capabilities of one domain are asked for, with
-// what they mean: by it a word of a language that the domain does not have is read as
-// one that it has. It is never changed once it is made.
+// Glossary holds the words that the capabilities of one domain are asked for with, and
+// their vectors. It is immutable.
 type Glossary struct{ entries []GlossaryEntry }
 
 // GlossaryEntry is a word of a glossary, folded.
@@ -43,7 +42,7 @@ const (
 	oneWord      = 0.85
 )
 
-// Similarities tells how like a vector each word is, from -1 to 1.
+// Similarities gives the cosine similarity of a vector to each word, from -1 to 1.
 func (g *Glossary) Similarities(v []float32) []float64 {
 	out := make([]float64, len(g.entries))
 	for i, e := range g.entries {
@@ -52,9 +51,9 @@ func (g *Glossary) Similarities(v []float32) []float64 {
 	return out
 }
 
-// Nearest gives the word of a capability that a word means, by its similarities, and how like
-// it is; none where no word does, or where another one of the domain is rather meant.
-// fits tells which words may be it.
+// Nearest gives the nearest word of a capability, and its similarity; none where no word is
+// near enough, or where a word of another capability of the domain is nearer. fits filters
+// the words.
 func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(GlossaryEntry) bool) (GlossaryEntry, float64, bool) {
 	best := -1
 	for i, e := range g.entries[:min(len(g.entries), len(similarities))] {

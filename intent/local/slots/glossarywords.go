@@ -13,11 +13,11 @@ import (
 // maxGlossary is how many words of one capability a glossary has.
 const maxGlossary = 40
 
-// EntryKind is what a word of a glossary stands for.
+// EntryKind is what a glossary entry stands for.
 type EntryKind uint8
 
 // The sorts: a word of a request, a value or a form of one, and a value among such of
-// which one cannot be heard. Those are not told apart by what they mean.
+// which one cannot be told by its vector. Those are not told apart by what they mean.
 const (
 	EntryWord EntryKind = iota
 	EntryValue
@@ -88,7 +88,7 @@ func (v vocabularyOf) values(enum []any, stems map[string]EntryKind) {
 }
 
 // ambiguous tells a word that is one of grammar in another language than English, as "van"
-// is in Spanish: what an encoder of many languages hears in it is not what is meant.
+// is in Spanish: what a multilingual encoder makes of it is not what is meant.
 func ambiguous(t tokenize.Token) bool {
 	for n := len(lexicon.Shipped().Languages) - 1; n > 0; n-- {
 		if slices.ContainsFunc([]lexicon.Class{lexicon.Function, lexicon.Pronoun, lexicon.Finite, lexicon.Helps}, func(c lexicon.Class) bool { return t.In(n, c) && !t.In(0, c) }) {

@@ -26,17 +26,17 @@ func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	s.known.Collect(s.tools.Lexicon.Lexica, c.Metadata.IntentHints, tokenize.SplitName(c.Name), names)
 }
 
-// RequestWords is what a capability is asked for with, beside its values.
+// RequestWords answers which words a capability is asked for with, beside its values.
 type RequestWords struct{ of *Set }
 
 // NewRequestWords gives the words of a set.
 func NewRequestWords(s *Set) RequestWords { return RequestWords{s} }
 
-// Head tells whether the capability is asked for with a word, in another form,
+// Head reports whether the capability is asked for with a word, in another form,
 // misspelled by a letter, or at the end of a compound.
 func (a RequestWords) Head(t tokenize.Token) bool { return a.of.known.Head(t) }
 
-// Says tells whether an example has folded words in a row.
+// Says reports whether an example has folded words in a row.
 func (a RequestWords) Says(folds []string) bool { return a.of.known.Says(folds) }
 
 // Bound tells which end of a range a parameter is: 1 for the lower end of numbers
@@ -143,8 +143,8 @@ func (a RequestWords) Describes(t tokenize.Token) bool {
 // Aliased tells a word of an alias, in whatever language that is.
 func (a RequestWords) Aliased(t tokenize.Token) bool { return a.of.aliased[t.Fold] }
 
-// SameVerbKind tells whether a word is a verb that asks for the same kind of thing as
-// one that belongs to the request.
+// SameVerbKind reports whether a word is a verb of the same kind as one that the capability
+// is asked for with.
 func (s *Set) SameVerbKind(t tokenize.Token) bool {
 	return s.kinds != 0 && !t.Named() && s.kinds&s.tools.Lexicon.Kin(t.Fold) != 0
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// KnownWords are those that a capability is asked for with: its name, its keywords, the objects of
-// its examples, its known values and the names of its parameters. A description alone
-// explains no head of a phrase.
+// KnownWords are the words that a capability is asked for with: its name, keywords, the
+// objects of its examples, its listed values and the names of its parameters.
 type KnownWords struct {
 	stems map[string]bool
 	// called are the stems of its name, its keywords and the nouns of its examples.
@@ -116,7 +115,7 @@ func (k *KnownWords) Head(t tokenize.Token) bool {
 	return false
 }
 
-// Says tells whether an example has folded words in a row.
+// Says reports whether an example has folded words in a row.
 func (k *KnownWords) Says(folds []string) bool {
 	words := " " + strings.Join(folds, " ") + " "
 	return slices.ContainsFunc(k.says, func(example string) bool { return strings.Contains(example, words) })

@@ -24,7 +24,7 @@ type NameRequest interface {
 	AskedHowMany(d *values.Doc, from, i int) bool
 }
 
-// NameReader tells names from other words by how they are written.
+// NameReader recognises names by capitals, particles and context.
 type NameReader struct {
 	*Scope
 
@@ -114,7 +114,7 @@ func (r *NameReader) Conjoined(first, last int, naming bool) int {
 	return last
 }
 
-// NameWord tells whether a token looks like a part of a name.
+// NameWord reports whether a token looks like a part of a name.
 func (r *NameReader) NameWord(i int) bool {
 	t := r.Doc.Tokens[i]
 	if !t.Is(tokenize.FormTitle|tokenize.FormCaps) || t.Is(tokenize.FormQuoted) || r.InEntity[i] || r.Lexicon.StopWord(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {

@@ -172,7 +172,7 @@ func (r *vicinity) qualifies(p *param, first, last int) bool {
 		r.doc.Tokens[first-1].Has(lexicon.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
 }
 
-// belongsElsewhere tells whether the examples use a word before another
+// belongsElsewhere reports whether the examples use a word before another
 // parameter.
 func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
 	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.lefts[stem] > 0 })
@@ -289,7 +289,7 @@ func (r *reading) plainEnd(p *param, first int) int {
 	return last
 }
 
-// isKnownValue tells whether a value that is known by name begins here.
+// isKnownValue reports whether a value that is known by name begins here.
 func (r *reading) isKnownValue(i int) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool {
 		return m.first == i && (m.kind == kindAlias || m.kind == kindEnum || m.kind == kindExample || m.kind == kindPattern)
@@ -336,7 +336,7 @@ func listItem(r *reading, m mention, first int) int {
 	return last
 }
 
-// mentioned tells whether a place was already read for the parameter, with at
+// mentioned reports whether a place was already read for the parameter, with at
 // least this evidence.
 func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool {

@@ -1,6 +1,6 @@
 package slots
 
-// NearSpelling tells whether two words differ by at most one letter, or by two
+// NearSpelling reports whether two words differ by at most one letter, or by two
 // letters exchanged.
 func NearSpelling(a, b string) bool {
 	if len(a) > len(b) {

@@ -23,7 +23,7 @@ func InformsWhom(lex *lexicon.Lexica, name string) (who []string, ok bool) {
 // notificationReach is how many words stand at most on each side of a verb of telling.
 const notificationReach = 6
 
-// Notification is a clause that says whether somebody is told, and no more.
+// Notification is a clause that only says whether somebody is to be notified.
 type Notification struct {
 	First, Last int
 	On          bool
@@ -123,7 +123,7 @@ func (c *notificationClause) right() {
 	}
 }
 
-// takes tells whether a word belongs to the clause.
+// takes reports whether a word belongs to the clause.
 func (c *notificationClause) takes(j int) bool {
 	t := c.tokens[j]
 	if t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits) || t.Has(lexicon.Condition) || t.Has(lexicon.Asks) && !IsDenial(c.tokens, j) {
@@ -136,7 +136,7 @@ func (c *notificationClause) takes(j int) bool {
 	if hit, ok := lexicon.Find(&c.lex.Operators, c.tokens, j); ok && hit.Value != lexicon.Without && hit.Value != lexicon.Or && !IsDenial(c.tokens, j) {
 		return false
 	}
-	if joint, ok := lexicon.Find(&c.lex.Separators, c.tokens, j); ok && (joint.Value == lexicon.ConnectiveAnd || joint.Value == lexicon.ConnectiveContrast || joint.Value == lexicon.ConnectiveThen) {
+	if connective, ok := lexicon.Find(&c.lex.Separators, c.tokens, j); ok && (connective.Value == lexicon.ConnectiveAnd || connective.Value == lexicon.ConnectiveContrast || connective.Value == lexicon.ConnectiveThen) {
 		return false
 	}
 	switch {

@@ -182,7 +182,7 @@ func isYearWord(stem string) bool {
 	return stem == "year" || stem == "ano" || stem == "jahr" || stem == "anne"
 }
 
-// dated tells whether the capability takes a year as a number.
+// dated reports whether the capability takes a year as a number.
 func (r *numerals) dated() bool {
 	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
 }
@@ -220,7 +220,7 @@ func (r *vicinity) beside(p *param, e values.Entity) float64 {
 	return min(score, 0.35)
 }
 
-// namedTogether tells whether the names of two parameters stand before the
+// namedTogether reports whether the names of two parameters stand before the
 // numbers: in "width and height of 6 and 10" the nearer name is not the first
 // number's, and the order decides.
 func (r *vicinity) namedTogether(i int) bool {
@@ -284,13 +284,13 @@ func (r *numerals) rate(e values.Entity) bool {
 	})
 }
 
-// counted tells whether the numbers in digits are enough for what is asked for,
+// counted reports whether the numbers in digits are enough for what is asked for,
 // so that those in words count something else.
 func (r *numerals) counted() bool {
 	return r.counts.places > 0 && r.counts.digits >= r.counts.places
 }
 
-// evenNumbers tells whether the text has exactly as many numbers as the
+// evenNumbers reports whether the text has exactly as many numbers as the
 // capability asks for, all or those in digits.
 func (r *numerals) evenNumbers() bool {
 	return r.counts.places == r.counts.all || r.counts.places == r.counts.digits

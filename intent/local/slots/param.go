@@ -110,7 +110,7 @@ func (p *param) sibling(q *param) bool {
 	return p.sense&(SenseSource|SenseTarget) != 0 && q.sense&(SenseSource|SenseTarget) != 0 || slices.Equal(p.trunk, q.trunk)
 }
 
-// named tells whether the param answers to one of the names; no names mean all.
+// named reports whether the param answers to one of the names; no names mean all.
 func (p *param) named(only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(name string) bool {
 		return name == p.name() || name == p.list || within(p.name(), name)

@@ -8,14 +8,14 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// ParameterName is the name of a parameter as words.
+// ParameterName is the name of a parameter, tokenized.
 type ParameterName struct {
 	Words  []string
 	Joined string
 	List   bool
 }
 
-// NameAt tells whether the name of a parameter stands at token i, written as
+// NameAt reports whether the name of a parameter stands at token i, written as
 // one word or as several.
 func (r *Wording) NameAt(name ParameterName, i int) (last int, ok bool) {
 	if r.Doc.Tokens[i].Fold == name.Joined {

@@ -187,7 +187,7 @@ func (r *reading) insideName(p *param, first, last int) bool {
 	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(tokenize.FormFirst) && !r.spelling.Noun(before, before) && r.spelling.NameWord(before) && !r.endsKnown(p, before)
 }
 
-// begins tells whether another known value of a parameter begins at a place,
+// begins reports whether another known value of a parameter begins at a place,
 // endsKnown whether one ends there.
 func (r *vicinity) begins(p *param, i int) bool {
 	return slices.ContainsFunc(r.set.phrases[r.doc.Tokens[i].Fold], func(ph phrase) bool {
@@ -265,9 +265,8 @@ func (p *param) enumNumber(n float64) (any, bool) {
 	return nil, false
 }
 
-// IsCertain tells evidence of a value that belongs to its parameter and to
-// hardly anything else: a known value, an identifier, a named key, or a name
-// where the examples have one.
+// IsCertain reports whether evidence is unambiguous: a listed value, an identifier, a named
+// key, or a name where the examples have one.
 func IsCertain(ev contracts.Evidence) bool {
 	switch ev.Kind {
 	case kindAlias, kindEnum, kindExample, kindPattern, kindShape, kindKeyed, kindName:

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// QuotedFrom tells whether there is a quotation at a place or behind it.
+// QuotedFrom reports whether there is a quotation at a place or behind it.
 func (r *Wording) QuotedFrom(i int) bool {
 	return slices.ContainsFunc(r.Doc.Tokens[i:r.To], func(t tokenize.Token) bool { return t.Is(tokenize.FormQuoted) })
 }

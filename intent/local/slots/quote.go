@@ -68,7 +68,7 @@ func (p *param) speaks(c *Cues) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return c.Speech[w] })
 }
 
-// HoldsSpeech tells whether a parameter holds what somebody says or writes, by its name.
+// HoldsSpeech reports whether a parameter holds what somebody says or writes, by its name.
 func HoldsSpeech(s *Set, name string) bool {
 	return slices.ContainsFunc(s.params, func(p *param) bool { return p.name() == name && p.speaks(s.tools.cues) })
 }

@@ -41,7 +41,7 @@ const (
 	dear        = 8
 )
 
-// try tells whether one more place may be looked at. To compare words costs 1, to
+// try reports whether one more place may be looked at. To compare words costs 1, to
 // weigh what stands around them more.
 func (r *reading) try(cost int) bool {
 	if r.tries+cost > maxTries || len(r.mentions) >= maxMentions {
@@ -103,7 +103,7 @@ func (r *reading) collect() {
 	r.informed()
 }
 
-// after tells whether the words of the parameter's name stand right before
+// after reports whether the words of the parameter's name stand right before
 // token i, such as "title" in "title Senior Engineer". Of several words the
 // last is enough.
 func (r *vicinity) after(p *param, i int) bool {

@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Requirements are the names that must have a value, and the groups of
-// alternatives of which one must be complete.
+// Requirements are the required parameters of a schema, and the groups of alternatives of
+// which one must be complete.
 type Requirements struct {
 	All    []string
 	Groups [][][]string

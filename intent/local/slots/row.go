@@ -24,7 +24,7 @@ func (r *Wording) BehindConnector(last int) (int, bool) {
 	return i, connected && i < r.To
 }
 
-// Joined tells whether a comma or a word such as "and" stands between two
+// Joined reports whether a comma or a word such as "and" stands between two
 // places.
 func (r *Wording) Joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
@@ -55,7 +55,7 @@ func (r *Wording) InRow(last, first int) bool {
 	return joined
 }
 
-// Continues tells whether a number goes on with the run that ends at a.
+// Continues reports whether a number goes on with the run that ends at a.
 func (r *Wording) Continues(a, b int) bool {
 	words := 0
 	for i := a + 1; i < b; i++ {
@@ -71,13 +71,13 @@ func (r *Wording) Continues(a, b int) bool {
 	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.Doc.Tokens[b].Is(tokenize.FormDigits) && r.Bracketed(a)
 }
 
-// Bracketed tells whether a place lies inside square brackets.
+// Bracketed reports whether a place lies inside square brackets.
 func (r *Wording) Bracketed(i int) bool {
 	before := r.Doc.Src[:r.Doc.Tokens[i].Start]
 	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
 }
 
-// NothingBetween tells whether only small words and words of the request stand between two
+// NothingBetween reports whether only small words and words of the request stand between two
 // values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
 func (r *Wording) NothingBetween(last, first int, known func(tokenize.Token) bool) bool {
 	listed, joined := r.Doc.Tokens[first].Break, false

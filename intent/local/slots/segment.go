@@ -10,11 +10,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// MaxSegments bounds into how many segments a message is cut for reading.
+// MaxSegments bounds how many segments of a message are read.
 const MaxSegments = 12
 
-// Segment is a run of tokens between two signs or words that may separate
-// requests.
+// Segment is a run of tokens between two separators that may be a request of its own.
 type Segment struct {
 	From, To int
 	Connection
@@ -22,7 +21,7 @@ type Segment struct {
 	Sentence int
 }
 
-// Connection is what the words before a segment say of it.
+// Connection is how a segment is connected to the one before it.
 type Connection struct {
 	// Strong tells that the separator ends a sentence or says "then"; a weak one,
 	// such as "and", often joins values.
@@ -159,7 +158,7 @@ func merge(a, b Connection) Connection {
 	}
 }
 
-// boundary tells whether a segment can begin at token i, and how many tokens the
+// boundary reports whether a segment can begin at token i, and how many tokens the
 // separating words have.
 func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) {
 	t := m.Tokens[i]
@@ -266,18 +265,18 @@ func abbreviated(before tokenize.Token, gap string) bool {
 // "é", "où", "más".
 const shortWord = 3
 
-// separates tells whether a separator at a place means what it means between requests.
+// separates reports whether a separator at a place means what it means between requests.
 func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 	t, behind := m.Tokens[i], m.Tokens[i+hit.Tokens:]
-	joint := connectionOf(hit.Value)
+	connection := connectionOf(hit.Value)
 	switch {
-	case joint.Subordinate:
+	case connection.Subordinate:
 		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
 	case hit.Tokens == 1 && len(t.Fold) <= shortWord && t.Lower != t.Fold:
 		return false
-	case joint.Contrast && !t.Break && belongs(m, i):
+	case connection.Contrast && !t.Break && belongs(m, i):
 		return false
-	case joint.Contrast && t.Has(lexicon.Ending): // "more", too
+	case connection.Contrast && t.Has(lexicon.Ending): // "more", too
 		return t.Break
 	case t.Fold == "y": // no "y a-t-il"
 		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && m.Tokens[i-1].Fold != "il"
@@ -342,7 +341,7 @@ func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
 	return slices.ContainsFunc(tokens[before.From:before.To], func(t tokenize.Token) bool { return t.Fold == first.Fold })
 }
 
-// speaks tells whether a run of tokens has a word of some request in it, not
+// speaks reports whether a run of tokens has a word of some request in it, not
 // only values.
 func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
 	for _, t := range tokens {

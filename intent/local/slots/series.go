@@ -44,7 +44,7 @@ func (r *reading) offerSeries(takers []*param, run []values.Entity, runs int) {
 	}
 }
 
-// heads tells whether the name of a parameter stands before a list, whatever
+// heads reports whether the name of a parameter stands before a list, whatever
 // sign opens the list.
 func (r *vicinity) heads(p *param, first int) bool {
 	for j := first - 1; j >= r.from && j >= first-4 && !r.inEntity[j]; j-- {

@@ -108,7 +108,7 @@ func (s *Set) knowToken(t tokenize.Token) {
 	}
 }
 
-// Knows tells whether a token belongs to the request itself, not to a value.
+// Knows reports whether a token belongs to the request itself, not to a value.
 func (s *Set) Knows(t tokenize.Token) bool { return s.vocabulary[t.Stem] }
 
 // learn aligns one example sentence with the values that it holds, and keeps
@@ -159,7 +159,7 @@ func exampleDay() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Range is a run of tokens, [From, To).
 type Range struct{ From, To int }
 
-// Filled is what was read.
+// Filled is the result of slot filling.
 type Filled struct {
 	Values   map[string]any
 	Evidence map[string]contracts.Evidence
@@ -370,7 +370,7 @@ func ParameterTexts(c *contracts.Capability) []string {
 	return out
 }
 
-// NearlyKnows tells whether a word differs by one letter from one that belongs
+// NearlyKnows reports whether a word differs by one letter from one that belongs
 // to the request, or only by its ending, as the forms of a verb do.
 func (s *Set) NearlyKnows(fold string) bool {
 	for _, w := range s.long {

@@ -119,7 +119,7 @@ func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
 }
 
-// listed tells whether a value may stand in a list beside those taken before. A
+// listed reports whether a value may stand in a list beside those taken before. A
 // name needs a comma or a word such as "and" between: what merely follows it is
 // no second one.
 func (r *solver) listed(st choice, m mention) bool {

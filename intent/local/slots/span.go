@@ -97,7 +97,7 @@ func (f *field) opensName(i int) bool {
 		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
 }
 
-// touches tells whether one of two neighbours is a name by itself.
+// touches reports whether one of two neighbours is a name by itself.
 func (f *field) touches(i, j int) bool {
 	if i < f.from || j >= f.to || f.doc.Tokens[j].Break {
 		return false
@@ -147,7 +147,7 @@ func (f *field) letter(i int) bool {
 	return c >= 'A' && c <= 'Z'
 }
 
-// follows tells whether token i continues the run that token i-1 belongs to.
+// follows reports whether token i continues the run that token i-1 belongs to.
 func (f *field) follows(i int) bool {
 	if _, _, code := f.codeAt(i); code {
 		return false
@@ -155,7 +155,7 @@ func (f *field) follows(i int) bool {
 	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
 }
 
-// titled tells whether nothing but the dot of a title such as "Dr." stands before
+// titled reports whether nothing but the dot of a title such as "Dr." stands before
 // a token.
 func (f *field) titled(i int) bool {
 	return i > f.from && f.set.tools.cues.Titles[f.doc.Tokens[i-1].Fold] && f.wording.Gap(i-1, i) == ". "

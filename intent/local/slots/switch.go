@@ -104,7 +104,7 @@ func (r *reading) informed() {
 	}
 }
 
-// asks tells whether a word that may ask for something stands outside of a run.
+// asks reports whether a word that may ask for something stands outside of a run.
 func (r *vicinity) asks(first, last int) bool {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
@@ -146,7 +146,7 @@ const worthNamed, worthAble = 0.85, 0.84
 // negationReach is how many words before a switch a negation stands at most.
 const negationReach = 3
 
-// switchAt tells whether a switch is said at a place: by its name, in whatever order and
+// switchAt reports whether a switch is said at a place: by its name, in whatever order and
 // however its parts are written; for a read by the noun of its name behind "with"; and by
 // what its description says that can or must be.
 func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok bool) {

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// SwitchWords are the words by which a description says what a switch is for, by their stems: true
-// for what is so when it is on.
+// SwitchWords are the stems by which a description says what a boolean parameter means:
+// true for what holds when it is on.
 type SwitchWords map[string]bool
 
 // DescribedSwitch gives the words of a description. What stands behind a word such as "false" is so

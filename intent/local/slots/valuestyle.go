@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// ValueStyle is how the values of a parameter are written.
+// ValueStyle is the orthographic style of a parameter's values.
 type ValueStyle struct {
 	Proper, Plain int
 	Words         int      // of the longest

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// VerbatimParameter is the parameter that takes the request in its own words, "" if the
-// capability has none.
+// VerbatimParameter gives the parameter that takes the request verbatim, "" for none.
 func VerbatimParameter(s *Set) string { return s.verbatim }
 
 // wholly gives a parameter that takes the request itself all of it. Only what
@@ -24,7 +23,7 @@ func wholly(r *scope, f *Filled) {
 	f.Values[name], f.Evidence[name] = VerbatimText(r.set, r.doc.Src, r.doc.Tokens, Range{r.from, r.to})
 }
 
-// VerbatimText is the request of a run of tokens in its own words, with where they are.
+// VerbatimText gives the verbatim text of a run of tokens, and its evidence.
 func VerbatimText(s *Set, src string, tokens []tokenize.Token, run Range) (string, contracts.Evidence) {
 	end := tokens[run.To-1].End
 	for _, r := range src[end:] { // a quotation ends with its mark

@@ -122,7 +122,7 @@ func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// ends tells whether nothing but politeness follows a place.
+// ends reports whether nothing but politeness follows a place.
 func (f *field) ends(last int) bool {
 	for i := last + 1; i < f.to; i++ {
 		if !f.set.tools.Lexicon.Filler(f.doc.Tokens[i].Fold) {
@@ -302,7 +302,7 @@ func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// announcesOther tells whether a preposition announces what another parameter
+// announcesOther reports whether a preposition announces what another parameter
 // is about. A name behind "in" is a place, other words may be anything.
 func (f *weigher) announcesOther(p *param, announced Sense, proper bool) bool {
 	if !proper && announced&(SensePlace|SenseTime) != 0 {
@@ -311,7 +311,7 @@ func (f *weigher) announcesOther(p *param, announced Sense, proper bool) bool {
 	return announced != 0 && slices.ContainsFunc(f.set.params, func(q *param) bool { return q != p && q.free() && q.sense&announced != 0 })
 }
 
-// namesBefore tells whether the name of the parameter stands before a place,
+// namesBefore reports whether the name of the parameter stands before a place,
 // with nothing but words such as "is", an article or a comma between.
 func (f *weigher) namesBefore(p *param, i int) bool {
 	for j := i - 1; j >= f.from && j >= i-3; j-- {

@@ -20,7 +20,7 @@ type Scope struct {
 	Lexicon  *tokenize.Lexicon
 }
 
-// Wording tells how the words of a part stand.
+// Wording answers positional questions about the tokens of a part of a message.
 type Wording struct{ *Scope }
 
 // StemAt is the stem of a token, "^" outside of the part.
@@ -49,7 +49,7 @@ func (r *Wording) LeftAt(i int) string {
 	return r.Doc.Tokens[i].Stem
 }
 
-// PhraseEndsAt tells whether a run of stems ends at a token.
+// PhraseEndsAt reports whether a run of stems ends at a token.
 func (r *Wording) PhraseEndsAt(words []string, last int) bool {
 	first := last - len(words) + 1
 	if first < r.From {
@@ -81,7 +81,7 @@ func (r *Wording) Text(first, last int) string {
 	return tokenize.Clean(r.Doc.Src[r.Doc.Tokens[first].Start:r.Doc.Tokens[last].End])
 }
 
-// Broken tells whether a part of a sentence begins within a run of tokens.
+// Broken reports whether a part of a sentence begins within a run of tokens.
 func (r *Wording) Broken(first, last int) bool {
 	for i := first; i <= last; i++ {
 		if r.Doc.Tokens[i].Break {

@@ -12,7 +12,7 @@ const (
 	other  = 0.6
 )
 
-// AddCamelCase keeps a value in camel case.
+// AddCamelCase adds a value to the known ones if it is in camel case.
 func AddCamelCase(known []string, v string) []string {
 	if Humps(v) == nil || slices.Contains(known, v) {
 		return known
@@ -20,7 +20,8 @@ func AddCamelCase(known []string, v string) []string {
 	return append(known, v)
 }
 
-// CamelCaseWorth is what a name is worth beside the values of one of so many takers.
+// CamelCaseWorth scores a camel-case name against the known values of one of several
+// parameters.
 func CamelCaseWorth(name string, known []string, takers int) float64 {
 	humps := Humps(name)
 	switch {

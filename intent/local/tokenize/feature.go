@@ -71,7 +71,7 @@ func FeaturesOf(tokens []Token, values map[string]bool) Features {
 	return f
 }
 
-// quotesAside tells whether there are words outside quotation marks, so that
+// quotesAside reports whether there are words outside quotation marks, so that
 // what stands inside is a value and no request.
 func quotesAside(tokens []Token) bool {
 	return slices.ContainsFunc(tokens, func(t Token) bool { return !t.Is(FormQuoted) })

@@ -85,7 +85,7 @@ func (s *Speller) Near(fold string) []string {
 	return out
 }
 
-// OneSlip tells whether two different words are one typing error apart.
+// OneSlip reports whether two different words are one typing error apart.
 func OneSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -103,7 +103,7 @@ func OneSlip(a, b string) bool {
 	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// Doubled tells whether two different words are the same but for doubled letters.
+// Doubled reports whether two different words are the same but for doubled letters.
 func Doubled(a, b string) bool { return a != b && singly(a) == singly(b) }
 
 // singly is a word with each letter once where it is doubled.

@@ -44,7 +44,7 @@ type Token struct {
 	Glued bool
 }
 
-// Is tells whether the token has one of the forms.
+// Is reports whether the token has one of the forms.
 func (t Token) Is(f Form) bool { return t.Form&f != 0 }
 
 // Spelling is the word of the token, for phrases.
@@ -60,7 +60,7 @@ func (t Token) Votes() bool { return !t.Is(FormDigits|FormMixed|FormSign) && !t.
 // Begins tells the first token of a sentence.
 func (t Token) Begins() bool { return t.Is(FormFirst) }
 
-// Named tells whether the token is written as names, identifiers and
+// Named reports whether the token is written as names, identifiers and
 // quotations are.
 func (t Token) Named() bool {
 	return t.Is(FormQuoted|FormMixed|FormCaps) || t.Is(FormTitle) && !t.Is(FormFirst)

@@ -13,8 +13,8 @@ type Lexicon struct{ *lexicon.Lexica }
 // NewLexicon gives the words of the languages that come with the program.
 func NewLexicon() *Lexicon { return &Lexicon{lexicon.Shipped()} }
 
-// FunctionWord tells words such as "the", "of" and "for". Their folded form is
-// asked for.
+// FunctionWord reports whether a folded word is a function word such as "the", "of" or
+// "for".
 func (l *Lexicon) FunctionWord(fold string) bool {
 	w := l.Folded(fold)
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun)
@@ -38,7 +38,7 @@ func (l *Lexicon) Terms() []uint32 {
 	return unique(out)
 }
 
-// StopWord tells tokens that say nothing about the subject.
+// StopWord reports whether a token says nothing about the subject.
 func (l *Lexicon) StopWord(fold string) bool {
 	w := l.Folded(fold)
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun) || w.Has(lexicon.Filler)

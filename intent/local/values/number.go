@@ -251,7 +251,7 @@ func before(s, sep string) string {
 	return head
 }
 
-// groups tells whether a sign separates groups of three digits.
+// groups reports whether a sign separates groups of three digits.
 func groups(s, sign string) bool {
 	parts := strings.Split(s, sign)
 	if len(parts) < 2 || parts[0] == "" || len(parts[0]) > 3 || parts[0] == "0" {

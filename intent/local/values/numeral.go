@@ -184,7 +184,7 @@ func multiplied(s sum, by float64) (sum, bool) {
 	return s, true
 }
 
-// adds tells whether a word continues the ones before: twenty + five.
+// adds reports whether a word continues the ones before: twenty + five.
 func (n *NumberWords) adds(group, total, v float64) bool {
 	tens := math.Mod(group, hundred)
 	switch {

@@ -243,7 +243,7 @@ func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 	return int(n.Number), n.Last - at + 1, true, true
 }
 
-// stops tells whether nothing that is counted stands at a place.
+// stops reports whether nothing that is counted stands at a place.
 func (r *reader) stops(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return i == 0 || !signBehind(r.d.Src[r.d.Tokens[i-1].End:])
@@ -390,7 +390,7 @@ func (r *reader) withYear(end int) int {
 	return last
 }
 
-// begins tells whether a slot can begin at a token.
+// begins reports whether a slot can begin at a token.
 func (r *reader) begins(slot string, at int) bool {
 	switch slot {
 	case "weekday", "announced":

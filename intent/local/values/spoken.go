@@ -87,7 +87,7 @@ func same(a, b reading) bool {
 	return a.a.Kind == b.a.Kind && a.a.Time.Equal(b.a.Time) && a.pair == b.pair && a.b.Time.Equal(b.b.Time)
 }
 
-// admitted tells whether the tokens up to end may be read in the reader's language:
+// admitted reports whether the tokens up to end may be read in the reader's language:
 // it is likely, or the likely ones have none of these words.
 func (r *reader) admitted(weights lexicon.Weights, at, end int) bool {
 	if weights.Likely(r.tongue.index) {
