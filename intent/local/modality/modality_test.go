@@ -53,7 +53,7 @@ func TestALanguageThatIsNotProvenIsHeld(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{}
 	for _, l := range lexicon.Shipped().Languages {
-		raw, err := os.ReadFile("../lang/lexica/" + l.Code + ".toml")
+		raw, err := os.ReadFile("../lexicon/lexica/" + l.Code + ".toml")
 		if err != nil {
 			t.Fatal(err)
 		}
