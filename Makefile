@@ -117,7 +117,7 @@ export SAMPLE_SEED ?= $(SEED)
 
 # What runs side by side with something. All else is run under the detector at night.
 RACED   := ./client ./domainkit ./domainkit/conformance ./domainkit/pgstore ./domainkit/sandboxkit ./domainkit/sqlitestore \
-	./domains/flowise/internal/api ./domains/workday/internal/rest ./execution ./execution/admission ./execution/executiontest ./intent/.../latest \
+	./domains/flowise/internal/api ./domains/workday/internal/rest ./execution ./execution/admission ./execution/executiontest ./intent/local/retrieve \
 	./internal/app ./internal/domainclient ./internal/embed/openai ./internal/httpapi ./internal/model/... ./internal/ratelimit ./internal/recent \
 	./internal/store/postgres ./internal/store/sqlite ./internal/telegram ./internal/webhook ./internal/witness \
 	./orchestrator ./orchestrator/access ./orchestrator/audit ./orchestrator/orchestratortest ./orchestrator/registry ./orchestrator/runs ./orchestrator/sessions

@@ -1,6 +1,6 @@
 package contracts
 
-// GateSheet is how a gate or a question reads, the same in every face, and what the
+// GateSheet is how a gate or a question reads, the same in every interface, and what the
 // caller may do about it.
 type GateSheet struct {
 	Asks string `json:"asks"`

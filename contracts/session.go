@@ -59,7 +59,7 @@ type Cost = metrics.Cost
 // Forecast is what a run will probably come to.
 type Forecast = metrics.Forecast
 
-// Answer is what people read at the end: blocks that each face renders in its
+// Answer is what people read at the end: blocks that each interface renders in its
 // own way.
 type Answer struct {
 	Blocks  []Block  `json:"blocks"`

@@ -16,7 +16,7 @@ type Adapter struct {
 // NewAdapter makes an adapter; model is nil where there is none.
 func NewAdapter(local, model Reader) *Adapter { return &Adapter{local: local, model: model} }
 
-// HasModel tells whether a model reads messages.
+// HasModel reports whether a model reads messages.
 func (a *Adapter) HasModel() bool { return a.model != nil }
 
 // Understand reads a message. The error is about the request itself, or the local

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// What one face takes as an answer, all take: in a chat, as a message over REST,
+// What one interface takes as an answer, all take: in a chat, as a message over REST,
 // and as an answer that is given as such, which is what buttons and the command
 // line do.
 func TestEveryFaceTakesTheSameAnswers(t *testing.T) {

@@ -100,7 +100,7 @@ func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
 // the escalation, by names that they have once for each interrupt; "" is none.
 type Due struct{ Reminder, Escalation string }
 
-// NoticesDue gives, to a face that tells people by itself, what NoticesOf writes to the
+// NoticesDue gives, to an interface that tells people by itself, what NoticesOf writes to the
 // outbox: what is due now, and when the next one is, zero if there is none.
 func NoticesDue(i contracts.Interrupt, now time.Time) (due Due, next time.Time) {
 	if i.EscalateAt != nil && !now.Before(*i.EscalateAt) {

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// SessionView is what a face shows of where a conversation stands: the whole
+// SessionView is what an interface shows of where a conversation stands: the whole
 // session, or what one turn or run of it came to.
 type SessionView struct {
 	SessionID string

@@ -223,7 +223,7 @@ func chatOf(ctx context.Context, c *conversation.Conversation, who access.Princi
 	return c.View(ctx, who, outcome)
 }
 
-// The faces, as far as these tests need them: each takes an input, and shows
+// The interfaces, as far as these tests need them: each takes an input, and shows
 // what it came to.
 
 func (o *office) Chat(ctx context.Context, who access.Principal, in conversation.Input) (orchestrator.SessionView, error) {

@@ -141,7 +141,7 @@ func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byt
 	if err != nil {
 		return nil, err
 	}
-	var models local.Shelf // of all demos of this user: the first start trains them
+	var models local.ModelCache // of all demos of this user: the first start trains them
 	if dir := app.UserModelDir(); dir != "" {
 		models = app.ModelDir(dir, logger)
 	}

@@ -84,7 +84,7 @@ func TestNoOddSentenceIsDone(t *testing.T) {
 	}
 }
 
-// isDone tells whether a sentence is accepted for a write, and for which.
+// isDone reports whether a sentence is accepted for a write, and for which.
 func isDone(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, sentence string) (string, bool) {
 	t.Helper()
 	u, err := adapter.Understand(t.Context(), intent.Request{Message: sentence, Catalog: catalog, Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)})

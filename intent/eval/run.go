@@ -190,7 +190,7 @@ func (r *running) slots(c Case) slotCount {
 	return countSlots(entry, c.Gold[0].Parameters, values)
 }
 
-// understood tells whether all that was asked for was found, and nothing else.
+// understood reports whether all that was asked for was found, and nothing else.
 func (o outcome) understood() bool {
 	return len(o.c.Gold) > 0 && !slices.ContainsFunc(o.c.Gold, func(g Gold) bool { return !slices.Contains(o.intents, g.Ref()) }) &&
 		!slices.ContainsFunc(o.intents, func(ref string) bool {
@@ -198,7 +198,7 @@ func (o outcome) understood() bool {
 		})
 }
 
-// within tells whether all that was asked for is among the first k.
+// within reports whether all that was asked for is among the first k.
 func (o outcome) within(k int) bool {
 	first := o.ranked[:min(k, len(o.ranked))]
 	return !slices.ContainsFunc(o.c.Gold, func(g Gold) bool { return !slices.Contains(first, g.Ref()) })

@@ -142,7 +142,7 @@ func (s Set) resolve() {
 	}
 }
 
-// check tells whether all that cases speak of is there.
+// check reports whether all that cases speak of is there.
 func (s Set) check() error {
 	known := map[string]bool{}
 	for _, m := range s.Manifests {

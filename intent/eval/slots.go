@@ -60,12 +60,12 @@ func countSlots(entry *contracts.CapabilityEntry, gold map[string][]any, got map
 	return n
 }
 
-// Right tells whether a value of a parameter is one of those that are meant.
+// Right reports whether a value of a parameter is one of those that are meant.
 func (g Gold) Right(name string, value any) bool {
 	return slices.ContainsFunc(g.Parameters[name], func(want any) bool { return same(want, value) })
 }
 
-// MayLack tells whether a parameter need not have a value.
+// MayLack reports whether a parameter need not have a value.
 func (g Gold) MayLack(name string) bool {
 	values, meant := g.Parameters[name]
 	return !meant || slices.ContainsFunc(values, func(v any) bool { return v == "" })

@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Strip gives a manifest as somebody would write it who has n English examples
@@ -33,12 +33,12 @@ type stripping struct{ english, foreign map[string]bool }
 
 func (s stripping) learn(c *contracts.Capability) {
 	note := func(sentence string, to map[string]bool) {
-		for _, w := range text.Phrase(sentence) {
+		for _, w := range tokenize.Phrase(sentence) {
 			to[w] = true
 		}
 	}
 	note(c.Description, s.english)
-	note(text.SplitName(c.Name), s.english)
+	note(tokenize.SplitName(c.Name), s.english)
 	if hints := c.Metadata.IntentHints; hints != nil {
 		for _, e := range slices.Concat(hints.Examples, hints.Not) {
 			if English(e) {
@@ -50,10 +50,10 @@ func (s stripping) learn(c *contracts.Capability) {
 	}
 }
 
-// known tells whether nothing of a word or a phrase belongs to other languages
+// known reports whether nothing of a word or a phrase belongs to other languages
 // alone.
 func (s stripping) known(phrase string) bool {
-	return unaccented(phrase) && !slices.ContainsFunc(text.Phrase(phrase), func(w string) bool { return s.foreign[w] && !s.english[w] })
+	return unaccented(phrase) && !slices.ContainsFunc(tokenize.Phrase(phrase), func(w string) bool { return s.foreign[w] && !s.english[w] })
 }
 
 func (s stripping) capability(c *contracts.Capability, n int) {
@@ -75,15 +75,15 @@ func (s stripping) capability(c *contracts.Capability, n int) {
 	c.Metadata.ParameterSpecs = specs
 }
 
-// English tells whether a sentence is surely English: it has words of English
+// English reports whether a sentence is surely English: it has words of English
 // grammar, no other language has more of them, and no letter has an accent.
 func English(sentence string) bool {
-	lexica := lang.Shipped()
+	lexica := lexicon.Shipped()
 	votes := make([]int, len(lexica.Languages))
-	for _, w := range text.Phrase(sentence) {
+	for _, w := range tokenize.Phrase(sentence) {
 		word := lexica.Folded(w)
 		for i := range votes {
-			if word.In(i, lang.Function) || word.In(i, lang.Pronoun) || word.In(i, lang.Filler) || word.In(i, lang.Subject) {
+			if word.In(i, lexicon.Function) || word.In(i, lexicon.Pronoun) || word.In(i, lexicon.Filler) || word.In(i, lexicon.Subject) {
 				votes[i]++
 			}
 		}

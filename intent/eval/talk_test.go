@@ -95,7 +95,7 @@ func judgeTyped(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog,
 	t.Logf("%d of %d sentences lead where they must", met, wanted)
 }
 
-// acts tells whether something with an effect would be done.
+// acts reports whether something with an effect would be done.
 func acts(catalog *contracts.Catalog, u intent.Understanding) bool {
 	return u.Outcome == contracts.GateAccept && slices.ContainsFunc(u.Intents, func(in contracts.Intent) bool {
 		entry, ok := catalog.Capability(in.Ref())

@@ -170,7 +170,7 @@ func TestWhatWasSaidIsWhatIsDone(t *testing.T) {
 	}
 }
 
-// judgeHeard tells whether a clear request is done, and fails the test where
+// judgeHeard reports whether a clear request is done, and fails the test where
 // something else than what was said is done.
 func judgeHeard(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, h heard) bool {
 	t.Helper()

@@ -3,8 +3,8 @@
 package language
 
 import (
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // surely is the share that the language of a message has at least, if it tells it.
@@ -14,13 +14,13 @@ const surely = 0.6
 // "" if its words do not tell. What is answered in it is a courtesy: values and
 // restraint are read in every language that is not ruled out.
 func Of(message string) string {
-	tokens := text.Tokens(message)
-	lexica := lang.Shipped()
-	voice := lang.Listen(lexica, tokens, nil)
+	tokens := tokenize.Tokens(message)
+	lexica := lexicon.Shipped()
+	mix := lexicon.DetectLanguages(lexica, tokens, nil)
 	sum := make(map[string]float64, len(lexica.Languages))
 	words := 0
 	for i := range tokens {
-		if weights := voice.At(i); weights != nil {
+		if weights := mix.At(i); weights != nil {
 			best := weights.Best()
 			words++
 			sum[lexica.Languages[best].Code] += weights[best]

@@ -63,7 +63,7 @@ func references(params map[string]any) map[string]any {
 	return out
 }
 
-// refers tells whether a value holds a reference to another step.
+// refers reports whether a value holds a reference to another step.
 func refers(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -73,7 +73,7 @@ func (s recordedSet) catalog(offered []string, class contracts.SideEffectClass) 
 	return contracts.NewCatalog(strings.Join(offered, " "), []*contracts.DomainEntry{d}, nil)
 }
 
-// exactly tells whether calls are those that are right, in any order.
+// exactly reports whether calls are those that are right, in any order.
 func exactly(gold []recordedGold, calls []recordedCall) bool {
 	if len(gold) != len(calls) {
 		return false

@@ -94,7 +94,7 @@ func alternative(e *contracts.CapabilityEntry) contracts.Alternative {
 	return contracts.Alternative{Domain: e.Domain, Capability: e.Capability.Name, Description: e.Capability.Description, Confidence: confidence}
 }
 
-// readAlike tells whether the local reader accepts the message and reads the same calls.
+// readAlike reports whether the local reader accepts the message and reads the same calls.
 func (m *message) readAlike(ctx context.Context) (bool, error) {
 	req := m.req
 	req.Local = true
@@ -145,7 +145,7 @@ func unstated(c call) []string {
 // proseWords is from how many words on a text is prose, and names nothing.
 const proseWords = 4
 
-// identifies tells whether a value says which thing or how much. Prose does not, and
+// identifies reports whether a value says which thing or how much. Prose does not, and
 // neither do yes and no.
 func identifies(entry *contracts.CapabilityEntry, name string, v any) bool {
 	switch v := v.(type) {
@@ -201,7 +201,7 @@ func isDefault(schema *contracts.Schema, name string, v any) bool {
 	return usual != nil && reflect.DeepEqual(usual, v)
 }
 
-// earlier tells whether a value stands in the conversation before the message, or in what
+// earlier reports whether a value stands in the conversation before the message, or in what
 // is open. Of a list, all items must.
 func (m *message) earlier(v any) bool {
 	if items, ok := v.([]any); ok {
@@ -224,7 +224,7 @@ func (m *message) earlier(v any) bool {
 	return false
 }
 
-// found tells whether a value stands in the results of earlier steps. Of a list, all items
+// found reports whether a value stands in the results of earlier steps. Of a list, all items
 // must.
 func (m *message) found(v any) bool {
 	if items, ok := v.([]any); ok {
@@ -246,7 +246,7 @@ func oneSpaced(text string) string { return strings.Join(strings.Fields(text), "
 // numbers are what may be a number in a text, with marks between its digits.
 var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// hasNumber tells whether a text holds a number, however it is written.
+// hasNumber reports whether a text holds a number, however it is written.
 func hasNumber(text string, number float64) bool {
 	for _, written := range numbers.FindAllString(text, -1) {
 		if f, err := strconv.ParseFloat(strings.ReplaceAll(written, ",", ""), 64); err == nil && f == math.Abs(number) {
@@ -256,7 +256,7 @@ func hasNumber(text string, number float64) bool {
 	return false
 }
 
-// hasWords tells whether a text holds words, not as a part of others.
+// hasWords reports whether a text holds words, not as a part of others.
 func hasWords(text, words string) bool {
 	text = strings.ToLower(text)
 	for at := 0; ; {

@@ -207,13 +207,13 @@ func plainWords(s string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))
 }
 
-// takesLists tells whether a schema is one of lists.
+// takesLists reports whether a schema is one of lists.
 func takesLists(property *contracts.Schema) bool {
 	_, items := property.Items()
 	return items || property.View().Type == "array"
 }
 
-// lookedUp tells whether the words of a parameter are looked up before the call.
+// lookedUp reports whether the words of a parameter are looked up before the call.
 func lookedUp(entry *contracts.CapabilityEntry, name string) bool {
 	flow := entry.Capability.Metadata.Flow
 	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name && !s.LooksUp() })

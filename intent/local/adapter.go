@@ -9,8 +9,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // Reader turns messages into intents: a Matcher ranks, the gates decide, alike for all
@@ -28,9 +28,9 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 		return nil, err
 	}
 	a := &Reader{cfg: cfg, local: NewLocal(0)}
-	a.local.prior, a.local.shelf = cfg.OutOfScope, cfg.Shelf
+	a.local.prior, a.local.modelCache = cfg.OutOfScope, cfg.ModelCache
 	if cfg.Scorer != nil {
-		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, meaning.NewLibrary(cfg.Scorer), cfg.ScorerTold
+		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
 	}
 	a.matcher = a.local
 	for _, m := range matcher {
@@ -126,7 +126,7 @@ func (a *Reader) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index
 // it names one parameter, the whole text may be its value.
 func (a *Reader) Fill(entry *contracts.CapabilityEntry, answer string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence) {
 	f := a.local.fill(entry, answer, only, now)
-	return slot.Nested(f.Values, only), slot.NestedEvidence(f.Evidence, only)
+	return slots.Nested(f.Values, only), slots.NestedEvidence(f.Evidence, only)
 }
 
 // Choose makes an intent of the choice that a person made. The capability that was
@@ -147,7 +147,7 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 	}
 	best := a.local.retold(catalog, entry, message, in.Clause, now)
 	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
-	in.Parameters, in.Evidence = slot.Nested(best.Parameters, nil), slot.NestedEvidence(best.Evidence, nil)
+	in.Parameters, in.Evidence = slots.Nested(best.Parameters, nil), slots.NestedEvidence(best.Evidence, nil)
 	in.Missing, in.Said = best.Missing, best.Said
 	in.Confidence, in.Alternatives = 1, nil
 	in.SnapshotID = catalog.Snapshot
@@ -308,7 +308,7 @@ func (g *gating) judge(c Clause) verdict {
 	return verdict{outcome: contracts.GateAccept}
 }
 
-// asksBefore tells whether something that was said is left out of what would be
+// asksBefore reports whether something that was said is left out of what would be
 // done in a way that somebody must agree to first.
 func (g *gating) asksBefore(c Candidate) bool {
 	p := c.Entry.Policy
@@ -374,7 +374,7 @@ func (g *gating) intent(id string, c Clause) contracts.Intent {
 	best := c.Candidates[0]
 	in := contracts.Intent{
 		ID: id, Clause: c.Text, Domain: best.Entry.Domain, Capability: best.Entry.Capability.Name,
-		Parameters: slot.Nested(best.Parameters, nil), Confidence: best.Confidence, Missing: best.Missing, Evidence: slot.NestedEvidence(best.Evidence, nil),
+		Parameters: slots.Nested(best.Parameters, nil), Confidence: best.Confidence, Missing: best.Missing, Evidence: slots.NestedEvidence(best.Evidence, nil),
 		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot, Said: best.Said,
 	}
 	for _, other := range c.Candidates[1:] {

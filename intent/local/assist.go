@@ -9,9 +9,9 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
-	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // kindModel is the evidence of a value whose words, as a model gave it, stand in the
@@ -72,8 +72,8 @@ func (r *Reader) Locate(entry *contracts.CapabilityEntry, message string, now ti
 // locator finds values in one message, of which the local reading of the capability's
 // parameters is known.
 type locator struct {
-	m    *slot.Message
-	read slot.Filled
+	m    *slots.Message
+	read slots.Filled
 }
 
 func (l locator) value(name string, v any) (contracts.Evidence, bool) {
@@ -84,7 +84,7 @@ func (l locator) value(name string, v any) (contracts.Evidence, bool) {
 	case []any:
 		return l.list(v)
 	case float64:
-		return l.entity(func(e value.Entity) bool { return e.Number == v })
+		return l.entity(func(e values.Entity) bool { return e.Number == v })
 	case string:
 		if ev, ok := l.literally(v); ok {
 			return ev, true
@@ -113,7 +113,7 @@ func (l locator) list(items []any) (contracts.Evidence, bool) {
 }
 
 // entity finds a number or a date of the message.
-func (l locator) entity(is func(e value.Entity) bool) (contracts.Evidence, bool) {
+func (l locator) entity(is func(e values.Entity) bool) (contracts.Evidence, bool) {
 	for _, e := range l.m.Entities {
 		if is(e) {
 			return l.tokens(e.First, e.Last+1), true
@@ -135,19 +135,19 @@ func (l locator) date(v string) (contracts.Evidence, bool) {
 			return l.read.Evidence[name], true
 		}
 	}
-	return l.entity(func(e value.Entity) bool {
+	return l.entity(func(e values.Entity) bool {
 		return !e.Time.IsZero() && e.Time.Format(time.DateOnly) == v[:len(time.DateOnly)]
 	})
 }
 
 // literally finds words in the message, whatever their case and accents.
 func (l locator) literally(words string) (contracts.Evidence, bool) {
-	sought := text.Tokens(words)
+	sought := tokenize.Tokens(words)
 	if len(sought) == 0 {
 		return contracts.Evidence{}, false
 	}
 	for i := 0; i+len(sought) <= len(l.m.Tokens); i++ {
-		if slices.EqualFunc(sought, l.m.Tokens[i:i+len(sought)], func(a, b text.Token) bool { return a.Fold == b.Fold }) {
+		if slices.EqualFunc(sought, l.m.Tokens[i:i+len(sought)], func(a, b tokenize.Token) bool { return a.Fold == b.Fold }) {
 			return l.tokens(i, i+len(sought)), true
 		}
 	}
@@ -161,7 +161,7 @@ func (l locator) abbreviated(code string) (contracts.Evidence, bool) {
 		return contracts.Evidence{}, false
 	}
 	for i := range l.m.Tokens {
-		if n := text.Spells(strings.ToLower(code), l.m.Tokens[i:]); n > 1 {
+		if n := tokenize.Spells(strings.ToLower(code), l.m.Tokens[i:]); n > 1 {
 			return l.tokens(i, i+n), true
 		}
 	}

@@ -144,10 +144,10 @@ func benchmarkRecall(b *testing.B, n int) {
 	b.Helper()
 	kept := &memory{}
 	catalog := generated(n, 10)
-	settle(b, newAdapter(b, local.Config{Shelf: kept}), catalog)
+	settle(b, newAdapter(b, local.Config{ModelCache: kept}), catalog)
 	for b.Loop() {
 		b.StopTimer()
-		adapter := newAdapter(b, local.Config{Shelf: kept})
+		adapter := newAdapter(b, local.Config{ModelCache: kept})
 		adapter.Prepare(catalog) // the index itself is built in either case
 		b.StartTimer()
 		if x := settle(b, adapter, catalog); x.Provisional() {

@@ -7,11 +7,10 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // The weights of the parts of a capability's document beside its examples.
@@ -51,17 +50,17 @@ type builder struct {
 }
 
 // NewIndex builds the index of a catalog.
-func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slot.NewTools()) }
+func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slots.NewTools()) }
 
-func newIndex(catalog *contracts.Catalog, tools *slot.Tools) *Index {
+func newIndex(catalog *contracts.Catalog, tools *slots.Tools) *Index {
 	x := &Index{
-		snapshot: catalog.Snapshot, provisional: true, tools: tools, moods: mood.New(),
+		snapshot: catalog.Snapshot, provisional: true, tools: tools, modalityReader: modality.NewReader(),
 		shareBest: shareBest, calibration: shipped(),
 		exact: map[string][]int32{}, refs: map[string]*indexed{},
-		words:  wording{features: map[uint32]int32{}, values: map[string]bool{}},
-		cutter: piece.NewCutter(tools.Lexicon),
+		words:     wording{features: map[uint32]int32{}, values: map[string]bool{}},
+		segmenter: slots.NewSegmenter(tools.Lexicon),
 	}
-	x.cutter.Values = x.words.values
+	x.segmenter.Values = x.words.values
 	b := &builder{x: x, spelt: map[string]bool{}}
 	for _, domain := range catalog.Domains {
 		b.learnValues(domain)
@@ -82,7 +81,7 @@ func (b *builder) addDomain(domain *contracts.DomainEntry, number int32) {
 			of = append(of, entry.Capability)
 		}
 	}
-	family := slot.NewFamily(b.x.tools, of)
+	family := slots.NewFamily(b.x.tools, of)
 	for _, entry := range domain.Capabilities {
 		if entry.Routable() {
 			b.addCapability(entry, number, titleOf(domain), family)
@@ -103,7 +102,7 @@ func (b *builder) finish() {
 	b.weigh()
 	b.centroids()
 	b.rankWords()
-	x.words.spellers = append(x.words.spellers, text.NewSpeller(b.spelled))
+	x.words.spellers = append(x.words.spellers, tokenize.NewSpeller(b.spelled))
 	x.scratch = &sync.Pool{New: func() any { return x.newScratch() }}
 }
 
@@ -113,7 +112,7 @@ func (b *builder) learnValues(d *contracts.DomainEntry) {
 		for _, spec := range e.Capability.Metadata.ParameterSpecs {
 			for _, v := range spec.Examples {
 				if s, ok := v.(string); ok && len(s) <= 200 {
-					for _, w := range text.Phrase(s) {
+					for _, w := range tokenize.Phrase(s) {
 						b.x.words.values[w] = true
 					}
 				}
@@ -124,8 +123,8 @@ func (b *builder) learnValues(d *contracts.DomainEntry) {
 
 func newDomainName(domain *contracts.DomainEntry) domainName {
 	d := domainName{name: domain.Name}
-	for _, s := range []string{domain.Name, text.SplitName(domain.Name), titleOf(domain)} {
-		words := text.Phrase(s)
+	for _, s := range []string{domain.Name, tokenize.SplitName(domain.Name), titleOf(domain)} {
+		words := tokenize.Phrase(s)
 		if len(words) > 0 && !slices.ContainsFunc(d.phrases, func(p []string) bool { return slices.Equal(p, words) }) {
 			d.phrases = append(d.phrases, words)
 		}
@@ -143,15 +142,15 @@ func count32(n int) int32 {
 }
 
 // addCapability reads the texts of one capability.
-func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slot.Family) {
+func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slots.Family) {
 	c := entry.Capability
-	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &slots{}, number: count32(len(b.x.caps))}
+	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &compiledSlots{}, number: count32(len(b.x.caps))}
 	idx.open = len(c.Metadata.Phases) == 0 && len(c.Metadata.AllowedRoles) == 0
 	number := idx.number
 	b.x.caps = append(b.x.caps, idx)
 	b.x.refs[entry.Ref()] = idx
 	b.terms = append(b.terms, nil)
-	name := text.SplitName(c.Name)
+	name := tokenize.SplitName(c.Name)
 	var hints contracts.IntentHints
 	if c.Metadata.IntentHints != nil {
 		hints = *c.Metadata.IntentHints
@@ -161,14 +160,14 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
 		b.begun(idx, tokens)
-		if len(tokens) > 1 && !tokens[0].Is(text.FormMixed|text.FormCaps|text.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(text.FormTitle)) {
-			b.x.cutter.Openers[tokens[0].Fold] = true
+		if len(tokens) > 1 && !tokens[0].Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(tokenize.FormTitle)) {
+			b.x.segmenter.Openers[tokens[0].Fold] = true
 		}
 		s := b.add(tokens, number, 1/float64(len(hints.Examples)))
-		b.x.docs[s].mood = b.x.moods.Of(tokens, nil, true)
-		idx.moods |= b.x.docs[s].mood
+		b.x.docs[s].modality = b.x.modalityReader.Of(tokens, nil, true)
+		idx.modalities |= b.x.docs[s].modality
 		idx.examples++
-		if slices.ContainsFunc(tokens, func(t text.Token) bool { return t.Is(text.FormDigits) }) {
+		if slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits) }) {
 			idx.figures++
 		}
 	}
@@ -194,7 +193,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 // paramText is what the parameters add to the words of a capability.
 func paramText(c *contracts.Capability) string {
 	var b strings.Builder
-	for _, w := range slot.Words(c) {
+	for _, w := range slots.ParameterTexts(c) {
 		b.WriteString(w)
 		b.WriteString(". ")
 	}
@@ -202,19 +201,19 @@ func paramText(c *contracts.Capability) string {
 }
 
 // tokens cuts a text of a manifest, as messages are cut.
-func (b *builder) tokens(of string) []text.Token { return b.x.tools.Read(of, foldNow()).Tokens }
+func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Read(of, foldNow()).Tokens }
 
-func (b *builder) addHeads(tokens []text.Token) {
+func (b *builder) addHeads(tokens []tokenize.Token) {
 	for _, t := range tokens {
-		value := t.Is(text.FormDigits|text.FormMixed|text.FormCaps) || t.Is(text.FormTitle) && !t.Is(text.FormFirst)
-		if !value && !b.x.tools.Lexicon.Light(t.Fold) {
-			b.x.cutter.Heads[t.Stem] = true
+		value := t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst)
+		if !value && !b.x.tools.Lexicon.StopWord(t.Fold) {
+			b.x.segmenter.Heads[t.Stem] = true
 		}
 	}
 }
 
-func (b *builder) addExact(tokens []text.Token, number int32) {
-	for _, key := range []string{text.Normal(tokens), text.Quoting(tokens)} {
+func (b *builder) addExact(tokens []tokenize.Token, number int32) {
+	for _, key := range []string{tokenize.Normal(tokens), tokenize.Quoting(tokens)} {
 		if key != "" && !slices.Contains(b.x.exact[key], number) {
 			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
 		}
@@ -223,8 +222,8 @@ func (b *builder) addExact(tokens []text.Token, number int32) {
 
 // add makes a sentence and counts its features; weight 0 marks a hard negative,
 // which counts for nothing else.
-func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
-	f := text.FeaturesOf(tokens, b.x.words.values)
+func (b *builder) add(tokens []tokenize.Token, number int32, weight float64) int {
+	f := tokenize.FeaturesOf(tokens, b.x.words.values)
 	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
 	for _, h := range f.Words {
 		s.features = append(s.features, b.feature(h, false, number, weight > 0))
@@ -246,9 +245,9 @@ func (b *builder) add(tokens []text.Token, number int32, weight float64) int {
 }
 
 // spell notes the words that a request may mistype.
-func (b *builder) spell(tokens []text.Token) {
+func (b *builder) spell(tokens []tokenize.Token) {
 	for _, t := range tokens {
-		if text.Spellable(t) && !b.spelt[t.Fold] {
+		if tokenize.Spellable(t) && !b.spelt[t.Fold] {
 			b.spelt[t.Fold] = true
 			b.spelled = append(b.spelled, t.Fold)
 		}
@@ -320,7 +319,7 @@ func (x *wording) inverseNorm(features []int32) float32 {
 func (b *builder) centroids() {
 	x := b.x
 	sums := make([]float64, len(b.df))
-	var cells []sparse.Cell
+	var cells []retrieve.Cell
 	for number := b.firstCap; number < len(x.caps); number++ {
 		c := x.caps[number]
 		var touched []int32
@@ -340,11 +339,11 @@ func (b *builder) centroids() {
 		slices.Sort(touched)
 		cells = append(cells, b.normalised(touched, sums, c.number)...)
 	}
-	x.vectors = append(x.vectors, sparse.NewMatrix(cells, len(b.df)))
+	x.vectors = append(x.vectors, retrieve.NewMatrix(cells, len(b.df)))
 }
 
 // normalised empties sums into cells of length one per block.
-func (b *builder) normalised(touched []int32, sums []float64, number int32) []sparse.Cell {
+func (b *builder) normalised(touched []int32, sums []float64, number int32) []retrieve.Cell {
 	var words, chars float64
 	for _, id := range touched {
 		if b.x.words.isChar[id] {
@@ -354,7 +353,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []sp
 		}
 	}
 	words, chars = math.Sqrt(words), math.Sqrt(chars)
-	cells := make([]sparse.Cell, 0, len(touched))
+	cells := make([]retrieve.Cell, 0, len(touched))
 	var prev int32 = -1
 	for _, id := range touched {
 		length := words
@@ -362,7 +361,7 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []sp
 			length = chars
 		}
 		if id != prev && sums[id] > 0 && length > 0 {
-			cells = append(cells, sparse.Cell{Feature: id, Owner: number, Weight: float32(sums[id] / length)})
+			cells = append(cells, retrieve.Cell{Feature: id, Owner: number, Weight: float32(sums[id] / length)})
 		}
 		sums[id] = 0
 		prev = id
@@ -387,7 +386,7 @@ func (b *builder) rankWords() {
 		mean = max(float64(total)/float64(max(len(b.terms), 1)), 1)
 		b.x.meanTerms = mean
 	}
-	var cells []sparse.Cell
+	var cells []retrieve.Cell
 	for number, t := range b.terms {
 		slices.Sort(t)
 		length := bmK * (1 - bmB + bmB*float64(len(t))/mean)
@@ -399,9 +398,9 @@ func (b *builder) rankWords() {
 			tf := float64(j - i)
 			df := float64(b.x.capDF[t[i]])
 			idf := math.Log(1 + (max(float64(len(b.x.caps)), df)-df+0.5)/(df+0.5))
-			cells = append(cells, sparse.Cell{Feature: t[i], Owner: count32(b.firstCap + number), Weight: float32(idf * tf * (bmK + 1) / (tf + length))})
+			cells = append(cells, retrieve.Cell{Feature: t[i], Owner: count32(b.firstCap + number), Weight: float32(idf * tf * (bmK + 1) / (tf + length))})
 			i = j
 		}
 	}
-	b.x.bm25 = append(b.x.bm25, sparse.NewMatrix(cells, len(b.df)))
+	b.x.bm25 = append(b.x.bm25, retrieve.NewMatrix(cells, len(b.df)))
 }

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/holdout"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // A catalog must have this much to learn a confidence from. Below, the shipped
@@ -30,15 +29,15 @@ func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) 
 // calibrated gives a copy of the index whose confidence was learned from the
 // catalog itself: that with meanings, if the library that knows them is given.
 // prior is the share of requests that are meant for nobody.
-func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *meaning.Library) (*Index, error) {
+func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *retrieve.VectorCache) (*Index, error) {
 	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
 		return x, nil
 	}
-	folds, asked := holdout.Folds(examples)
+	folds, asked := retrieve.FoldCount(examples)
 	var seen []Observation
 	for f := range asked {
-		more, err := x.examine(ctx, holdout.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
+		more, err := x.examine(ctx, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
 		if err != nil {
 			return nil, err
 		}
@@ -47,10 +46,10 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	weigh(seen, prior)
 	y := *x
 	if known != nil {
-		m := *x.senses
-		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.senses.calibration.shown)
-		m.strange, _ = fitOwn(plainly(seen, true), x.senses.strange)
-		y.senses = &m
+		m := *x.embeddings
+		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.embeddings.calibration.shown)
+		m.foreign, _ = fitOwn(plainly(seen, true), x.embeddings.foreign)
+		y.embeddings = &m
 		return &y, nil
 	}
 	y.calibration.shown, y.calibrates = fitOwn(seen, x.calibration.shown)
@@ -62,7 +61,7 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 const mostLost = 0.03
 
 // fitOwn fits the weights of a site to what was observed of it. It is false, and
-// the weights are those before, where by its own the site would hear worse: they
+// the weights are those before, where by its own accuracy would fall: they
 // are tried on the half of the observations that they were not fitted to.
 func fitOwn(seen []Observation, before weights) (weights, bool) {
 	var even, odd []Observation
@@ -83,7 +82,7 @@ func fitOwn(seen []Observation, before weights) (weights, bool) {
 }
 
 // worth is how many requests would be done rightly, less those that would be done
-// wrongly: weights that accept more of everything hear no better.
+// wrongly: weights that accept more of everything are no better.
 func worth(w *weights, seen []Observation) float64 {
 	n := 0.0
 	for _, o := range seen {
@@ -121,7 +120,7 @@ func (x *Index) Examples() int {
 
 // examine trains an index without a fold and asks it about what it does not
 // know; with meanings, if the library that knows them is given.
-func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Library, most int) ([]Observation, error) {
+func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
 	catalog, questions := f.Split()
 	y, err := newIndex(catalog, x.tools).trained(ctx)
 	if err != nil {
@@ -130,9 +129,9 @@ func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Libr
 	if known != nil {
 		y = understood(y, known, nil)
 	}
-	questions = holdout.Spread(questions, most)
+	questions = retrieve.Sample(questions, most)
 	// Of what is an example but for its quotations nothing could be learned.
-	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, text.AnyQuotation) })
+	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, tokenize.AnyQuotation) })
 	out := make([]Observation, 0, len(questions))
 	for n, q := range questions {
 		if n%64 == 0 && ctx.Err() != nil {
@@ -146,11 +145,11 @@ func (x *Index) examine(ctx context.Context, f holdout.Fold, known *meaning.Libr
 // ask reads one question; with meanings once more, as if it were in a language
 // that the catalog has not. A capability that is only described teaches nothing
 // about examples.
-func (x *Index) ask(catalog *contracts.Catalog, q holdout.Question, known *meaning.Library) []Observation {
+func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
-	note := func(heard hear, strange bool) {
-		if o, ok := x.observe(of, q.Ref, heard, strange); ok && !o.Described {
+	note := func(encode encodeFunc, strange bool) {
+		if o, ok := x.observe(of, q.Ref, encode, strange); ok && !o.Described {
 			o.strange = strange
 			out = append(out, o)
 		}
@@ -159,8 +158,8 @@ func (x *Index) ask(catalog *contracts.Catalog, q holdout.Question, known *meani
 		note(nil, false)
 		return out
 	}
-	note(func(string) []float32 { return known.Hears(q.Text) }, false)
-	note(func(string) []float32 { return farther(known.Hears(q.Text)) }, true)
+	note(func(string) []float32 { return known.Lookup(q.Text) }, false)
+	note(func(string) []float32 { return farther(known.Lookup(q.Text)) }, true)
 	return out
 }
 

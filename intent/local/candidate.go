@@ -6,11 +6,9 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/coverage"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func sortCandidates(candidates []Candidate) {
@@ -23,8 +21,8 @@ func sortCandidates(candidates []Candidate) {
 type rated struct {
 	hit
 
-	filled slot.Filled
-	cover  coverage.Coverage
+	filled slots.Filled
+	cover  slots.Coverage
 	silent float64 // share of what it needs for which nothing is said
 	absent float64 // the same as a signal
 	begins bool    // the text begins with the verb of its sentences
@@ -43,18 +41,18 @@ const (
 // anew.
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
-	hits, heard := s.search(p.from, p.to)
-	s.glosses.heard = s.glosses.heard || heard
-	tokens = s.glosses.search(p, hits, tokens)
-	of := readings{tokens: tokens, timed: s.timed(p), terms: text.FeaturesOf(tokens, s.x.words.values).Terms, heard: heard}
-	head, wanted := command.Head(s.x.tools.Lexicon, tokens), s.wanted(p)
+	hits, encoded := s.search(p.from, p.to)
+	s.crossLingual.encoded = s.crossLingual.encoded || encoded
+	tokens = s.crossLingual.search(p, hits, tokens)
+	of := readings{tokens: tokens, timed: s.timed(p), terms: tokenize.FeaturesOf(tokens, s.x.words.values).Terms, encoded: encoded}
+	head, wanted := modality.CommandStem(s.x.tools.Lexicon, tokens), s.wanted(p)
 	for _, h := range hits[:min(len(hits), readDeeply)] {
 		r := rated{hit: h}
-		set, m := s.x.set(s.x.caps[h.number]), s.glosses.message(s.x.caps[h.number], s.m)
-		run := slot.Range{From: p.from, To: p.to}
+		set, m := s.x.set(s.x.caps[h.number]), s.crossLingual.message(s.x.caps[h.number], s.m)
+		run := slots.Range{From: p.from, To: p.to}
 		r.filled = set.Fill(m, run, nil)
-		account.Calls(s.said, run.From, r.filled.Covered)
-		r.cover = coverage.Of(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
+		modality.MarkNaming(s.said, run.From, r.filled.Covered)
+		r.cover = slots.CoverageOf(s.x.tools.Lexicon, set, m.Tokens[p.from:p.to], r.filled.Covered, of.timed)
 		r.silent = set.Absent(m, run, r.filled)
 		r.absent = s.absent(h, run, r)
 		r.score += shareCovered * r.cover.Share
@@ -78,7 +76,7 @@ func (s *sentenceReader) rate(p *part) readings {
 // absent tells how much silence about what a capability needs counts. One with
 // examples is asked for in their words and values may follow; of one that is only
 // described, a request that holds no values is rarely meant.
-func (s *sentenceReader) absent(h hit, run slot.Range, r rated) float64 {
+func (s *sentenceReader) absent(h hit, run slots.Range, r rated) float64 {
 	c := s.x.caps[h.number]
 	if c.examples == 0 {
 		return s.x.set(c).Doubt(s.m, run, r.filled)
@@ -102,7 +100,7 @@ func (s *sentenceReader) timed(p *part) []bool {
 func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
-	certainty, calibrates := s.certainty(of.heard)
+	certainty, calibrates := s.certainty(of.encoded)
 	foreign := of.foreign()
 	for k, r := range of.all {
 		conf := certainty.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k))
@@ -111,13 +109,13 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			conf = min(conf, most)
 			most = conf
 		}
-		if k == 0 && of.heard && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
+		if k == 0 && of.encoded && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
 			// meaning agrees with the words, the verb does, or all words are known: it cannot
 			// make them less sure
 			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
 		}
 		if foreign && !r.begins {
-			conf = min(chance(s.x.senses.strange.odds(s.x.signals(of, k))), certainIdentifier)
+			conf = min(chance(s.x.embeddings.foreign.odds(s.x.signals(of, k))), certainIdentifier)
 		}
 		if k == 0 && s.plainly(of) {
 			conf = max(conf, plainConfidence)
@@ -171,14 +169,14 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	case foreign:
 		explained = r.cover.Content * conf // its words are none that are known
 	case writes:
-		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slot.AskedWith(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
+		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slots.NewRequestWords(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
 	case !learned:
 		conf = min(conf, r.cover.Limit(r.best, anyValue))
 	}
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.modality, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }
@@ -190,8 +188,8 @@ const saysAll = 3
 // is unmistakable, or some missing.
 func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
-// identifies tells whether the text writes the capability's identifier.
-func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
+// identifies reports whether the text writes the capability's identifier.
+func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {
 	name := c.entry.Capability.Name
 	if !strings.ContainsAny(name, "_.-") {
 		name = c.entry.Ref()
@@ -205,7 +203,7 @@ func (x *Index) identifies(c *indexed, m *slot.Message, p *part) bool {
 }
 
 // valued tells a word that a value was read from.
-func (c Candidate) valued(t text.Token) bool {
+func (c Candidate) valued(t tokenize.Token) bool {
 	for _, ev := range c.Evidence {
 		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
 			return true

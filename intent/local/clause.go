@@ -5,13 +5,10 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // readDeeply is how many candidates of a clause get their parameters filled.
@@ -47,19 +44,19 @@ const (
 
 // sentenceReader finds the requests in one message.
 type sentenceReader struct {
-	x      *Index
-	q      Query
-	m      *slot.Message
-	pieces []piece.Piece
-	parts  map[[2]int]*part // by first and last piece
-	hear   hear             // nil without a scorer
-	// hearWord is the same for single words, with a bound of its own.
-	hearWord hear
+	x        *Index
+	q        Query
+	m        *slots.Message
+	segments []slots.Segment
+	parts    map[[2]int]*part // by first and last piece
+	encode   encodeFunc       // nil without a scorer
+	// encodeWord is the same for single words, with a bound of its own.
+	encodeWord encodeFunc
 	// retracted tells that the message ends by taking back what it says.
-	retracted bool
-	glosses   glosses
+	retracted    bool
+	crossLingual crossLingual
 	// said is how the message is built.
-	said *account.Message
+	said *modality.Message
 }
 
 // part is a run of pieces read as one request.
@@ -67,12 +64,12 @@ type part struct {
 	first, last int // pieces
 	from, to    int // tokens
 	candidates  []Candidate
-	// plain is the confidence of the best candidate before moods limit it.
+	// plain is the confidence of the best candidate before modalities limit it.
 	plain     float64
 	explained float64
 	contested int
-	mood      mood.Mood // of the part in its sentence
-	own       mood.Mood // of its own words
+	modality  modality.Modality // of the part in its sentence
+	own       modality.Modality // of its own words
 	// refused tells that the best candidate is what must not be done.
 	refused bool
 	// since and until are the tokens that are said of it, with those that command
@@ -85,7 +82,7 @@ type part struct {
 	source  string
 }
 
-// allowed tells whether a capability may be chosen at all.
+// allowed reports whether a capability may be chosen at all.
 func (s *sentenceReader) allowed(c *indexed) bool {
 	if c.open && s.q.Domain == "" && len(s.q.Only) == 0 {
 		return true
@@ -113,19 +110,19 @@ func (s *sentenceReader) clauses() []Clause {
 
 // propose cuts the message where that reads best.
 func (s *sentenceReader) propose() []*part {
-	s.pieces = s.x.cutter.Cut(s.m)
+	s.segments = s.x.segmenter.Cut(s.m)
 	if whole, ok := s.exactly(); ok {
 		return []*part{whole}
 	}
-	s.retracted = mood.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
-	whole := s.pieces
-	s.pieces = s.spoken(whole)
+	s.retracted = modality.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
+	whole := s.segments
+	s.segments = s.spoken(whole)
 	parts := s.divide()
-	if len(parts) == 1 && len(s.pieces) < len(whole) && onlyTime(s, parts[0]) {
+	if len(parts) == 1 && len(s.segments) < len(whole) && onlyTime(s, parts[0]) {
 		likeAll(s, parts[0])
 	}
-	if len(s.pieces) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
-		s.pieces, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
+	if len(s.segments) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
+		s.segments, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
 		return s.divide()
 	}
 	return parts
@@ -134,7 +131,7 @@ func (s *sentenceReader) propose() []*part {
 // onlyTime tells a part that says nothing but when: "starting on Monday".
 func onlyTime(s *sentenceReader, p *part) bool {
 	for i, timed := range s.timed(p) {
-		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lang.Starts) && !s.x.tools.Lexicon.Light(t.Fold) {
+		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lexicon.Starts) && !s.x.tools.Lexicon.StopWord(t.Fold) {
 			return false
 		}
 	}
@@ -155,11 +152,11 @@ func likeAll(s *sentenceReader, p *part) {
 
 // divide cuts the pieces into requests.
 func (s *sentenceReader) divide() []*part {
-	if len(s.pieces) > piece.Most {
+	if len(s.segments) > slots.MaxSegments {
 		return s.singly()
 	}
-	s.pieces = slices.DeleteFunc(s.pieces, func(p piece.Piece) bool { return p.From >= p.To || s.x.cutter.Empty(s.m.Tokens[p.From:p.To]) })
-	if len(s.pieces) == 0 {
+	s.segments = slices.DeleteFunc(s.segments, func(p slots.Segment) bool { return p.From >= p.To || s.x.segmenter.Empty(s.m.Tokens[p.From:p.To]) })
+	if len(s.segments) == 0 {
 		return s.light()
 	}
 	return s.best()
@@ -168,12 +165,12 @@ func (s *sentenceReader) divide() []*part {
 // spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
 // reasons, and clauses that only tell something. A message of nothing else is
 // read whole.
-func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
+func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
 	silent := s.said.Silent()
 	for i := range silent { // "cancel, please, the leave" is one request
 		silent[i] = silent[i] && !s.said.Amid(i)
 	}
-	var out []piece.Piece
+	var out []slots.Segment
 	for _, p := range pieces {
 		rest := p
 		for rest.From < p.To {
@@ -187,7 +184,7 @@ func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
 			if rest.To > rest.From {
 				out = append(out, rest)
 			}
-			rest = piece.Piece{From: rest.To, Sentence: p.Sentence}
+			rest = slots.Segment{From: rest.To, Sentence: p.Sentence}
 		}
 	}
 	if len(out) == 0 {
@@ -199,7 +196,7 @@ func (s *sentenceReader) spoken(pieces []piece.Piece) []piece.Piece {
 // light reads a message of nothing but words of grammar, such as "where are you
 // from". It is a request only where a capability is asked for in such words.
 func (s *sentenceReader) light() []*part {
-	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
 	}
@@ -213,18 +210,18 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	if !known {
 		return nil, false
 	}
-	s.pieces = []piece.Piece{{To: len(s.m.Tokens), Joint: piece.Joint{Strong: true}}}
+	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	return s.read(0, 0), true
 }
 
 // singly takes the sentences of a long message one by one, without trying
 // what belongs together.
 func (s *sentenceReader) singly() []*part {
-	rest := s.pieces[piece.Most:]
-	s.pieces = s.pieces[:piece.Most+1]
-	s.pieces[piece.Most].To = rest[len(rest)-1].To
-	out := make([]*part, 0, len(s.pieces))
-	for i := range s.pieces {
+	rest := s.segments[slots.MaxSegments:]
+	s.segments = s.segments[:slots.MaxSegments+1]
+	s.segments[slots.MaxSegments].To = rest[len(rest)-1].To
+	out := make([]*part, 0, len(s.segments))
+	for i := range s.segments {
 		out = append(out, s.read(i, i))
 	}
 	return out
@@ -232,7 +229,7 @@ func (s *sentenceReader) singly() []*part {
 
 // best finds the division into runs of pieces that explains most content.
 func (s *sentenceReader) best() []*part {
-	n := len(s.pieces)
+	n := len(s.segments)
 	value := make([]float64, n+1)
 	from := make([]int, n+1)
 	for end := 1; end <= n; end++ {
@@ -266,7 +263,7 @@ func (s *sentenceReader) worth(first, last int) float64 {
 		v *= shareUnclear
 	}
 	if first > 0 {
-		v -= s.cost(s.pieces[first])
+		v -= s.cost(s.segments[first])
 	}
 	v -= float64(p.contested)
 	if s.joinsSequence(first, last) {
@@ -275,13 +272,13 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	return max(v, 0)
 }
 
-// twoDeeds tells whether a run holds two requests that nobody would say as one:
+// twoDeeds reports whether a run holds two requests that nobody would say as one:
 // the second is what a clause such as "before you …" belongs to, or both are
 // commands of different kinds and one has an effect.
 func (s *sentenceReader) twoDeeds(first, last int) bool {
 	kin := s.commanded(first)
 	for k := first + 1; k <= last; k++ {
-		if s.pieces[k].Main {
+		if s.segments[k].Main {
 			return true
 		}
 		other := s.commanded(k)
@@ -296,7 +293,7 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 	return false
 }
 
-// twoReads tells whether a run holds two questions, each of which says all that it
+// twoReads reports whether a run holds two questions, each of which says all that it
 // needs: "price of Apple and my alerts". What a capability of its own gives together,
 // such as "flights and fares", is one.
 func (s *sentenceReader) twoReads(first, last int) bool {
@@ -320,7 +317,7 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 func (s *sentenceReader) names(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
-		if !covered[i] && s.x.cutter.Heads[t.Stem] && !s.x.tools.Lexicon.Light(t.Fold) && !text.Asks(t.Fold) {
+		if !covered[i] && s.x.segmenter.Heads[t.Stem] && !s.x.tools.Lexicon.StopWord(t.Fold) && !tokenize.Asks(t.Fold) {
 			return true
 		}
 	}
@@ -328,8 +325,8 @@ func (s *sentenceReader) names(p *part) bool {
 }
 
 // commanded gives the kinds of the verb that a piece begins with.
-func (s *sentenceReader) commanded(k int) lang.Kinds {
-	return command.Kin(s.x.tools.Lexicon, s.m.Tokens[s.pieces[k].From:s.pieces[k].To])
+func (s *sentenceReader) commanded(k int) lexicon.Kinds {
+	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.segments[k].From:s.segments[k].To])
 }
 
 func (p *part) writes() bool {
@@ -339,23 +336,23 @@ func (p *part) writes() bool {
 // cost is what cutting before a piece costs. A word such as "then" costs nothing,
 // the end of a sentence little; a piece that begins as requests do costs less than
 // one that could be the next value of a list.
-func (s *sentenceReader) cost(p piece.Piece) float64 {
+func (s *sentenceReader) cost(p slots.Segment) float64 {
 	switch {
 	case p.Sequence || p.Reverse || p.Main:
 		return 0
 	case p.Strong:
 		return sentenceCost
-	case s.x.cutter.Openers[s.m.Tokens[p.From].Fold]:
+	case s.x.segmenter.Openers[s.m.Tokens[p.From].Fold]:
 		return openerCost
 	}
 	return splitCost
 }
 
-// joinsSequence tells whether a run holds a word such as "then" between two
+// joinsSequence reports whether a run holds a word such as "then" between two
 // pieces that are requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {
-		if (s.pieces[k].Sequence || s.pieces[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
+		if (s.segments[k].Sequence || s.segments[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
 			return true
 		}
 	}
@@ -368,14 +365,14 @@ func (s *sentenceReader) read(first, last int) *part {
 	if p, ok := s.parts[key]; ok {
 		return p
 	}
-	p := &part{first: first, last: last, from: s.pieces[first].From, to: s.pieces[last].To}
+	p := &part{first: first, last: last, from: s.segments[first].From, to: s.segments[last].To}
 	s.parts[key] = p
 	p.candidates = s.weighed(p, s.rate(p))
 	if len(p.candidates) > 0 {
 		best := p.candidates[0]
 		p.plain, p.explained, p.contested = best.Confidence, best.explained, best.contested
 		if idx, ok := s.x.refs[best.Entry.Ref()]; ok && informs(s, p, idx, &best) {
-			p.plain = min(p.plain, deedConfidence) // no request by itself
+			p.plain = min(p.plain, actionConfidence) // no request by itself
 		}
 	}
 	return p
@@ -404,7 +401,7 @@ func (j judgement) order(parts []*part, clauses []Clause) {
 	}
 	for k := 1; k < len(parts); k++ {
 		p := parts[k]
-		switch first := j.s.pieces[p.first]; {
+		switch first := j.s.segments[p.first]; {
 		case first.Reverse:
 			between(parts[k-1], p)
 		case first.Sequence:

@@ -41,8 +41,8 @@ type Config struct {
 	// ScorerTold is told whether the scorer gave the vectors of a catalog, with nil
 	// if it did; nil is fine.
 	ScorerTold func(error)
-	// Shelf keeps what is learned of catalogs; without one it is learned again.
-	Shelf Shelf
+	// ModelCache keeps what is learned of catalogs; without one it is learned again.
+	ModelCache ModelCache
 }
 
 // withDefaults fills in what is left out and checks the order of the gates.

@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // judgement finishes the proposals for one message.
@@ -21,14 +19,14 @@ type judgement struct {
 }
 
 // finish is the judgement that every engine's proposals go through: which parts of
-// the message ask for nothing, in which mood the others are said, which values the
+// the message ask for nothing, in which modality the others are said, which values the
 // words bear out, and what each word is to the best reading of each request.
 func (s *sentenceReader) finish(parts []*part) []Clause {
 	j := judgement{s: s}
 	parts = j.requests(parts)
 	j.alone = len(parts) == 1
 	held := restraint{s}
-	held.spreadMoods(parts)
+	held.spreadModalities(parts)
 	for at, p := range parts {
 		held.limit(p)
 		j.heed(p)
@@ -63,11 +61,11 @@ const clearScore, clearLead = 2.1, 0.15
 // meaning is nearest by far and all that is needed is said. What is held back comes near
 // nothing.
 func (j judgement) heed(p *part) {
-	if !j.s.glosses.heard || p.refused || len(p.candidates) == 0 {
+	if !j.s.crossLingual.encoded || p.refused || len(p.candidates) == 0 {
 		return
 	}
 	best := &p.candidates[0]
-	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !account.Worded(j.s.said, p.from, p.to, best.Evidence) {
+	if best.Held || best.Entry.Policy.SideEffectClass.Writes() || len(best.Missing) > 0 || !modality.HasContentWord(j.s.said, p.from, p.to, best.Evidence) {
 		return
 	}
 	next, score := 0.0, 0.0
@@ -78,8 +76,8 @@ func (j judgement) heed(p *part) {
 	}
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
 	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
-	far := ok && j.s.stranger(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
-	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != deedConfidence
+	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != actionConfidence
 	if ahead || far || clear {
 		best.Confidence = max(best.Confidence, DefaultAccept)
 	}
@@ -101,7 +99,7 @@ func (j judgement) requests(parts []*part) []*part {
 	since := -1
 	for _, p := range parts {
 		switch {
-		case !j.exception(p) && (clear(p) && !account.Either(j.s.said, p.from) || j.commandsAt(p)):
+		case !j.exception(p) && (clear(p) && !modality.IsAlternative(j.s.said, p.from) || j.commandsAt(p)):
 			if since >= 0 {
 				p.since, since = since, -1
 			}
@@ -119,10 +117,10 @@ func (j judgement) requests(parts []*part) []*part {
 // everything but the draft" asks for nothing about the draft.
 func (j judgement) exception(p *part) bool {
 	but := p.from - 1
-	return but > 0 && j.s.pieces[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
+	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
 }
 
-// commandsAt tells whether a part begins as requests do. "It should say …" says how what was
+// commandsAt reports whether a part begins as requests do. "It should say …" says how what was
 // asked for before shall be.
 func (j judgement) commandsAt(p *part) bool {
 	if j.describes(p.from, p.to) {
@@ -131,9 +129,9 @@ func (j judgement) commandsAt(p *part) bool {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		switch {
-		case j.s.x.cutter.Bids(t), t.Has(lang.Light):
+		case j.s.x.segmenter.Bids(t), t.Has(lexicon.Light):
 			return true
-		case !j.s.x.tools.Lexicon.Light(t.Fold) && !mood.Opening(t.Fold):
+		case !j.s.x.tools.Lexicon.StopWord(t.Fold) && !modality.Opening(t.Fold):
 			return false
 		}
 	}
@@ -142,21 +140,21 @@ func (j judgement) commandsAt(p *part) bool {
 
 // clause makes what others see of a part.
 func (j judgement) clause(p *part, parts []*part, at int) Clause {
-	j.account(p, parts, at)
+	j.assignRoles(p, parts, at)
 	start, end := j.s.m.Tokens[p.from].Start, j.s.partEnd(p)
 	source := p.source
 	if source == "" {
 		source = sourceLocal
 	}
 	return Clause{
-		Text: text.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
+		Text: tokenize.Clean(j.s.q.Message[start:end]), Span: [2]int{start, end},
 		Candidates: p.candidates, Rejected: p.refused, Source: source,
 	}
 }
 
-// account says what each word of the message is to the best candidate of a part,
-// and takes back the values that the words do not bear out.
-func (j judgement) account(p *part, parts []*part, at int) {
+// assignRoles gives each word of the message its role in the best candidate of a part, and
+// takes back the values that the words do not support.
+func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
 		return
 	}
@@ -165,7 +163,7 @@ func (j judgement) account(p *part, parts []*part, at int) {
 	if !ok {
 		return
 	}
-	asked := slot.AskedWith(j.s.x.set(idx))
+	asked := slots.NewRequestWords(j.s.x.set(idx))
 	var others [][2]int
 	for k, o := range parts {
 		if k != at {
@@ -173,8 +171,8 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		}
 	}
 	others = append(others, p.apart...)
-	read := func() account.Account {
-		return j.s.said.Of(account.Request{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
+	read := func() modality.Roles {
+		return j.s.said.RolesOf(modality.RoleRequest{From: p.since, To: p.until, Values: j.valuesOf(asked, best), Knows: vocabulary{asked, idx, j.s, p.from}, Reads: !best.Entry.Policy.SideEffectClass.Writes(), Gives: best.gives, Kinds: len(asked.OpenKinds(best.Parameters)) > 0, Takes: asked.Takes(j.s.m, best.Parameters), Open: asked.Open(best.Parameters), Others: others})
 	}
 	a := read()
 	until := len(j.s.m.Tokens)
@@ -189,16 +187,16 @@ func (j judgement) account(p *part, parts []*part, at int) {
 		a = read()
 	}
 	if a.Retracted && !best.Exact {
-		best.Held, best.Note = true, mood.Retracted.Note()
+		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.lost = j.s.stranger(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
+	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
 	case best.unraised > 0 && best.Said.Marked():
 		best.Confidence = best.unraised
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
-	case j.accounted(p, idx):
+	case j.fullyExplained(p, idx):
 		best.Confidence = max(best.Confidence, plainConfidence)
 	}
 }
@@ -216,7 +214,7 @@ func (j judgement) wordy(p *part, of *indexed) bool {
 		return false
 	}
 	for _, ev := range best.Evidence {
-		if !slot.Free(ev) {
+		if !slots.IsFreeText(ev) {
 			return false
 		}
 	}
@@ -234,13 +232,13 @@ const unrivalled = 0.5
 // another gives all that is wanted.
 const farScore = 0.67
 
-// accounted tells a write of which no word is left, in a strange language none but what
+// fullyExplained tells a write of which no word is left, in a strange language none but what
 // means much the same as its own words: its verb is the capability's,
 // all that it needs is said, and no other reading comes near.
-func (j judgement) accounted(p *part, of *indexed) bool {
+func (j judgement) fullyExplained(p *part, of *indexed) bool {
 	best := &p.candidates[0]
-	if len(j.s.pieces) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.stranger(of, p.from) && best.unknown {
+	if len(j.s.segments) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
+		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.commanded(p.first)
@@ -273,7 +271,7 @@ func (j judgement) named(p *part) bool {
 	best := &p.candidates[0]
 	typed := 0
 	for _, ev := range best.Evidence {
-		if slot.Typed(ev) || slot.Unmistakable(ev) {
+		if slots.IsTypedValue(ev) || slots.IsCertain(ev) {
 			typed++
 		}
 	}
@@ -282,7 +280,7 @@ func (j judgement) named(p *part) bool {
 	}
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
-		if !best.valued(t) && !t.Has(lang.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
+		if !best.valued(t) && !t.Has(lexicon.Starts) && j.s.x.tools.Lexicon.Kin(t.Fold) != 0 {
 			return false
 		}
 	}
@@ -291,7 +289,7 @@ func (j judgement) named(p *part) bool {
 
 // grow reads what is left of a name: what goes on right behind one that was taken as
 // it stands, and what stands behind a word such as "as".
-func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a account.Account) bool {
+func (j judgement) grow(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -304,28 +302,28 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
 		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
-			last := max(slot.Grows(j.s.m, v.Last), account.NameEnd(j.s.said, v.First, next))
+			last := max(slots.NameExtent(j.s.m, v.Last), modality.NameEnd(j.s.said, v.First, next))
 			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
 			}
 		}
 	}
 	for i, class := range a.Classes {
-		as := account.Names(j.s.said, i)
-		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lang.As) {
+		as := modality.NamingPhrase(j.s.said, i)
+		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lexicon.As) {
 			as = i
 		}
 		name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters)
 		if name == "" || as < 0 {
 			continue
 		}
-		last = max(last, account.NameEnd(j.s.said, first, last+1))
+		last = max(last, modality.NameEnd(j.s.said, first, last+1))
 		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
 			take(name, first, last) // "under the name Customer help"
 		}
 	}
 	name := asked.Explains(best.Parameters)
-	if first, last, ok := account.Told(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
+	if first, last, ok := modality.ToldClause(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
 		take(name, first, last) // "retire it, the frame is bent"
 	}
 	return grown
@@ -333,7 +331,7 @@ func (j judgement) grow(said [2]int, asked slot.Asked, best *Candidate, a accoun
 
 // redirect takes back values that a word turns away from their parameter. A number
 // goes to the other end of the range, where there is one without a value.
-func redirect(asked slot.Asked, best *Candidate, a account.Account) {
+func redirect(asked slots.RequestWords, best *Candidate, a modality.Roles) {
 	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
 	for name, v := range best.Parameters {
 		if slices.Contains(a.Misused, name) {
@@ -347,7 +345,7 @@ func redirect(asked slot.Asked, best *Candidate, a account.Account) {
 
 // vocabulary is what a capability is asked for with.
 type vocabulary struct {
-	slot.Asked
+	slots.RequestWords
 
 	of     *indexed
 	reader *sentenceReader
@@ -357,16 +355,16 @@ type vocabulary struct {
 
 // Head tells a word that it is asked for with; of what only looks also one of another
 // language that says the same.
-func (v vocabulary) Head(t text.Token) bool {
-	return v.Asked.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.glosses.at(v.of, t.Start)
+func (v vocabulary) Head(t tokenize.Token) bool {
+	return v.RequestWords.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.crossLingual.at(v.of, t.Start)
 }
 
 // Verbs are the stems that its sentences begin with.
 func (v vocabulary) Verbs() []string { return v.of.begins }
 
 // valuesOf gives the values of a candidate with their places.
-func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
-	var out []account.Value
+func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.RoleValue {
+	var out []modality.RoleValue
 	for name, ev := range c.Evidence {
 		first, last := j.s.m.TokensIn(ev.Span)
 		if last < first {
@@ -375,18 +373,18 @@ func (j judgement) valuesOf(asked slot.Asked, c *Candidate) []account.Value {
 		if first > 0 && asked.Honoured(j.s.m, first) {
 			first--
 		}
-		v := account.Value{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
+		v := modality.RoleValue{First: first, Last: last, Parameter: name, Up: asked.Bound(name), Stated: slices.Contains(c.stated, name)}
 		v.Start, v.End = asked.Period(name)
 		v.Loose = asked.Loose(name, ev)
 		_, v.List = c.Parameters[name].([]any)
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b account.Value) int { return a.First - b.First })
+	slices.SortFunc(out, func(a, b modality.RoleValue) int { return a.First - b.First })
 	return out
 }
 
 // sentence is the account as it travels with the intent.
-func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
+func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
 	for i, class := range a.Classes {
 		t := j.s.m.Tokens[i]
@@ -401,7 +399,7 @@ func (j judgement) sentence(a account.Account, c *Candidate) *contracts.Said {
 		name := contracts.FieldPath(field)[0]
 		out.Values[name] = contracts.FromModel
 		switch ev, ok := c.Evidence[field]; {
-		case ok && ev.Kind == kindCarried:
+		case ok && ev.Kind == kindReferred:
 			out.Values[name] = contracts.FromCarried
 		case ok:
 			out.Values[name] = contracts.FromSaid
@@ -420,9 +418,9 @@ func (j judgement) each(p *part) []*part {
 	if !ok {
 		return []*part{p}
 	}
-	read := slot.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
-	either := func(i int) bool { return account.Either(j.s.said, i) }
-	shares := j.s.x.cutter.Shares(piece.Shared{Message: j.s.glosses.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slot.Range{From: p.from, To: p.to}, Read: read, Either: either})
+	read := slots.Filled{Values: best.Parameters, Evidence: best.Evidence, Missing: best.Missing, Several: best.several}
+	either := func(i int) bool { return modality.IsAlternative(j.s.said, i) }
+	shares := j.s.x.segmenter.Conjuncts(slots.Coordination{Message: j.s.crossLingual.message(idx, j.s.m), Set: j.s.x.set(idx), Run: slots.Range{From: p.from, To: p.to}, Read: read, Either: either})
 	if len(shares) == 0 {
 		return []*part{p}
 	}
@@ -449,16 +447,16 @@ func (j judgement) complete(p *part) {
 	if !ok {
 		return
 	}
-	set, run := j.s.x.set(idx), slot.Range{From: p.from, To: p.to}
-	m := j.s.glosses.message(idx, j.s.m)
+	set, run := j.s.x.set(idx), slots.Range{From: p.from, To: p.to}
+	m := j.s.crossLingual.message(idx, j.s.m)
 	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
-	if name := slot.Verbatim(set); name != "" {
+	if name := slots.VerbatimParameter(set); name != "" {
 		j.wholly(p, best, set, name)
 	}
 	if j.alone {
-		j.told(set, best, slot.Range{To: p.from})
-		j.told(set, best, slot.Range{From: p.to, To: len(j.s.m.Tokens)})
+		j.told(set, best, slots.Range{To: p.from})
+		j.told(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
 	j.stated(p, best, set, m)
 	j.mentioned(p, best, set)
@@ -466,9 +464,9 @@ func (j judgement) complete(p *part) {
 
 // wholly gives a parameter that takes the request in its own words what is said
 // beside it, too, unless that takes something back.
-func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) {
+func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string) {
 	if j.retracts() {
-		best.Held, best.Note = true, mood.Retracted.Note()
+		best.Held, best.Note = true, modality.Retracted.Note()
 		return
 	}
 	since, until := p.since, p.until
@@ -476,11 +474,11 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	around := append(slices.Clone(j.s.m.Tokens[since:p.from]), j.s.m.Tokens[p.to:until]...)
-	if len(around) == 0 || j.s.x.moods.Of(around, nil, true)&(mood.Retracted|mood.Negated) != 0 {
+	if len(around) == 0 || j.s.x.modalityReader.Of(around, nil, true)&(modality.Retracted|modality.Negated) != 0 {
 		return
 	}
-	value, _ := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: since, To: until})
-	_, evidence := slot.Whole(set, j.s.q.Message, j.s.m.Tokens, slot.Range{From: p.from, To: until})
+	value, _ := slots.VerbatimText(set, j.s.q.Message, j.s.m.Tokens, slots.Range{From: since, To: until})
+	_, evidence := slots.VerbatimText(set, j.s.q.Message, j.s.m.Tokens, slots.Range{From: p.from, To: until})
 	best.Parameters[name], best.Evidence[name] = value, evidence
 }
 
@@ -488,8 +486,8 @@ func (j judgement) wholly(p *part, best *Candidate, set *slot.Set, name string) 
 // back.
 func (j judgement) retracts() bool {
 	for i := range j.s.m.Tokens {
-		hit, ok := lang.Find(&lang.Shipped().Operators, j.s.m.Tokens, i)
-		if ok && hit.Value == lang.NotMeant && !j.s.m.Tokens[i].Is(text.FormQuoted) {
+		hit, ok := lexicon.Find(&lexicon.Shipped().Operators, j.s.m.Tokens, i)
+		if ok && hit.Value == lexicon.NotMeant && !j.s.m.Tokens[i].Is(tokenize.FormQuoted) {
 			return true
 		}
 	}

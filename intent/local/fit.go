@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/logistic"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // weights turn signals into a confidence.
@@ -69,18 +69,18 @@ type Observation struct {
 // capability that is meant; an empty one means none. It is false where there is
 // nothing to learn: nothing was found, or the message is an example.
 func (l *Local) Observe(ctx context.Context, q Query, meant string) (Observation, bool) {
-	return l.Index(q.Catalog).observe(q, meant, l.hearing(ctx), false)
+	return l.Index(q.Catalog).observe(q, meant, l.encoder(ctx), false)
 }
 
-func (x *Index) observe(q Query, meant string, hear hear, strange bool) (Observation, bool) {
+func (x *Index) observe(q Query, meant string, encode encodeFunc, strange bool) (Observation, bool) {
 	m := x.tools.Read(q.Message, foldNow())
 	if strange {
-		m.Tokens = estranged(x, m)
+		m.Tokens = asForeign(x, m)
 	}
 	if len(m.Tokens) == 0 {
 		return Observation{}, false
 	}
-	s := &sentenceReader{x: x, q: q, m: m, hear: hear}
+	s := &sentenceReader{x: x, q: q, m: m, encode: encode}
 	of := s.rate(&part{to: len(m.Tokens)})
 	if len(of.all) == 0 || of.all[0].exact {
 		return Observation{}, false
@@ -109,9 +109,9 @@ func allSignals() chosen {
 	return c
 }
 
-// carried are the signals whose weights carry over from one registry to others.
+// carriedOver are the signals whose weights carry over from one registry to others.
 // What the rest is worth, each catalog learns for itself.
-func carried() chosen {
+func carriedOver() chosen {
 	c := allSignals()
 	c[signalSpoken], c[signalLength], c[signalGrasp] = false, false, false
 	return c
@@ -128,11 +128,11 @@ func FitCalibration(seen []Observation) Calibration {
 			shown = append(shown, o)
 		}
 	}
-	alike := carried()
+	alike := carriedOver()
 	alike[signalBest], alike[signalExamples], alike[signalName], alike[signalObject] = false, false, false, false
 	both := fit(seen, weights{}, fitHold, alike)
 	alike[signalExamples] = true
-	return Calibration{shown: fit(shown, both, fitHold, alike), described: fit(described, both, fitHold, carried())}
+	return Calibration{shown: fit(shown, both, fitHold, alike), described: fit(described, both, fitHold, carriedOver())}
 }
 
 // Flatten gives a calibration that is less sure by a factor for each kind.
@@ -186,11 +186,11 @@ func (c *Calibration) Source() string {
 
 // fit finds weights by what was seen. What is not chosen stays as it was.
 func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
-	of := make([]logistic.Observation, len(seen))
+	of := make([]retrieve.Observation, len(seen))
 	for i := range seen {
-		of[i] = logistic.Observation{Signals: seen[i].signals[:], Right: seen[i].Right, Weight: seen[i].Weight}
+		of[i] = retrieve.Observation{Signals: seen[i].signals[:], Right: seen[i].Right, Weight: seen[i].Weight}
 	}
-	f := logistic.Fit{Prior: prior.list(), Hold: hold, Use: use[:], Supports: supports}
+	f := retrieve.LogisticFit{Prior: prior.list(), Hold: hold, Use: use[:], Supports: supports}
 	return listed(f.To(of))
 }
 

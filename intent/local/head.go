@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // shareHead is what it counts that a text begins with the verb that sentences
@@ -16,30 +16,30 @@ import (
 const shareHead = 0.12
 
 // begun notes the verb that an example or a name begins with, and what it is done to.
-func (b *builder) begun(c *indexed, tokens []text.Token) {
-	c.deeds = c.deeds.With(command.Root(b.x.tools.Lexicon, tokens), command.Object(b.x.tools.Lexicon, tokens))
-	if head := command.Head(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
+func (b *builder) begun(c *indexed, tokens []tokenize.Token) {
+	c.actions = c.actions.With(modality.CommandRoot(b.x.tools.Lexicon, tokens), modality.CommandObject(b.x.tools.Lexicon, tokens))
+	if head := modality.CommandStem(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
 	}
 }
 
 // wanted are the kinds of verbs that a part stands for which says what somebody wants
 // or needs: 0 where it commands something, or says no such thing.
-func (s *sentenceReader) wanted(p *part) lang.Kinds {
+func (s *sentenceReader) wanted(p *part) lexicon.Kinds {
 	if s.said == nil || !s.said.Wants(p.from, p.to) {
 		return 0
 	}
-	return lang.KindOf("request") | lang.KindOf("reserve") | lang.KindOf("create") | lang.KindOf("buy")
+	return lexicon.KindOf("request") | lexicon.KindOf("reserve") | lexicon.KindOf("create") | lexicon.KindOf("buy")
 }
 
 // gives tells a capability that gives what is wanted, with a value of it that is hardly
 // anything else and is not looked up.
-func (s *sentenceReader) gives(c *indexed, wanted lang.Kinds, f slot.Filled) bool {
+func (s *sentenceReader) gives(c *indexed, wanted lexicon.Kinds, f slots.Filled) bool {
 	if wanted == 0 || !c.entry.Policy.SideEffectClass.Writes() || c.kinds&wanted == 0 {
 		return false
 	}
 	for name, ev := range f.Evidence {
-		if (slot.Typed(ev) || slot.Unmistakable(ev)) && !lookedUp(c, name) {
+		if (slots.IsTypedValue(ev) || slots.IsCertain(ev)) && !lookedUp(c, name) {
 			return true
 		}
 	}
@@ -54,8 +54,8 @@ func lookedUp(c *indexed, param string) bool {
 
 // handsOn tells a capability that hands on what is said, in words that begin with a verb
 // of telling and hold what is to be said.
-func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool {
-	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lang.KindOf("send")|lang.KindOf("notify")) != 0 && slot.Tells(s.x.set(c), s.m, run, f)
+func (s *sentenceReader) handsOn(c *indexed, run slots.Range, f slots.Filled) bool {
+	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slots.OnlyTells(s.x.set(c), s.m, run, f)
 }
 
 // lacking raises what is asked for by a verb and by what it is done to, where no other
@@ -64,12 +64,12 @@ func (s *sentenceReader) handsOn(c *indexed, run slot.Range, f slot.Filled) bool
 // same kind will do. Words that are left over take it back.
 func (s *sentenceReader) lacking(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
-	root, object, kin := command.Root(s.x.tools.Lexicon, tokens), command.Object(s.x.tools.Lexicon, tokens), s.commanded(p.first)
-	said := func(of *indexed) bool { return of.deeds.Done(root, object) }
-	akin := func(of *indexed) bool { return of.kinds&kin != 0 && of.deeds.DoneTo(object) }
-	about := func(of *indexed) bool { return of.deeds.DoneTo(object) }
+	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.commanded(p.first)
+	said := func(of *indexed) bool { return of.actions.Done(root, object) }
+	sameKind := func(of *indexed) bool { return of.kinds&kin != 0 && of.actions.DoneTo(object) }
+	about := func(of *indexed) bool { return of.actions.DoneTo(object) }
 	c := s.only(p, said)
-	if alone := s.only(p, akin); c == nil && (kin&lang.KindOf("change") == 0 || alone == s.only(p, about)) {
+	if alone := s.only(p, sameKind); c == nil && (kin&lexicon.KindOf("change") == 0 || alone == s.only(p, about)) {
 		c = alone // "change the booking" may be anything that a booking has
 	}
 	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {

@@ -4,13 +4,11 @@ import (
 	"sync"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Index is a searchable snapshot of a catalog. It is never changed after it
@@ -19,18 +17,18 @@ type Index struct {
 	snapshot string
 	id       string
 	// provisional tells that training and calibration are still to come.
-	provisional bool
-	tools       *slot.Tools
-	moods       *mood.Reader
-	caps        []*indexed
-	refs        map[string]*indexed
-	words       wording
-	cutter      piece.Cutter
+	provisional    bool
+	tools          *slots.Tools
+	modalityReader *modality.Reader
+	caps           []*indexed
+	refs           map[string]*indexed
+	words          wording
+	segmenter      slots.Segmenter
 	// vectors are the weights of the capabilities, first centroids and then
 	// trained ones, and bm25 the weights of the words of their documents. Later
 	// layers hold capabilities that came later.
-	vectors []sparse.Matrix
-	bm25    []sparse.Matrix
+	vectors []retrieve.Matrix
+	bm25    []retrieve.Matrix
 	capDF   []int32 // capabilities that have a feature
 	// meanTerms is the mean length of documents, in words.
 	meanTerms float64
@@ -46,9 +44,9 @@ type Index struct {
 	// calibrates tells that it was learned from this catalog, where there are
 	// examples.
 	calibrates bool
-	// senses is what is known of meanings; nil without a scorer.
-	senses  *senses
-	scratch *sync.Pool
+	// embeddings is what is known of meanings; nil without a scorer.
+	embeddings *embeddings
+	scratch    *sync.Pool
 }
 
 // wording is what the words of all capabilities are worth. It makes vectors of
@@ -62,7 +60,7 @@ type wording struct {
 	// values are the words of known values.
 	values map[string]bool
 	// spellers know the words of statements, one for each layer.
-	spellers []*text.Speller
+	spellers []*tokenize.Speller
 }
 
 // indexed is one routable capability.
@@ -71,41 +69,41 @@ type indexed struct {
 	number int32 // in the index
 	domain int32
 	title  string // of the domain
-	family *slot.Family
+	family *slots.Family
 	// docs[first:last] are its sentences: examples, then hard negatives.
 	firstDoc, lastDoc int32
 	firstNot          int32
 	examples          int
 	open              bool // to all roles, in all phases
 
-	slots *slots
-	// moods are what the examples themselves have, such as a condition.
-	moods mood.Mood
+	slots *compiledSlots
+	// modalities are what the examples themselves have, such as a condition.
+	modalities modality.Modality
 	// begins are the stems of the verbs that the examples and the name begin with.
 	begins []string
-	// deeds are these verbs with what each is done to.
-	deeds command.Deeds
+	// actions are these verbs with what each is done to.
+	actions modality.Actions
 	// kinds are those of these verbs.
-	kinds lang.Kinds
+	kinds lexicon.Kinds
 	// figures is how many examples hold a number or a date.
 	figures int
 }
 
-// slots are compiled parameters, and what the capability is about.
-type slots struct {
+// compiledSlots are compiled parameters, and what the capability is about.
+type compiledSlots struct {
 	once    sync.Once
-	set     *slot.Set
+	set     *slots.Set
 	subject subject
 }
 
 // set compiles the parameters of a capability when they are first needed.
-func (x *Index) set(c *indexed) *slot.Set { return x.compiled(c).set }
+func (x *Index) set(c *indexed) *slots.Set { return x.compiled(c).set }
 
 func (x *Index) subject(c *indexed) *subject { return &x.compiled(c).subject }
 
-func (x *Index) compiled(c *indexed) *slots {
+func (x *Index) compiled(c *indexed) *compiledSlots {
 	c.slots.once.Do(func() {
-		c.slots.set, c.slots.subject = slot.Compile(x.tools, c.entry, c.title, c.family), x.newSubject(c)
+		c.slots.set, c.slots.subject = slots.Compile(x.tools, c.entry, c.title, c.family), x.newSubject(c)
 	})
 	return c.slots
 }
@@ -123,7 +121,7 @@ type sentence struct {
 	words     int32
 	wordNorm  float32
 	charNorm  float32
-	mood      mood.Mood
+	modality  modality.Modality
 	statement bool // an example or a name, that is, no hard negative
 }
 
@@ -138,11 +136,11 @@ func (x *Index) Size() int { return len(x.refs) }
 
 // saying are the capabilities that have a text as an example or a name, word for word;
 // or the one that has it with other words in quotation marks.
-func (x *Index) saying(tokens []text.Token) []int32 {
-	if all := x.exact[text.Normal(tokens)]; len(all) > 0 {
+func (x *Index) saying(tokens []tokenize.Token) []int32 {
+	if all := x.exact[tokenize.Normal(tokens)]; len(all) > 0 {
 		return all
 	}
-	if all := x.exact[text.Quoting(tokens)]; len(all) == 1 {
+	if all := x.exact[tokenize.Quoting(tokens)]; len(all) == 1 {
 		return all
 	}
 	return nil

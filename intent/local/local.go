@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/latest"
-	"github.com/manifold-run/manifold/intent/internal/meaning"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // sourceLocal names the local matcher in intents.
@@ -22,15 +21,15 @@ const sourceLocal = "local"
 // Local is the matcher that works from the manifests alone. It keeps the
 // indexes of the last few snapshots.
 type Local struct {
-	tools *slot.Tools
+	tools *slots.Tools
 	keep  int
 	// scorer and library know what texts mean; nil without. told is told whether
 	// the scorer gave the vectors of a catalog.
 	scorer  Scorer
-	library *meaning.Library
+	library *retrieve.VectorCache
 	told    func(error)
-	// shelf keeps what was learned; nil for none.
-	shelf Shelf
+	// modelCache keeps what was learned; nil for none.
+	modelCache ModelCache
 	// prior is the share of messages that are meant for no capability.
 	prior float64
 
@@ -38,7 +37,7 @@ type Local struct {
 	mu     sync.Mutex
 	recent []*slotted
 
-	background latest.Worker[*contracts.Catalog]
+	background retrieve.LatestWorker[*contracts.Catalog]
 }
 
 // slotted is the place of one index, which the first caller fills.
@@ -53,7 +52,7 @@ var _ Matcher = (*Local)(nil)
 // NewLocal makes a matcher that keeps the indexes of the given number of
 // snapshots; 0 keeps the default number.
 func NewLocal(snapshots int) *Local {
-	l := &Local{tools: slot.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l := &Local{tools: slots.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
 	l.background.Do = l.settleLatest
 	return l
 }
@@ -72,7 +71,7 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 			x = l.build(catalog)
 		}
 		place.index.Store(x)
-		l.background.Want(catalog)
+		l.background.Request(catalog)
 	})
 	return place.index.Load()
 }
@@ -114,18 +113,18 @@ func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 	}
 	x := l.Index(q.Catalog)
 	s := newReader(x, l.tools, q)
-	s.hear, s.hearWord = l.hearing(ctx), l.hearing(ctx)
+	s.encode, s.encodeWord = l.encoder(ctx), l.encoder(ctx)
 	return s.clauses(), nil
 }
 
 // fill reads the parameters of one capability from a text.
-func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slot.Filled {
+func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []string, now time.Time) slots.Filled {
 	return l.slots(entry).Answer(l.tools.Read(message, now), only)
 }
 
 // slots finds the compiled parameters of an entry in the recent indexes, or
 // compiles them.
-func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
+func (l *Local) slots(entry *contracts.CapabilityEntry) *slots.Set {
 	l.mu.Lock()
 	recent := slices.Clone(l.recent)
 	l.mu.Unlock()
@@ -136,16 +135,16 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slot.Set {
 			}
 		}
 	}
-	return slot.Compile(l.tools, entry, "", nil)
+	return slots.Compile(l.tools, entry, "", nil)
 }
 
 // newReader reads a message against an index.
-func newReader(x *Index, tools *slot.Tools, q Query) *sentenceReader {
+func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
-	x.words.mend(tools.Lexicon, s.m.Doc)
-	s.glosses.s = s
-	s.said = account.Read(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
-		func(i int) bool { return x.cutter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.moods.Begins(s.m.Tokens[from:to]) })
+	x.words.repairSpelling(tools.Lexicon, s.m.Doc)
+	s.crossLingual.s = s
+	s.said = modality.Segmented(tools.Lexicon.Lexica, q.Message, s.m.Tokens, s.m.Entities,
+		func(i int) bool { return x.segmenter.Bids(s.m.Tokens[i]) }, func(from, to int) bool { return x.modalityReader.Begins(s.m.Tokens[from:to]) })
 	return s
 }
 
@@ -163,7 +162,7 @@ func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEn
 	if p.to > p.from {
 		j := judgement{s: s, alone: p.from == 0 && p.to == len(s.m.Tokens)}
 		j.complete(p)
-		j.account(p, []*part{p}, 0)
+		j.assignRoles(p, []*part{p}, 0)
 	}
 	return p.candidates[0]
 }

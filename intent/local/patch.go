@@ -39,7 +39,7 @@ func (x *Index) patch(catalog *contracts.Catalog) (*Index, bool) {
 			continue
 		}
 		for _, entry := range domain.Capabilities {
-			b.carry(x, entry, int32(d))
+			b.keep(x, entry, int32(d))
 		}
 	}
 	for number, c := range b.x.caps {
@@ -73,13 +73,13 @@ func (x *Index) fresh(catalog *contracts.Catalog) []int {
 func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y := *x
 	y.snapshot, y.id, y.provisional, y.patched = catalog.Snapshot, "", true, true
-	y.senses = nil // what is new has no vectors yet
+	y.embeddings = nil // what is new has no vectors yet
 	y.caps, y.docs, y.words.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.words.idf)
 	y.capDF, y.words.isChar = slices.Clone(x.capDF), slices.Clone(x.words.isChar)
 	y.vectors, y.bm25, y.words.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.words.spellers)
 	y.words.features, y.exact = maps.Clone(x.words.features), maps.Clone(x.exact)
-	y.cutter.Heads, y.cutter.Openers, y.words.values = maps.Clone(x.cutter.Heads), maps.Clone(x.cutter.Openers), maps.Clone(x.words.values)
-	y.cutter.Values = y.words.values
+	y.segmenter.Heads, y.segmenter.Openers, y.words.values = maps.Clone(x.segmenter.Heads), maps.Clone(x.segmenter.Openers), maps.Clone(x.words.values)
+	y.segmenter.Values = y.words.values
 	y.refs, y.domains = make(map[string]*indexed, len(x.refs)), nil
 	return &builder{
 		x: &y, spelt: map[string]bool{}, df: make([]int32, len(x.words.idf)), seenBy: make([]int32, len(x.words.idf)),
@@ -87,8 +87,8 @@ func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	}
 }
 
-// carry takes a capability over, with its number and its sentences.
-func (b *builder) carry(from *Index, entry *contracts.CapabilityEntry, domain int32) {
+// keep takes a capability over, with its number and its sentences.
+func (b *builder) keep(from *Index, entry *contracts.CapabilityEntry, domain int32) {
 	old, ok := from.refs[entry.Ref()]
 	if !ok {
 		return

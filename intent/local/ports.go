@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // Matcher reads a message against a catalog. It is the seam between the gates,
@@ -102,11 +102,11 @@ type Candidate struct {
 	// stated are the parameters whose value a statement beside the request says.
 	stated []string
 	// several are values beside each other for a parameter that takes one.
-	several map[string][]slot.Mention
-	// mood is that of the most similar example. explained is how many content
+	several map[string][]slots.Mention
+	// modality is that of the most similar example. explained is how many content
 	// words the reading accounts for, contested how many parameters the words
 	// name twice.
-	mood      mood.Mood
+	modality  modality.Modality
 	nearest   float64 // likeness to that example
 	explained float64
 	contested int

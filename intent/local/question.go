@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 func alternatives(candidates []Candidate) []contracts.Alternative {
@@ -22,7 +22,7 @@ func alternatives(candidates []Candidate) []contracts.Alternative {
 func describe(c Candidate) string {
 	d := firstSentence(c.Entry.Capability.Description)
 	if d == "" {
-		d = text.SplitName(c.Entry.Capability.Name)
+		d = tokenize.SplitName(c.Entry.Capability.Name)
 	}
 	return fmt.Sprintf("%s (%s)", d, c.Entry.Ref())
 }
@@ -37,7 +37,7 @@ func firstSentence(description string) string {
 const maxQuote = 80
 
 func quote(s string) string {
-	s = text.Clean(s)
+	s = tokenize.Clean(s)
 	if r := []rune(s); len(r) > maxQuote {
 		s = string(r[:maxQuote]) + "…"
 	}
@@ -78,7 +78,7 @@ func withValues(c Candidate) string {
 	names := slices.Sorted(maps.Keys(c.Parameters))
 	parts := make([]string, 0, len(names))
 	for _, name := range names {
-		parts = append(parts, fmt.Sprintf("%s %v", text.SplitName(name), c.Parameters[name]))
+		parts = append(parts, fmt.Sprintf("%s %v", tokenize.SplitName(name), c.Parameters[name]))
 	}
 	return ", with " + contracts.CleanSummary(strings.Join(parts, ", "))
 }

@@ -5,13 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mend"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/sparse"
-	"github.com/manifold-run/manifold/intent/internal/text"
-	"github.com/manifold-run/manifold/intent/internal/value"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
 )
 
 // The parts of the score: the centroid of a capability's sentences counts one,
@@ -39,14 +37,14 @@ const hitSharpness = 20
 type hit struct {
 	number   int32
 	centroid float64
-	best     float64   // likeness to the most similar sentence
-	against  float64   // likeness to the most similar hard negative
-	mood     mood.Mood // of the most similar sentence
-	claim    float64   // the centroid, or nothing where the verb is of another kind
-	softmax  float64   // share among the hits, by claims
-	rival    float64   // the best claim of the others
-	amount   float64   // BM25 by itself
-	outside  float64   // how much better the best that may not be chosen fits, as a share
+	best     float64           // likeness to the most similar sentence
+	against  float64           // likeness to the most similar hard negative
+	modality modality.Modality // of the most similar sentence
+	claim    float64           // the centroid, or nothing where the verb is of another kind
+	softmax  float64           // share among the hits, by claims
+	rival    float64           // the best claim of the others
+	amount   float64           // BM25 by itself
+	outside  float64           // how much better the best that may not be chosen fits, as a share
 	exact    bool
 	score    float64
 	// By meaning, where there is a vector: likeness to the weights, to the most
@@ -90,8 +88,8 @@ func (s *scratch) mark(features []int32) {
 	}
 }
 
-func (x *wording) vectorOf(tokens []text.Token) vector {
-	f := text.FeaturesOf(x.respelled(tokens), x.values)
+func (x *wording) vectorOf(tokens []tokenize.Token) vector {
+	f := tokenize.FeaturesOf(x.respelled(tokens), x.values)
 	var v vector
 	for _, h := range f.Words {
 		if id, ok := x.features[h]; ok && x.idf[id] > 0 {
@@ -124,10 +122,10 @@ const maxRespelled = 128
 // respelled reads words that no capability has, and that are one typing error
 // away from one that some have, as that word. This ranks; what a capability
 // knows of a request is told by how it is written.
-func (x *wording) respelled(tokens []text.Token) []text.Token {
-	var out []text.Token
+func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
+	var out []tokenize.Token
 	for i, t := range tokens {
-		if i >= maxRespelled || !text.Spellable(t) {
+		if i >= maxRespelled || !tokenize.Spellable(t) {
 			continue
 		}
 		if x.has(t) {
@@ -146,20 +144,19 @@ func (x *wording) respelled(tokens []text.Token) []text.Token {
 	return out
 }
 
-// mend reads mistyped words of a message as those that they are meant for, for whatever
-// reads it: they ask for what is asked for in the words of the catalog. Values are given as
+// repairSpelling corrects mistyped words by the words of the catalog. Values are given as
 // they were written.
-func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
+func (x *wording) repairSpelling(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
-		if x.has(t) || !mend.Plain(tokens, i) {
+		if x.has(t) || !tokenize.IsPlainWord(tokens, i) {
 			continue
 		}
-		if w, ok := mend.InFull(lexicon, d, i, x.has); ok {
+		if w, ok := tokenize.ExpandShorthand(lexicon, d.Tokens, d.Languages, i, x.has); ok {
 			tokens[i] = t.Respelled(w)
 			continue
 		}
-		if !mend.Mendable(lexicon, t) {
+		if !tokenize.IsRepairable(lexicon, t) {
 			continue
 		}
 		if w, ok := x.meant(t.Fold); ok {
@@ -169,8 +166,8 @@ func (x *wording) mend(lexicon *text.Lexicon, d *value.Doc) {
 }
 
 // has tells a word that some capability has.
-func (x *wording) has(t text.Token) bool {
-	_, known := x.features[text.WordFeature(t.Stem)]
+func (x *wording) has(t tokenize.Token) bool {
+	_, known := x.features[tokenize.WordFeature(t.Stem)]
 	return known
 }
 
@@ -179,7 +176,7 @@ func (x *wording) meant(fold string) (string, bool) {
 	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
 	for _, s := range x.spellers {
 		for _, w := range s.Near(fold) {
-			id, ok := x.features[text.WordFeature(text.Token{}.Respelled(w).Stem)]
+			id, ok := x.features[tokenize.WordFeature(tokenize.Token{}.Respelled(w).Stem)]
 			if !ok {
 				continue
 			}
@@ -196,7 +193,7 @@ func (x *wording) meant(fold string) (string, bool) {
 
 // search ranks the allowed capabilities for a run of tokens.
 // With a vector of what they mean that counts too.
-func (x *Index) search(tokens []text.Token, means []float32, allowed func(*indexed) bool) []hit {
+func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*indexed) bool) []hit {
 	s, ok := x.scratch.Get().(*scratch)
 	if !ok {
 		s = x.newScratch()
@@ -204,12 +201,12 @@ func (x *Index) search(tokens []text.Token, means []float32, allowed func(*index
 	defer x.scratch.Put(s)
 	v := x.words.vectorOf(tokens)
 	x.score(s, v)
-	x.senses.score(s, means)
+	x.embeddings.score(s, means)
 	hits, outside := x.firstStage(s, allowed)
 	claimed(x, hits, tokens)
 	compare(hits, outside)
 	x.secondStage(s, hits, v)
-	x.senses.compare(hits, means)
+	x.embeddings.compare(hits, means)
 	x.named(hits, tokens)
 	x.sayExactly(&hits, tokens, allowed)
 	sortHits(hits)
@@ -289,32 +286,32 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 // claimed says how much of what speaks for a hit counts among the others. Where a command
 // begins with a verb that only looks, nothing is claimed by what has an effect and no such
 // verb; nor is it by what has none, where the verb takes away and is another hit's.
-func claimed(x *Index, hits []hit, tokens []text.Token) {
-	kin := command.Kin(x.tools.Lexicon, tokens)
-	akin := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
-	looks, takes := kin == lang.KindOf("show"), kin&(lang.KindOf("delete")|lang.KindOf("cancel")|lang.KindOf("copy")) != 0 && slices.ContainsFunc(hits, akin)
+func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
+	kin := modality.CommandKinds(x.tools.Lexicon, tokens)
+	sameKind := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
+	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, sameKind)
 	for i := range hits {
 		h := &hits[i]
 		h.claim = h.centroid
-		if !akin(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
+		if !sameKind(*h) && (takes || looks && x.caps[h.number].entry.Policy.SideEffectClass.Writes()) {
 			h.claim = min(h.claim, 0)
 		}
 	}
 	if takes {
-		misdone(x, hits, kin, command.Object(x.tools.Lexicon, tokens))
+		misdone(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
 	}
 }
 
 // misdone leaves no claim to what takes something else away than the words behind the verb
 // name, where these are what it is for another hit: "delete the chatflow" deletes none of
 // its messages.
-func misdone(x *Index, hits []hit, kin lang.Kinds, object []text.Token) {
-	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.deeds.DoneTo(object) }) {
+func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
+	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.actions.DoneTo(object) }) {
 		return
 	}
 	for i := range hits {
 		h := &hits[i]
-		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.deeds) > 0 && !c.deeds.DoneTo(object) {
+		if c := x.caps[h.number]; c.kinds&kin != 0 && len(c.actions) > 0 && !c.actions.DoneTo(object) {
 			h.claim, h.score = min(h.claim, 0), h.score-h.centroid
 		}
 	}
@@ -356,7 +353,7 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 			if d >= c.firstNot {
 				h.against = max(h.against, like)
 			} else if like > h.best {
-				h.best, h.mood = like, s.mood
+				h.best, h.modality = like, s.modality
 			}
 		}
 		h.score += x.shareBest * h.best
@@ -385,7 +382,7 @@ func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
 // named lifts the capabilities of a domain that the message names. One that
 // uses the domain's name as a word of its own is lifted too: there it tells
 // nothing.
-func (x *Index) named(hits []hit, tokens []text.Token) {
+func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 	for d, domain := range x.domains {
 		phrase, ok := domain.in(tokens)
 		if !ok {
@@ -400,15 +397,15 @@ func (x *Index) named(hits []hit, tokens []text.Token) {
 	}
 }
 
-// uses tells whether the document of a capability has all of the words.
+// uses reports whether the document of a capability has all of the words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
-		return !slices.ContainsFunc(x.bm25, func(m sparse.Matrix) bool { return m.Has(id, number) })
+		return !slices.ContainsFunc(x.bm25, func(m retrieve.Matrix) bool { return m.Has(id, number) })
 	})
 }
 
 // in gives the tokens that name the domain.
-func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
+func (d domainName) in(tokens []tokenize.Token) ([]tokenize.Token, bool) {
 	for _, phrase := range d.phrases {
 		for i := 0; i+len(phrase) <= len(tokens); i++ {
 			k := 0
@@ -425,7 +422,7 @@ func (d domainName) in(tokens []text.Token) ([]text.Token, bool) {
 
 // sayExactly marks the capabilities whose example or name the text is, word
 // for word.
-func (x *Index) sayExactly(hits *[]hit, tokens []text.Token, allowed func(*indexed) bool) {
+func (x *Index) sayExactly(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
 	for _, number := range x.saying(tokens) {
 		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue

@@ -5,16 +5,16 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/carry"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/followup"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// kindCarried is the evidence of a value that a word such as "her" stands for, and
+// kindReferred is the evidence of a value that a word such as "her" stands for, and
 // carriedValue how sure that is.
 const (
-	kindCarried  = carry.Kind
-	carriedValue = 0.9
+	kindReferred       = followup.CarriedEvidence
+	referredConfidence = 0.9
 )
 
 // refer gives what a part lacks from the request before it, where a word such as "her"
@@ -29,7 +29,7 @@ func (j judgement) refer(parts []*part, at int) {
 	if len(before.candidates) == 0 || before.candidates[0].Confidence < DefaultClarify || before.candidates[0].Entry.Domain != best.Entry.Domain {
 		return
 	}
-	name := carry.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
+	name := followup.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
 	value, ok := before.candidates[0].Parameters[name].(string)
 	word := j.pointer(p, best)
 	if !ok || word < 0 {
@@ -38,7 +38,7 @@ func (j judgement) refer(parts []*part, at int) {
 	t := j.s.m.Tokens[word]
 	best.Parameters, best.Evidence = maps.Clone(best.Parameters), maps.Clone(best.Evidence)
 	best.Parameters[name] = value
-	best.Evidence[name] = contracts.Evidence{Kind: kindCarried, P: carriedValue, Span: [2]int{t.Start, t.End}}
+	best.Evidence[name] = contracts.Evidence{Kind: kindReferred, P: referredConfidence, Span: [2]int{t.Start, t.End}}
 	best.Missing = nil
 }
 
@@ -49,7 +49,7 @@ func (j judgement) pointer(p *part, best *Candidate) int {
 	for i := p.from; i < p.to; i++ {
 		t := j.s.m.Tokens[i]
 		taken := slices.ContainsFunc(slices.Collect(maps.Values(best.Evidence)), func(ev contracts.Evidence) bool { return t.Start < ev.Span[1] && ev.Span[0] < t.End })
-		if taken || t.Is(text.FormQuoted) || !j.s.said.Says(i, lang.Third) {
+		if taken || t.Is(tokenize.FormQuoted) || !j.s.said.Says(i, lexicon.Third) {
 			continue
 		}
 		if found >= 0 {

@@ -5,103 +5,101 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/command"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/piece"
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// deedConfidence is the most that a reading gets that only looks, where something
+// actionConfidence is the most that a reading gets that only looks, where something
 // else is to be done.
-const deedConfidence = 0.35
+const actionConfidence = 0.35
 
 // unwantedConfidence is the most that a reading gets that takes away what is wanted.
 const unwantedConfidence = 0.1
 
-// restraint holds back what is not plainly asked for: it owns the moods of the parts of
+// restraint holds back what is not plainly asked for: it owns the modalities of the parts of
 // one message.
 type restraint struct{ s *sentenceReader }
 
-// spreadMoods reads the moods of the parts, and lets them reach over the rest
+// spreadModalities reads the modalities of the parts, and lets them reach over the rest
 // of their sentence.
-func (r restraint) spreadMoods(parts []*part) {
-	var carried mood.Mood
+func (r restraint) spreadModalities(parts []*part) {
+	var carried modality.Modality
 	sentence := -1
 	for i, p := range parts {
-		first := r.s.pieces[p.first]
+		first := r.s.segments[p.first]
 		if first.Sentence != sentence {
 			carried, sentence = 0, first.Sentence
 		}
 		if first.Contrast {
-			carried &^= mood.Negated
+			carried &^= modality.Negated
 		}
-		own := r.ownMood(p)
-		if i == 0 && mood.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
-			own |= mood.FollowUp
+		own := r.ownModality(p)
+		if i == 0 && modality.IsFollowUp(r.s.x.tools.Lexicon, r.s.m.Tokens[p.from:p.to], r.s.switches(p)) {
+			own |= modality.FollowUp
 		}
 		if r.s.retracted {
-			own |= mood.Retracted
+			own |= modality.Retracted
 		}
-		p.own, p.mood = own, own|carried
-		carried |= own & mood.Inherited
-		if own&mood.Content != 0 {
-			carried |= mood.Narrative // what follows "and" may belong to what is said
+		p.own, p.modality = own, own|carried
+		carried |= own & modality.Inherited
+		if own&modality.Content != 0 {
+			carried |= modality.Narrative // what follows "and" may belong to what is said
 		}
-		if mood.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
-			carried |= mood.Conditional
-			if i > 0 && r.s.pieces[parts[i-1].last].Sentence == sentence {
-				parts[i-1].mood |= mood.Conditional
+		if modality.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
+			carried |= modality.Conditional
+			if i > 0 && r.s.segments[parts[i-1].last].Sentence == sentence {
+				parts[i-1].modality |= modality.Conditional
 			}
 		}
-		sentence = r.s.pieces[p.last].Sentence
+		sentence = r.s.segments[p.last].Sentence
 	}
 }
 
-// ownMood reads the mood of a part by itself.
-func (r restraint) ownMood(p *part) mood.Mood {
-	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.pieces[p.first]
+// ownModality reads the modality of a part by itself.
+func (r restraint) ownModality(p *part) modality.Modality {
+	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.segments[p.first]
 	covered := r.s.switches(p)
-	own := r.moodOf(p, covered)
-	if !first.Subordinate && !first.Sequence && mood.StartsWithGerund(tokens) {
-		own |= mood.Narrative
+	own := r.modalityOf(p, covered)
+	if !first.Subordinate && !first.Sequence && modality.StartsWithGerund(tokens) {
+		own |= modality.Narrative
 	}
-	if mood.SaysSomething(tokens, covered) && (mood.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
-		own |= mood.Narrative
+	if modality.SaysSomething(tokens, covered) && (modality.Hedged(r.s.m.Tokens[p.from:]) || r.goesOn(p)) {
+		own |= modality.Narrative
 	}
 	if r.s.said.Reports(p.from, p.to, covered) {
-		own |= mood.Narrative
+		own |= modality.Narrative
 	}
 	if r.s.said.Ordered(p.from, p.to) {
-		own &^= mood.Narrative
+		own &^= modality.Narrative
 	}
 	return own
 }
 
-// goesOn tells whether a part has a piece behind the first that begins as
+// goesOn reports whether a part has a piece behind the first that begins as
 // requests do.
 func (r restraint) goesOn(p *part) bool {
-	return slices.ContainsFunc(r.s.pieces[p.first+1:p.last+1], func(next piece.Piece) bool {
+	return slices.ContainsFunc(r.s.segments[p.first+1:p.last+1], func(next slots.Segment) bool {
 		fold := r.s.m.Tokens[next.From].Fold
-		return r.s.x.cutter.Openers[fold] && !r.s.x.tools.Lexicon.Light(fold)
+		return r.s.x.segmenter.Openers[fold] && !r.s.x.tools.Lexicon.StopWord(fold)
 	})
 }
 
-// moodOf reads the mood of the words of a part.
-func (r restraint) moodOf(p *part, covered []bool) mood.Mood {
+// modalityOf reads the modality of the words of a part.
+func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
-	m := r.s.x.moods.Of(tokens, covered, !r.s.said.Framed(p.from))
-	if r.hasMark(p) && !r.s.said.Framed(p.from) && mood.IsQuestion(tokens, covered) {
-		m |= mood.Question
+	m := r.s.x.modalityReader.Of(tokens, covered, !r.s.said.Framed(p.from))
+	if r.hasMark(p) && !r.s.said.Framed(p.from) && modality.IsQuestion(tokens, covered) {
+		m |= modality.Question
 	}
 	return m
 }
 
-// hasMark tells whether a question mark ends a part, outside of its values.
+// hasMark reports whether a question mark ends a part, outside of its values.
 func (r restraint) hasMark(p *part) bool {
 	last := r.s.m.Tokens[p.to-1]
-	if last.Is(text.FormQuoted) {
+	if last.Is(tokenize.FormQuoted) {
 		return false
 	}
 	rest := r.s.q.Message[last.End:]
@@ -124,15 +122,15 @@ func (s *sentenceReader) switches(p *part) []bool {
 
 // limit holds back what has an effect and is not plainly asked for.
 func (r restraint) limit(p *part) {
-	commandNegated := p.mood&mood.Negated != 0 && mood.StartsNegated(r.s.m.Tokens[p.from:p.to])
+	commandNegated := p.modality&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		writes := c.Entry.Policy.SideEffectClass.Writes()
 		odd := r.unexcused(p, c)
-		if odd == 0 || !writes && !commandNegated && odd&mood.FollowUp == 0 {
+		if odd == 0 || !writes && !commandNegated && odd&modality.FollowUp == 0 {
 			continue
 		}
-		if k == 0 && odd&(mood.Negated|mood.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
 			p.refused = true
 		}
 		c.Held, c.Note = true, odd.Note()
@@ -158,8 +156,8 @@ func (r restraint) elsewhere(of *indexed, stem string) bool {
 // about: "reserve R-204" cancels no reservation.
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
-	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return !mood.Opening(t.Fold) })
-	if kin&lang.Deeds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lang.Light) { // "give me the list"
+	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
+	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem
@@ -172,7 +170,7 @@ func (r restraint) unable(p *part) {
 		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
 			continue
 		}
-		c.Confidence = min(c.Confidence, deedConfidence)
+		c.Confidence = min(c.Confidence, actionConfidence)
 	}
 }
 
@@ -188,7 +186,7 @@ func (r restraint) informing(p *part) {
 }
 
 func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
-	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && command.Informs(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
+	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
 // unwanted lowers what has an effect where somebody says what is needed and it does not give
@@ -218,8 +216,8 @@ func (r restraint) unwanted(p *part) {
 // what is there already: "the diet of Luna" may be all that somebody wants to know.
 func (r restraint) idle(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
-	if slices.ContainsFunc(tokens, func(t text.Token) bool {
-		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(text.FormQuoted) || t.Has(lang.Separates)
+	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
+		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(tokenize.FormQuoted) || t.Has(lexicon.Separates)
 	}) {
 		return
 	}
@@ -240,31 +238,31 @@ func (r restraint) idle(p *part) {
 // what somebody says they need.
 func (r restraint) mayGive(c *Candidate) bool {
 	of, ok := r.s.x.refs[c.Entry.Ref()]
-	return ok && (of.kinds&lang.KindOf("create") != 0 || slot.Verbatim(r.s.x.set(of)) != "")
+	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slots.VerbatimParameter(r.s.x.set(of)) != "")
 }
 
-// unexcused are the moods of a part that the capability's examples do not
+// unexcused are the modalities of a part that the capability's examples do not
 // share. A negation is excused only by the most similar example.
-func (r restraint) unexcused(p *part, c *Candidate) mood.Mood {
+func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {
-		return p.mood &^ p.own // what stands around it still counts
+		return p.modality &^ p.own // what stands around it still counts
 	}
 	idx, ok := r.s.x.refs[c.Entry.Ref()]
 	if !ok {
-		return p.mood
+		return p.modality
 	}
-	odd := p.mood &^ (idx.moods &^ mood.Negated)
+	odd := p.modality &^ (idx.modalities &^ modality.Negated)
 	if c.begins {
-		odd &^= mood.Content
+		odd &^= modality.Content
 	}
-	if odd&mood.Negated != 0 && c.mood&mood.Negated != 0 && !r.orders(p, idx) {
-		odd &^= mood.Negated
+	if odd&modality.Negated != 0 && c.modality&modality.Negated != 0 && !r.orders(p, idx) {
+		odd &^= modality.Negated
 	}
 	return odd
 }
 
-// orders tells whether a part has a verb of the capability's kind: "I do not need it
+// orders reports whether a part has a verb of the capability's kind: "I do not need it
 // any more" may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
-	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t text.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
+	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
 }

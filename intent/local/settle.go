@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/learned"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // algorithm names the way in which indexes are built, trained and calibrated.
@@ -32,7 +32,7 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 		l.put(catalog, y)
 		x = y
 	}
-	if l.scorer == nil || x.senses != nil {
+	if l.scorer == nil || x.embeddings != nil {
 		return x, nil
 	}
 	y, err := l.understood(ctx, x, catalog)
@@ -67,8 +67,8 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 		return nil, err
 	}
 	var y *Index
-	if kept := new(learned.Words); l.recall(ctx, id, kept) {
-		y = x.withWords(kept)
+	if kept := new(retrieve.LexicalModel); l.loadModel(ctx, id, kept) {
+		y = x.withLexicalModel(kept)
 	}
 	if y == nil {
 		if y, err = l.learn(ctx, x, catalog, id); err != nil {
@@ -90,7 +90,7 @@ func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog,
 		return nil, err
 	}
 	if y.shareBest == shareBestTrained {
-		l.remember(ctx, id, y.learnedWords())
+		l.storeModel(ctx, id, y.lexicalModel())
 	}
 	return y, nil
 }
@@ -101,23 +101,23 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 	if err != nil {
 		return nil, err
 	}
-	kept := new(learned.Meanings)
-	known := l.recall(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Take(kept.Vectors)
+	kept := new(retrieve.VectorModel)
+	known := l.loadModel(ctx, id, kept) && len(kept.Sure) == signalCount+1 && len(kept.Strange) == signalCount+1 && l.library.Restore(kept.Vectors)
 	if !known {
-		if err := l.library.Learn(ctx, textsIn(catalog)); err != nil {
+		if err := l.library.Compute(ctx, textsIn(catalog)); err != nil {
 			return nil, err
 		}
 		kept.Weights = nil
 	}
 	y := understood(x, l.library, kept.Weights)
-	y.senses.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
+	y.embeddings.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
 	if known {
-		y.senses.calibration.shown, y.senses.strange, y.senses.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
+		y.embeddings.calibration.shown, y.embeddings.foreign, y.embeddings.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
 	} else {
 		if y, err = y.calibrated(ctx, catalog, l.prior, l.library); err != nil {
 			return nil, err
 		}
-		l.remember(ctx, id, y.senses.learned(l.library.Bytes()))
+		l.storeModel(ctx, id, y.embeddings.vectorModel(l.library.Bytes()))
 	}
 	z := *y
 	z.id = id
@@ -141,11 +141,11 @@ func (x *Index) Fingerprint() string {
 		}
 	}
 	learned := []weights{x.calibration.shown, x.calibration.described}
-	if x.senses != nil {
-		for _, w := range x.senses.space.Weights() {
+	if x.embeddings != nil {
+		for _, w := range x.embeddings.space.Weights() {
 			h.Write(binary.LittleEndian.AppendUint32(buf[:0], math.Float32bits(w)))
 		}
-		learned = append(learned, x.senses.calibration.shown, x.senses.calibration.described)
+		learned = append(learned, x.embeddings.calibration.shown, x.embeddings.calibration.described)
 	}
 	for _, w := range learned {
 		for _, v := range w.list() {
@@ -164,21 +164,21 @@ func (l *Local) Start(ctx context.Context) error {
 
 // Expect has the index of a catalog built and settled in the background, so
 // that the first message need not wait for it; nothing happens before Start.
-func (l *Local) Expect(catalog *contracts.Catalog) { l.background.Want(catalog) }
+func (l *Local) Expect(catalog *contracts.Catalog) { l.background.Request(catalog) }
 
 // Stop ends the work in the background and waits for it. A second call does
 // nothing.
 func (l *Local) Stop(ctx context.Context) error { return l.background.Stop(ctx) }
 
-// hearAgain is after which time a scorer is asked again that gave no vectors.
-const hearAgain = 30 * time.Second
+// retryEncoder is after which time a scorer is asked again that gave no vectors.
+const retryEncoder = 30 * time.Second
 
 // settleLatest settles a catalog in the background. One that cannot be settled stays
 // provisional: it was given up for another, or at the end.
 func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
 	x, err := l.Settle(ctx, catalog)
-	if err == nil && l.scorer != nil && x.senses == nil {
-		time.AfterFunc(hearAgain, func() { l.wantAgain(catalog) })
+	if err == nil && l.scorer != nil && x.embeddings == nil {
+		time.AfterFunc(retryEncoder, func() { l.wantAgain(catalog) })
 	}
 }
 
@@ -189,6 +189,6 @@ func (l *Local) wantAgain(catalog *contracts.Catalog) {
 	latest := len(l.recent) > 0 && l.recent[0].snapshot == catalog.Snapshot
 	l.mu.Unlock()
 	if latest {
-		l.background.Want(catalog)
+		l.background.Request(catalog)
 	}
 }

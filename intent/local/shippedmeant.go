@@ -9,8 +9,8 @@ func shippedMeant() Calibration {
 	return c
 }
 
-// shippedStrange are the weights for what is said in words that are not known.
-func shippedStrange() weights {
+// shippedForeign are the weights for what is said in words that are not known.
+func shippedForeign() weights {
 	return weights{bias: -4, of: signals{
 		signalMeant: 2, signalAlike: 2, signalMeantShare: 3, signalTyped: 1, signalAbsent: -2, signalOutside: -1.5,
 	}}

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/piece"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // shareWhole is what a whole message counts beside its requests in a shortlist.
 const shareWhole = 0.5
 
-// shareWholeHeard is the same where the requests are ranked by meaning too,
+// shareWholeEncoded is the same where the requests are ranked by meaning too,
 // which the whole never is.
-const shareWholeHeard = 2
+const shareWholeEncoded = 2
 
 // Ranked is a place in a shortlist.
 type Ranked struct {
@@ -29,7 +29,7 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
 	}
 	x := l.Index(q.Catalog)
-	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}, hear: l.hearing(ctx)}
+	s := &sentenceReader{x: x, q: q, m: l.tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}, encode: l.encoder(ctx)}
 	hits := s.shortlist()
 	out := make([]Ranked, 0, min(most, len(hits)))
 	for _, h := range hits[:min(most, len(hits))] {
@@ -41,21 +41,21 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 // shortlist ranks by the request that a capability fits best and by the whole.
 // A message that is one request is not cut.
 func (s *sentenceReader) shortlist() []hit {
-	pieces := s.x.cutter.Cut(s.m)
-	if len(pieces) < 2 || len(pieces) > piece.Most {
+	pieces := s.x.segmenter.Cut(s.m)
+	if len(pieces) < 2 || len(pieces) > slots.MaxSegments {
 		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole
 	}
 	// What several requests mean together says little of each.
 	whole := s.x.search(s.m.Tokens, nil, s.allowed)
-	if len(pieces) > mostHeard {
-		s.hear = nil // all pieces are ranked in one way
+	if len(pieces) > maxEncoded {
+		s.encode = nil // all pieces are ranked in one way
 	}
 	share, best := shareWhole, map[int32]float64{}
 	for _, p := range pieces {
-		hits, heard := s.search(p.From, p.To)
-		if heard {
-			share = shareWholeHeard
+		hits, encoded := s.search(p.From, p.To)
+		if encoded {
+			share = shareWholeEncoded
 		}
 		for _, h := range hits {
 			best[h.number] = max(best[h.number], h.score)

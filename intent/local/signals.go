@@ -3,8 +3,8 @@ package local
 import (
 	"math"
 
-	"github.com/manifold-run/manifold/intent/internal/slot"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/slots"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // signals are what the confidence is computed from. All lie between -1 and 1.
@@ -52,11 +52,11 @@ const (
 
 // readings are the first candidates of a part, best first.
 type readings struct {
-	all    []rated
-	tokens []text.Token
-	timed  []bool   // tokens that are numbers or dates
-	terms  []uint32 // features of the words
-	heard  bool     // they were ranked by meaning too
+	all     []rated
+	tokens  []tokenize.Token
+	timed   []bool   // tokens that are numbers or dates
+	terms   []uint32 // features of the words
+	encoded bool     // they were ranked by meaning too
 }
 
 // signals describes a candidate among the others.
@@ -108,19 +108,19 @@ func shareOf(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// typed tells whether all parameters that are needed were read, at least one
+// typed reports whether all parameters that are needed were read, at least one
 // of them from words that hardly mean anything else.
-func typed(f slot.Filled) float64 {
+func typed(f slots.Filled) float64 {
 	if !f.Whole() {
 		return 0
 	}
 	for _, ev := range f.Evidence {
-		if slot.Unmistakable(ev) {
+		if slots.IsCertain(ev) {
 			return 1
 		}
 	}
 	for _, several := range f.Several {
-		if slot.Unmistakable(several[0].Evidence) {
+		if slots.IsCertain(several[0].Evidence) {
 			return 1
 		}
 	}

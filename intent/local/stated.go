@@ -5,16 +5,15 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/internal/account"
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/mood"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // told takes values that the only request of a message lacks from what is told
 // beside it: "Ana is ill. Book sick leave from Monday".
-func (j judgement) told(set *slot.Set, best *Candidate, beside slot.Range) {
-	open := slices.Concat(best.Missing, slot.AskedWith(set).OpenKinds(best.Parameters))
+func (j judgement) told(set *slots.Set, best *Candidate, beside slots.Range) {
+	open := slices.Concat(best.Missing, slots.NewRequestWords(set).OpenKinds(best.Parameters))
 	if len(open) == 0 || beside.From >= beside.To {
 		return
 	}
@@ -44,8 +43,8 @@ func (j judgement) pointed(p *part) {
 		if !ok || c.Held || len(c.Missing) == 0 || !c.begins && of.kinds&kin == 0 {
 			continue
 		}
-		f := j.s.x.set(of).Fill(j.s.m, slot.Range{To: p.from}, c.Missing)
-		sure := !slices.ContainsFunc(c.Missing, func(name string) bool { return !slot.Unmistakable(f.Evidence[name]) })
+		f := j.s.x.set(of).Fill(j.s.m, slots.Range{To: p.from}, c.Missing)
+		sure := !slices.ContainsFunc(c.Missing, func(name string) bool { return !slots.IsCertain(f.Evidence[name]) })
 		if sure && at >= 0 {
 			return
 		} else if sure {
@@ -56,7 +55,7 @@ func (j judgement) pointed(p *part) {
 		return
 	}
 	for k := range p.candidates[:at] {
-		p.candidates[k].Confidence = min(p.candidates[k].Confidence, deedConfidence)
+		p.candidates[k].Confidence = min(p.candidates[k].Confidence, actionConfidence)
 	}
 	p.candidates[at].Confidence = max(p.candidates[at].Confidence, plainConfidence)
 	sortCandidates(p.candidates)
@@ -64,17 +63,17 @@ func (j judgement) pointed(p *part) {
 
 // stated takes values that cannot be meant for anything else from the statements beside a
 // request: "sign up Ana, her address is …". What is denied or supposed is no value.
-func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Message) {
+func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Message) {
 	since, until := p.since, p.until
 	if j.alone {
 		since, until = 0, len(j.s.m.Tokens)
 	}
 	for _, said := range j.s.said.Segments {
-		told := j.s.x.moods.Of(j.s.m.Tokens[said.From:said.To], nil, true)
-		if said.Kind != account.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(mood.Foreign|mood.Negated) != 0 {
+		told := j.s.x.modalityReader.Of(j.s.m.Tokens[said.From:said.To], nil, true)
+		if said.Kind != modality.Statement && (said.From < p.to || !j.describes(said.From, said.To)) || said.From < since || said.To > until || told&^(modality.Foreign|modality.Negated) != 0 {
 			continue
 		}
-		values, evidence := set.Stated(m, slot.Range{From: said.From, To: said.To}, best.Parameters, told&mood.Negated != 0)
+		values, evidence := set.Stated(m, slots.Range{From: said.From, To: said.To}, best.Parameters, told&modality.Negated != 0)
 		for name, v := range values {
 			best.Parameters[name], best.Evidence[name] = v, evidence[name]
 			best.told, best.stated = true, append(best.stated, name)
@@ -86,11 +85,11 @@ func (j judgement) stated(p *part, best *Candidate, set *slot.Set, m *slot.Messa
 // mentioned takes the only name in what is told before the only request of a message, which
 // looks, for the only thing that it lacks, where a word points at it: "someone mentioned Blue
 // Harbour, what is its address".
-func (j judgement) mentioned(p *part, best *Candidate, set *slot.Set) {
+func (j judgement) mentioned(p *part, best *Candidate, set *slots.Set) {
 	if !j.alone || len(best.Missing) != 1 || best.Entry.Policy.SideEffectClass.Writes() || j.pointer(p, best) < 0 {
 		return
 	}
-	if v, ev, ok := slot.Mentioned(set, j.s.m, slot.Range{To: p.from}, best.Missing[0]); ok {
+	if v, ev, ok := slots.Mentioned(set, j.s.m, slots.Range{To: p.from}, best.Missing[0]); ok {
 		best.Parameters[best.Missing[0]], best.Evidence[best.Missing[0]] = v, ev
 		best.Missing, best.told = nil, true
 	}
@@ -100,5 +99,5 @@ func (j judgement) mentioned(p *part, best *Candidate, set *slot.Set) {
 // as "should".
 func (j judgement) describes(from, to int) bool {
 	tokens := j.s.m.Tokens
-	return from > 0 && from+1 < to && tokens[from].Has(lang.Third) && tokens[from].Has(lang.Subject) && tokens[from+1].Has(lang.Finite)
+	return from > 0 && from+1 < to && tokens[from].Has(lexicon.Third) && tokens[from].Has(lexicon.Subject) && tokens[from+1].Has(lexicon.Finite)
 }

@@ -3,7 +3,7 @@ package local
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // subject is what a capability is about by its name and its description. What
@@ -18,15 +18,15 @@ type subject struct {
 // nameWord is a word of a name that says what it is about; weight tells how
 // rare it is.
 type nameWord struct {
-	text.Token
+	tokenize.Token
 
 	weight float64
 }
 
 func (x *Index) newSubject(c *indexed) subject {
 	s := subject{words: map[string]bool{}}
-	name := text.Tokens(text.SplitName(c.entry.Capability.Name))
-	for _, t := range append(text.Tokens(c.entry.Capability.Description), name...) {
+	name := tokenize.Tokens(tokenize.SplitName(c.entry.Capability.Name))
+	for _, t := range append(tokenize.Tokens(c.entry.Capability.Description), name...) {
 		s.words[t.Stem] = true
 	}
 	lexicon := x.tools.Lexicon
@@ -34,11 +34,11 @@ func (x *Index) newSubject(c *indexed) subject {
 		name = name[1:] // its verb, for which there are many others
 	}
 	for _, t := range name {
-		if lexicon.Light(t.Fold) {
+		if lexicon.StopWord(t.Fold) {
 			continue
 		}
 		w := nameWord{t, 1}
-		if terms := x.words.vectorOf([]text.Token{t}).terms; len(terms) > 0 {
+		if terms := x.words.vectorOf([]tokenize.Token{t}).terms; len(terms) > 0 {
 			w.weight = float64(x.words.idf[terms[0]])
 		}
 		s.name = append(s.name, w)
@@ -47,7 +47,7 @@ func (x *Index) newSubject(c *indexed) subject {
 }
 
 // said is the share of the name that a text says, rare words counting more.
-func (s *subject) said(tokens []text.Token) float64 {
+func (s *subject) said(tokens []tokenize.Token) float64 {
 	var said, all float64
 	for _, w := range s.name {
 		all += w.weight
@@ -71,7 +71,7 @@ func formsOfOne(a, b string) bool {
 
 // covers is the share of the words that belong to the subject; one half where
 // there are none.
-func (s *subject) covers(words []text.Token) float64 {
+func (s *subject) covers(words []tokenize.Token) float64 {
 	known := 0.0
 	for _, t := range words {
 		if s.words[t.Stem] {
@@ -84,9 +84,9 @@ func (s *subject) covers(words []text.Token) float64 {
 // object gives the words of a text that name what is wanted: its first run of
 // content words that are no values, or the second where the first is the verb of
 // a command.
-func (x *Index) object(of readings, r rated) []text.Token {
+func (x *Index) object(of readings, r rated) []tokenize.Token {
 	from, to := x.run(of, r, 0)
-	if to-from == 1 && !slices.ContainsFunc(of.tokens[:from], func(t text.Token) bool { return text.Asks(t.Fold) }) {
+	if to-from == 1 && !slices.ContainsFunc(of.tokens[:from], func(t tokenize.Token) bool { return tokenize.Asks(t.Fold) }) {
 		if second, end := x.run(of, r, to); second < end {
 			from, to = second, end
 		}
@@ -96,7 +96,7 @@ func (x *Index) object(of readings, r rated) []text.Token {
 
 // run finds the next run of content words that are no values.
 func (x *Index) run(of readings, r rated, from int) (first, end int) {
-	says := func(i int) bool { return !x.tools.Lexicon.Light(of.tokens[i].Fold) && !x.value(of, r, i) }
+	says := func(i int) bool { return !x.tools.Lexicon.StopWord(of.tokens[i].Fold) && !x.value(of, r, i) }
 	for first = from; first < len(of.tokens) && !says(first); first++ {
 	}
 	for end = first; end < len(of.tokens) && says(end) && (end == first || !of.tokens[end].Break); end++ {
@@ -107,5 +107,5 @@ func (x *Index) run(of readings, r rated, from int) (first, end int) {
 // value tells tokens that stand for a value of a candidate, or look like one.
 func (x *Index) value(of readings, r rated, i int) bool {
 	t := of.tokens[i]
-	return i < len(r.filled.Covered) && r.filled.Covered[i] || of.timed[i] || t.Named() || t.Is(text.FormQuoted|text.FormSign|text.FormDigits)
+	return i < len(r.filled.Covered) && r.filled.Covered[i] || of.timed[i] || t.Named() || t.Is(tokenize.FormQuoted|tokenize.FormSign|tokenize.FormDigits)
 }

@@ -3,67 +3,67 @@ package local
 import (
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/lang"
-	"github.com/manifold-run/manifold/intent/internal/text"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
 // Talk is what a message says that asks for nothing that a capability does.
-type Talk = lang.Talk
+type Talk = lexicon.Talk
 
 // The kinds of talk.
 const (
-	TalkThanks    = lang.TalkThanks
-	TalkFarewell  = lang.TalkFarewell
-	TalkWellbeing = lang.TalkWellbeing
-	TalkAsker     = lang.TalkAsker
-	TalkAbout     = lang.TalkAbout
-	TalkApprovals = lang.TalkApprovals
-	TalkGreeting  = lang.TalkGreeting
+	TalkThanks    = lexicon.TalkThanks
+	TalkFarewell  = lexicon.TalkFarewell
+	TalkWellbeing = lexicon.TalkWellbeing
+	TalkAsker     = lexicon.TalkAsker
+	TalkAbout     = lexicon.TalkAbout
+	TalkApprovals = lexicon.TalkApprovals
+	TalkGreeting  = lexicon.TalkGreeting
 )
 
 // SmallTalk tells what a message says that is nothing but talk, in whatever language:
 // "thanks a lot, that's all for today". One word that is none of it makes it something
 // else.
 func (a *Reader) SmallTalk(message string) (Talk, bool) {
-	tokens := text.Tokens(message)
+	tokens := tokenize.Tokens(message)
 	if len(tokens) == 0 || len(tokens) > mostTalk {
 		return "", false
 	}
-	return lang.TalkOf(a.local.tools.Lexicon.Lexica, tokens)
+	return lexicon.TalkOf(a.local.tools.Lexicon.Lexica, tokens)
 }
 
 // Small tells a word that only joins others, such as an article or a preposition, and
 // changes nothing of what is done.
 func (a *Reader) Small(word string) bool {
-	tokens := text.Tokens(word)
+	tokens := tokenize.Tokens(word)
 	if len(tokens) != 1 {
 		return false
 	}
-	lexicon := a.local.tools.Lexicon
+	lex := a.local.tools.Lexicon
 	w := tokens[0].Word
-	_, operator := lang.Find(&lexicon.Operators, tokens, 0)
-	return (lexicon.Function(w.Fold) || w.Has(lang.Starts)) && !operator && !w.Has(lang.Negation) && !w.Has(lang.Denial) && !w.Has(lang.Lacking) && !w.Has(lang.Condition) && !w.Has(lang.Switches)
+	_, operator := lexicon.Find(&lex.Operators, tokens, 0)
+	return (lex.FunctionWord(w.Fold) || w.Has(lexicon.Starts)) && !operator && !w.Has(lexicon.Negation) && !w.Has(lexicon.Denial) && !w.Has(lexicon.Lacking) && !w.Has(lexicon.Condition) && !w.Has(lexicon.Switches)
 }
 
 // Values tells a text that may be nothing but values: no word in it says not, sets a
 // condition, or makes another amount of a number ("one more", "at least 3"). Where another
 // thing is asked about, none asks or points at something either.
 func (a *Reader) Values(said string, another bool) bool {
-	lexica, tokens := a.local.tools.Lexicon.Lexica, text.Tokens(said)
-	voice := lang.Listen(lexica, tokens, nil)
+	lexica, tokens := a.local.tools.Lexicon.Lexica, tokenize.Tokens(said)
+	mix := lexicon.DetectLanguages(lexica, tokens, nil)
 	for i, t := range tokens {
-		if t.Is(text.FormQuoted) {
+		if t.Is(tokenize.FormQuoted) {
 			continue
 		}
-		hit, _ := lang.Find(&lexica.Operators, tokens, i)
+		hit, _ := lexicon.Find(&lexica.Operators, tokens, i)
 		switch {
-		case t.Has(lang.Negation), t.Has(lang.Condition), another && (t.Has(lang.Asks) || t.Has(lang.Third)):
+		case t.Has(lexicon.Negation), t.Has(lexicon.Condition), another && (t.Has(lexicon.Asks) || t.Has(lexicon.Third)):
 			return false
-		case slices.Contains([]lang.Operator{lang.AtLeast, lang.AtMost, lang.Around, lang.Except, lang.Per}, hit.Value) && !t.Has(lang.Starts):
+		case slices.Contains([]lexicon.Operator{lexicon.AtLeast, lexicon.AtMost, lexicon.Around, lexicon.Except, lexicon.Per}, hit.Value) && !t.Has(lexicon.Starts):
 			return false
 		}
 		for l := range lexica.Languages {
-			if voice.At(i).Likely(l) && t.In(l, lang.Further) {
+			if mix.At(i).Likely(l) && t.In(l, lexicon.Further) {
 				return false
 			}
 		}

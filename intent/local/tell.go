@@ -6,7 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent"
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // telling makes a plan of requests of which the last one tells somebody something and does not
@@ -68,7 +68,7 @@ func (r *Reader) untold(catalog *contracts.Catalog, in contracts.Intent) (name s
 	case !declared || p.Type != "string" || p.Format != "" || p.Pattern != "" || len(p.Enum) > 0:
 	case flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name }):
 	default:
-		return name, slot.Speaks(r.local.slots(entry), name)
+		return name, slots.HoldsSpeech(r.local.slots(entry), name)
 	}
 	return "", false
 }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/manifold-run/manifold/intent/internal/sparse"
+	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
 // Training starts from the centroids and moves each capability's weights away
@@ -30,9 +30,9 @@ const (
 // catalog gives the same weights.
 const trainOrder = 20
 
-// lesson is one sentence to learn: what it says and what it must not be taken
-// for.
-type lesson struct {
+// trainingExample is a sentence with its gold capability and the rivals that it must not be
+// taken for.
+type trainingExample struct {
 	doc    int32
 	truth  int32
 	rivals []int32
@@ -41,30 +41,30 @@ type lesson struct {
 // trained gives a copy of the index with trained weights. It takes time, and
 // stops when ctx does.
 func (x *Index) trained(ctx context.Context) (*Index, error) {
-	lessons, err := x.lessons(ctx)
-	if err != nil || len(lessons) == 0 {
+	examples, err := x.trainingExamples(ctx)
+	if err != nil || len(examples) == 0 {
 		return x, err
 	}
-	t := &trainer{x: x, tables: make([]sparse.Table, len(x.caps))}
+	t := &trainer{x: x, tables: make([]retrieve.Table, len(x.caps))}
 	t.seed()
-	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(lessons)) //nolint:gosec // it must be the same each time
+	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(examples)) //nolint:gosec // it must be the same each time
 	for epoch := range trainEpochs {
 		t.rate = trainRate / float32(1+epoch)
 		for n, at := range order {
 			if n%256 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			t.learn(lessons[at])
+			t.learn(examples[at])
 		}
 	}
 	y := *x
-	y.vectors, y.shareBest = []sparse.Matrix{t.matrix()}, shareBestTrained
+	y.vectors, y.shareBest = []retrieve.Matrix{t.matrix()}, shareBestTrained
 	return &y, nil
 }
 
-// lessons finds the rivals of every example by the untrained index.
-func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
-	var out []lesson
+// trainingExamples finds the rivals of every example by the untrained index.
+func (x *Index) trainingExamples(ctx context.Context) ([]trainingExample, error) {
+	var out []trainingExample
 	s := x.newScratch()
 	for number, c := range x.caps {
 		if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func (x *Index) lessons(ctx context.Context) ([]lesson, error) {
 			continue
 		}
 		for d := c.firstDoc; d < c.firstDoc+count32(c.examples)+1 && d < c.firstNot; d++ {
-			l := lesson{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
+			l := trainingExample{doc: d, truth: int32(number), rivals: x.rivals(s, d, int32(number))}
 			if len(l.rivals) > 0 {
 				out = append(out, l)
 			}
@@ -114,7 +114,7 @@ func (x *Index) vectorOfSentence(s *sentence) vector {
 // trainer holds the weights of all capabilities while they are learned.
 type trainer struct {
 	x      *Index
-	tables []sparse.Table
+	tables []retrieve.Table
 	rate   float32
 	values []float32 // of the features of the current sentence
 }
@@ -132,7 +132,7 @@ func (t *trainer) seed() {
 }
 
 // learn does one step of stochastic gradient descent on a sentence.
-func (t *trainer) learn(l lesson) {
+func (t *trainer) learn(l trainingExample) {
 	s := &t.x.docs[l.doc]
 	t.values = t.values[:0]
 	for k, id := range s.features {
@@ -201,16 +201,16 @@ func softmax(z []float32) {
 
 // matrix turns the tables into an inverted index, without the weights that
 // tell nothing.
-func (t *trainer) matrix() sparse.Matrix {
-	var cells []sparse.Cell
+func (t *trainer) matrix() retrieve.Matrix {
+	var cells []retrieve.Cell
 	for number := range t.tables {
 		from := len(cells)
 		for feature, w := range t.tables[number].All {
 			if w > trainFloor || w < -trainFloor {
-				cells = append(cells, sparse.Cell{Feature: feature, Owner: count32(number), Weight: w})
+				cells = append(cells, retrieve.Cell{Feature: feature, Owner: count32(number), Weight: w})
 			}
 		}
-		slices.SortFunc(cells[from:], func(a, b sparse.Cell) int { return cmp.Compare(a.Feature, b.Feature) })
+		slices.SortFunc(cells[from:], func(a, b retrieve.Cell) int { return cmp.Compare(a.Feature, b.Feature) })
 	}
-	return sparse.NewMatrix(cells, len(t.x.words.idf))
+	return retrieve.NewMatrix(cells, len(t.x.words.idf))
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/internal/slot"
+	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
 // twinLikeness is how like an example a clause must be for two domains with
 // that example to be told apart by nobody but the person.
 const twinLikeness = 0.5
 
-// twins tells whether two domains teach the same sentence: whatever training
+// twins reports whether two domains teach the same sentence: whatever training
 // made of their weights, only the person knows which one is meant, unless the
 // words name one of them, say more of one, or hold a value that one knows.
 func (g *gating) twins(clause string, a, b Candidate) bool {
@@ -46,14 +46,14 @@ func (g *gating) preferKnown(c Clause) Clause {
 func (c Candidate) knows() int {
 	n := 0
 	for _, ev := range c.Evidence {
-		if slot.Known(ev) {
+		if slots.IsListedValue(ev) {
 			n++
 		}
 	}
 	return n
 }
 
-// named tells whether a clause names a domain, by its name or its title.
+// named reports whether a clause names a domain, by its name or its title.
 func (g *gating) named(clause, domain string) bool {
 	clause = strings.ToLower(clause)
 	d, ok := g.q.Catalog.Domain(domain)

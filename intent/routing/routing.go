@@ -53,7 +53,7 @@ func Run(ctx context.Context, a *local.Reader, catalog *contracts.Catalog, domai
 	return out
 }
 
-// Withheld tells whether what a manifest declares under this name is not in use here:
+// Withheld reports whether what a manifest declares under this name is not in use here:
 // the trust in the domain does not cover it, or a workflow waits for others.
 func Withheld(d *contracts.DomainEntry, name string) bool {
 	name = strings.TrimPrefix(name, d.Name+".")
@@ -94,7 +94,7 @@ func run(ctx context.Context, a *local.Reader, catalog *contracts.Catalog, domai
 	return differences(test.Expect.Parameters, u.Intents[at].Parameters), false
 }
 
-// askedFirst tells whether a capability is the first that is asked about.
+// askedFirst reports whether a capability is the first that is asked about.
 func askedFirst(u intent.Understanding, domain, capability string) bool {
 	if len(u.Choices) > 0 {
 		return u.Choices[0].Domain == domain && u.Choices[0].Capability == capability

@@ -72,7 +72,7 @@ type Config struct {
 	Gates Gates
 	// Models keeps trained models of catalogs [the store]. Servers of one process may
 	// share it.
-	Models local.Shelf
+	Models local.ModelCache
 	// Heartbeat, ChatWait, ChatStream and ChatSettle are those of the API; ReadTimeout and
 	// WriteTimeout replace its limits of one request.
 	Heartbeat, ChatWait, ChatStream, ChatSettle time.Duration
@@ -279,7 +279,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	srv := httpapi.HTTPServer(a.telemetry.Handler(faces(a.cfg, a.api)))
+	srv := httpapi.HTTPServer(a.telemetry.Handler(withMCP(a.cfg, a.api)))
 	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
 	srv.BaseContext = func(net.Listener) context.Context { return base }
 	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)

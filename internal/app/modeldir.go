@@ -23,7 +23,7 @@ const (
 // ModelDir caches trained matcher models, and what manifests' own tests came to, as
 // files, for all servers that run the same program as the same user. It is made when it
 // is first written to; what cannot be read or written is computed again.
-func ModelDir(dir string, logger *slog.Logger) local.Shelf { return modelDir{dir, logger} }
+func ModelDir(dir string, logger *slog.Logger) local.ModelCache { return modelDir{dir, logger} }
 
 // UserModelDir is the folder that programs of a user share; "" if there is none.
 func UserModelDir() string {
@@ -41,8 +41,8 @@ type modelDir struct {
 
 func (m modelDir) file(row string) string { return filepath.Join(m.dir, row+modelSuffix) }
 
-// Learned reads what the same program stored under the ID.
-func (m modelDir) Learned(_ context.Context, id string) []byte {
+// Load reads what the same program stored under the ID.
+func (m modelDir) Load(_ context.Context, id string) []byte {
 	row := rowOf(id)
 	if row == "" {
 		return nil
@@ -54,10 +54,10 @@ func (m modelDir) Learned(_ context.Context, id string) []byte {
 	return data
 }
 
-// KeepLearned writes a file that appears whole or not at all.
-func (m modelDir) KeepLearned(ctx context.Context, id string, data []byte) {
+// Store writes a file that appears whole or not at all.
+func (m modelDir) Store(ctx context.Context, id string, data []byte) {
 	row := rowOf(id)
-	if row == "" || len(data) > shelfLargest {
+	if row == "" || len(data) > largestModel {
 		return
 	}
 	if err := m.write(row, data); err != nil {

@@ -14,13 +14,13 @@ func TestAModelDirGivesWhatWasStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	quiet := slog.New(slog.DiscardHandler)
 	one, other := app.ModelDir(dir, quiet), app.ModelDir(dir, quiet)
-	if got := one.Learned(t.Context(), "a"); got != nil {
+	if got := one.Load(t.Context(), "a"); got != nil {
 		t.Errorf("of an empty folder: %q", got)
 	}
-	one.KeepLearned(t.Context(), "a", []byte("first"))
-	one.KeepLearned(t.Context(), "a", []byte("second"))
-	one.KeepLearned(t.Context(), "b", []byte("b"))
-	if got := other.Learned(t.Context(), "a"); string(got) != "second" {
+	one.Store(t.Context(), "a", []byte("first"))
+	one.Store(t.Context(), "a", []byte("second"))
+	one.Store(t.Context(), "b", []byte("b"))
+	if got := other.Load(t.Context(), "a"); string(got) != "second" {
 		t.Errorf("by another server: %q", got)
 	}
 	left, err := os.ReadDir(dir)
@@ -41,8 +41,8 @@ func TestAModelDirThatCannotBeWrittenIsNoFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := app.ModelDir(filepath.Join(file, "below"), slog.New(slog.DiscardHandler))
-	cache.KeepLearned(t.Context(), "a", []byte("x"))
-	if got := cache.Learned(t.Context(), "a"); got != nil {
+	cache.Store(t.Context(), "a", []byte("x"))
+	if got := cache.Load(t.Context(), "a"); got != nil {
 		t.Errorf("got %q", got)
 	}
 }

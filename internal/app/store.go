@@ -37,9 +37,9 @@ type stores struct {
 		access.KeyStore
 		access.SignInStore
 	}
-	learned learnedRows
-	shared  shared
-	quota   quota // nil where shared is
+	models modelRows
+	shared shared
+	quota  quota // nil where shared is
 }
 
 // leases are nil where no other server is.
@@ -79,11 +79,11 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte, ag
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Models, shared: s, quota: s.Quota}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, models: s.Models, shared: s, quota: s.Quota}, s.Close, nil
 	}
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}
-	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, learned: s.Models}, s.Close, nil
+	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, models: s.Models}, s.Close, nil
 }

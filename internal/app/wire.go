@@ -57,7 +57,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil { //nolint:contextcheck // it watches longer than the start
 		return err
 	}
-	if err := a.wireFaces(ctx, guard); err != nil {
+	if err := a.wireInterfaces(ctx, guard); err != nil {
 		return err
 	}
 	return a.wireTelegram()
@@ -90,14 +90,14 @@ func (a *App) wireDomains() error {
 		a.domains.Close()
 		return nil
 	}})
-	kept := a.shelf()
+	kept := a.modelCache()
 	if err := a.wireIntents(kept); err != nil {
 		return err
 	}
 	// Trying sentences has an index of its own; see registry.Sentences. It knows
 	// words alone: what is registered depends on no scorer. A catalog that it was
 	// trained on is not trained again when it is published, or at the next start.
-	sentences, err := local.New(local.Config{Shelf: kept})
+	sentences, err := local.New(local.Config{ModelCache: kept})
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (a *App) wireDomains() error {
 	return err
 }
 
-// shelf is where trained models of catalogs are kept.
-func (a *App) shelf() local.Shelf {
+// modelCache is where trained models of catalogs are kept.
+func (a *App) modelCache() local.ModelCache {
 	if a.cfg.Models != nil {
 		return a.cfg.Models
 	}
-	kept := shelf{rows: a.store.learned, logger: a.cfg.Logger}
+	kept := modelCache{rows: a.store.models, logger: a.cfg.Logger}
 	if len(a.witness.Sealing) > 0 {
 		kept.key = a.witness.Sealing[0]
 	}
@@ -121,7 +121,7 @@ func (a *App) shelf() local.Shelf {
 
 // wireIntents makes the ear, with what tells the meaning of texts if there is
 // such.
-func (a *App) wireIntents(kept local.Shelf) error {
+func (a *App) wireIntents(kept local.ModelCache) error {
 	scorer, err := a.cfg.Embeddings.Open()
 	if err != nil {
 		return fmt.Errorf("embeddings: %w", err)
@@ -129,8 +129,8 @@ func (a *App) wireIntents(kept local.Shelf) error {
 	a.hears = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
 	cfg, err := a.cfg.Gates.config(local.Config{
-		Shelf:  kept,
-		Scorer: scorer.Scorer,
+		ModelCache: kept,
+		Scorer:     scorer.Scorer,
 		ScorerTold: func(err error) {
 			if err != nil {
 				a.cfg.Logger.Warn("no vectors, requests are read by words alone", slog.Any("error", err))
@@ -206,7 +206,7 @@ func (a *App) wireReviewers() error {
 	return nil
 }
 
-func (a *App) wireFaces(ctx context.Context, webhooks *webhook.Guard) error {
+func (a *App) wireInterfaces(ctx context.Context, webhooks *webhook.Guard) error {
 	key, err := a.secret(ctx, "webhook_signing_key")
 	if err != nil {
 		return err

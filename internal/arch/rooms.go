@@ -64,6 +64,14 @@ func useCases() []string {
 	}
 }
 
+// matcherRooms are the parts of the matcher without a model, each with one task.
+func matcherRooms() []string {
+	return []string{
+		"intent/local/followup", "intent/local/lexicon", "intent/local/modality", "intent/local/retrieve", "intent/local/slots",
+		"intent/local/tokenize", "intent/local/values",
+	}
+}
+
 // coreRooms are pure: they do no I/O and name no domain. There is no arrow
 // between intent, planner and execution.
 func coreRooms() []Room {
@@ -76,12 +84,19 @@ func coreRooms() []Room {
 		{Dir: "contracts/writeverb", Rooms: []string{"contracts"}},
 		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
 		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
-		{Dir: "intent", Rooms: words, Modules: []string{"github.com/kljensen/snowball", "github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
-		{Dir: "intent/local", Rooms: append(words, "intent")},
+		{Dir: "intent", Rooms: words},
+		{Dir: "intent/local", Rooms: append(slices.Clip(words), append(matcherRooms(), "intent")...)},
+		{Dir: "intent/local/lexicon", Modules: []string{"github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
+		{Dir: "intent/local/tokenize", Rooms: []string{"intent/local/lexicon"}, Modules: []string{"github.com/kljensen/snowball", "golang.org/x/text"}},
+		{Dir: "intent/local/values", Rooms: []string{"intent/local/lexicon", "intent/local/tokenize"}},
+		{Dir: "intent/local/modality", Rooms: []string{"contracts", "intent/local/lexicon", "intent/local/tokenize", "intent/local/values"}},
+		{Dir: "intent/local/retrieve", Rooms: []string{"contracts", "intent/local/lexicon", "intent/local/tokenize"}},
+		{Dir: "intent/local/slots", Rooms: []string{"contracts", "intent/local/lexicon", "intent/local/modality", "intent/local/retrieve", "intent/local/tokenize", "intent/local/values"}},
+		{Dir: "intent/local/followup", Rooms: []string{"contracts", "intent/local/lexicon", "intent/local/modality", "intent/local/tokenize"}},
 		{Dir: "intent/llm", Rooms: append(words, "intent", "internal/reasoning")},
-		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local")},
+		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local", "intent/local/lexicon", "intent/local/tokenize")},
 		{Dir: "intent/eval/conversation", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/text"}},
-		{Dir: "intent/language", Rooms: []string{"intent"}},
+		{Dir: "intent/language", Rooms: []string{"intent/local/lexicon", "intent/local/tokenize"}},
 		{Dir: "intent/routing", Rooms: []string{"contracts", "intent", "intent/local"}},
 		{Dir: "internal/reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
@@ -205,8 +220,8 @@ func edgeRooms() []Room {
 			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi", "internal/mcpserver", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
-		{Dir: "intent/fit", Rooms: []string{"contracts", "intent", "intent/eval", "intent/local"}},
-		{Dir: "intent/fit/confidence", Rooms: []string{"intent/eval"}},
+		{Dir: "internal/dev/fit", Rooms: []string{"contracts", "intent/eval", "intent/local/slots"}},
+		{Dir: "internal/dev/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*", "intent/eval", "internal/model/scripted"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
 		{Dir: "internal/dev/serve", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/sync/errgroup"}},

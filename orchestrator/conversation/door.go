@@ -107,7 +107,7 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 	return &command, nil
 }
 
-// Take takes an input to where it leads: the one door of all faces. It never
+// Take takes an input to where it leads: the one door of all interfaces. It never
 // waits for a run. The same input that comes again, also at once or after a
 // crash, has no second effect, and is finished if it was not.
 func (c *Conversation) Take(ctx context.Context, who access.Principal, in Input) (Outcome, error) {

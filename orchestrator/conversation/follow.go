@@ -67,7 +67,7 @@ func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s 
 	if f, is := chat.ReadFragment(in.Message); is && wrote && !restores && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
 		return t, false, nil
 	}
-	u, ok := r.local.Carry(ctx, intent.Request{
+	u, ok := r.local.FollowUp(ctx, intent.Request{
 		Message: message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
 	}, s.last.Intents, unsaid)
 	if !ok || restores && u.Intents[0].Confidence < surely {
@@ -203,7 +203,7 @@ func (r *reader) takesAway(ctx context.Context, who access.Principal, in Input, 
 	if err != nil || !ok {
 		return t, false, err
 	}
-	u, ok := r.local.Carry(ctx, intent.Request{
+	u, ok := r.local.FollowUp(ctx, intent.Request{
 		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
 	}, []contracts.Intent{undo}, false)
 	if !ok || len(u.Intents) != 1 || len(u.Unused) > 0 || u.Intents[0].Ref() != undo.Ref() || len(u.Intents[0].Parameters) > 1 {

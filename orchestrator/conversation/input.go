@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Input is one thing that somebody says or clicks, in any face: a message, which
+// Input is one thing that somebody says or clicks, in any interface: a message, which
 // may be a request, an answer or a command, or a decision on one gate.
 type Input struct {
 	// Key identifies what was said: the same key with the same words again is the
@@ -31,7 +31,7 @@ type Input struct {
 	// Quoted says that the person's own words could not be told for certain from
 	// what stands around them: then they are never a command.
 	Quoted bool
-	// Command is what was clicked, where a face has buttons for commands.
+	// Command is what was clicked, where an interface has buttons for commands.
 	Command *chat.Command
 	// Resume decides or answers one gate or question: that of Gate, which is its
 	// id or code, else the open one of SessionID.

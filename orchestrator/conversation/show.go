@@ -40,7 +40,7 @@ func (c *Conversation) shown(ctx context.Context, who access.Principal, o Outcom
 	return view, err
 }
 
-// Shown commits that the reply with a view has shown its gates whole; a face calls it
+// Shown commits that the reply with a view has shown its gates whole; an interface calls it
 // when the reply is written. What is not kept is shown once more.
 func (c *Conversation) Shown(ctx context.Context, view orchestrator.SessionView) {
 	if err := gates.RecordShown(ctx, c.turns, view); err != nil {

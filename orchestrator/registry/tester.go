@@ -13,11 +13,11 @@ import (
 // its own: trying candidates would push the index of the live catalog out of
 // a shared one. The outcome for a catalog is read from the cache, where there is one:
 // it depends on the catalog and the program alone.
-func Sentences(a *local.Reader, cache local.Shelf) Tester { return sentenceTester{a, cache} }
+func Sentences(a *local.Reader, cache local.ModelCache) Tester { return sentenceTester{a, cache} }
 
 type sentenceTester struct {
 	adapter *local.Reader
-	cache   local.Shelf
+	cache   local.ModelCache
 }
 
 func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog, domain string) ([]TestFailure, error) {
@@ -33,7 +33,7 @@ func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog
 		return out, err
 	}
 	if data, err := json.Marshal(out); err == nil && s.cache != nil && catalog.Snapshot != "" {
-		s.cache.KeepLearned(ctx, id, data)
+		s.cache.Store(ctx, id, data)
 	}
 	return out, nil
 }
@@ -42,6 +42,6 @@ func (s sentenceTester) cached(ctx context.Context, id string, catalog *contract
 	if s.cache == nil || catalog.Snapshot == "" {
 		return nil, false
 	}
-	data := s.cache.Learned(ctx, id)
+	data := s.cache.Load(ctx, id)
 	return out, data != nil && json.Unmarshal(data, &out) == nil
 }

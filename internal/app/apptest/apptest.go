@@ -24,15 +24,15 @@ type memory struct {
 	kept map[string][]byte
 }
 
-// Learned gives what was kept under an id.
-func (m *memory) Learned(_ context.Context, id string) []byte {
+// Load gives what was kept under an id.
+func (m *memory) Load(_ context.Context, id string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[id]
 }
 
-// KeepLearned keeps it.
-func (m *memory) KeepLearned(_ context.Context, id string, data []byte) {
+// Store keeps it.
+func (m *memory) Store(_ context.Context, id string, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept[id] = data

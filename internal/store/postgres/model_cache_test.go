@@ -9,5 +9,5 @@ import (
 
 func TestModelCache(t *testing.T) {
 	t.Parallel()
-	storedtest.TestShelf(t, open(t, pgtest.Start(t).URL(t)).Models)
+	storedtest.TestModelCache(t, open(t, pgtest.Start(t).URL(t)).Models)
 }

@@ -58,7 +58,7 @@ type group struct {
 	told []Change
 	// others are statements about a single row each, which decide by themselves.
 	others []Statement
-	added
+	changes
 }
 
 // intent is what the group decides about an intent by.

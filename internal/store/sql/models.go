@@ -7,14 +7,14 @@ import (
 // Models is the cache of matcher models that were trained.
 type Models struct{ *core }
 
-// Learned gives the model of an id; nil if there is none, or no more.
-func (s *Models) Learned(ctx context.Context, id string) ([]byte, error) {
+// Load gives the model of an id; nil if there is none, or no more.
+func (s *Models) Load(ctx context.Context, id string) ([]byte, error) {
 	return one(ctx, s.core, "read a trained model", nil, bytes, `SELECT body FROM learned WHERE id = $1`, id)
 }
 
-// KeepLearned stores a model in the place of the one before, and all but the
+// Store stores a model in the place of the one before, and all but the
 // newest are removed. It commits.
-func (s *Models) KeepLearned(ctx context.Context, id string, body []byte, newest int) error {
+func (s *Models) Store(ctx context.Context, id string, body []byte, newest int) error {
 	return s.do(ctx, "store a trained model", func(ctx context.Context, q Querier) error {
 		return q.Send(ctx, []Statement{
 			{Text: `INSERT INTO learned (id, body, kept_at) VALUES ($1, $2, {now})

@@ -9,5 +9,5 @@ import (
 
 func TestModelCache(t *testing.T) {
 	t.Parallel()
-	storedtest.TestShelf(t, open(t, filepath.Join(t.TempDir(), "models.db")).Models)
+	storedtest.TestModelCache(t, open(t, filepath.Join(t.TempDir(), "models.db")).Models)
 }

@@ -1,0 +1,84 @@
+package local
+
+import (
+	"context"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local/followup"
+)
+
+// FollowUp understands a message that goes on from earlier requests: a reference such as
+// "her" stands for what they were about or, where it may be left out, one thing is missing.
+// It is false where the message is complete by itself, where it stays ambiguous, and where
+// the earlier requests were about several of a kind.
+func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
+	things := followup.Referents(req.Catalog, before)
+	noun := followup.Noun(before)
+	if len(things) == 0 && noun == "" || len(req.Message) > maxFollowUp {
+		return intent.Understanding{}, false
+	}
+	u, err := a.Understand(ctx, req)
+	if err != nil {
+		return intent.Understanding{}, false
+	}
+	s := newReader(a.local.Index(req.Catalog), a.local.tools, query(req))
+	if at := followup.ElidedNouns(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.GateAccept || !followup.Settled(u.Intents, s.m.Tokens, at, before[0].Domain)) {
+		if u, ok := a.instead(ctx, req, followup.Substitute(req.Message, at, followup.Referent{Domain: before[0].Domain, Value: noun}), len(at)); ok {
+			return u, true
+		}
+	}
+	pointers := followup.References(a.local.tools.Lexicon.Lexica, s.said)
+	if len(pointers) == 0 || unsaid {
+		return leftOut(req.Catalog, u, things, unsaid)
+	}
+	if u.Outcome == contracts.GateAccept && !followup.Lacks(u.Intents, s.m.Tokens, pointers) {
+		return intent.Understanding{}, false
+	}
+	var found []intent.Understanding
+	for _, t := range things {
+		if read, ok := a.instead(ctx, req, followup.Substitute(req.Message, pointers, t).Begun(s.m.Tokens), len(pointers)); ok {
+			found = append(found, read)
+		}
+	}
+	if len(found) != 1 {
+		return intent.Understanding{}, false
+	}
+	return found[0], true
+}
+
+// maxFollowUp bounds how many bytes a message may have that points at one before it.
+const maxFollowUp = 400
+
+// leftOut gives the only request of a message, which looks, the one thing that it needs and
+// nobody said.
+func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []followup.Referent, may bool) (intent.Understanding, bool) {
+	if !may || u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || len(u.Unused) > 0 {
+		return u, false
+	}
+	in, ok := followup.LeftOut(catalog, u.Intents[0], things)
+	if ok {
+		u.Intents = []contracts.Intent{in}
+	}
+	return u, ok
+}
+
+// instead reads a message with a thing in the place of so many words that point at it. It
+// must be plain then, and take the thing for what it was; a write points at it once.
+func (a *Reader) instead(ctx context.Context, req intent.Request, e *followup.Substitution, pointers int) (intent.Understanding, bool) {
+	req.Message = e.Text()
+	u, err := a.Understand(ctx, req)
+	if err != nil || u.Outcome != contracts.GateAccept || len(u.Unused) > 0 {
+		return u, false
+	}
+	taken := false
+	for n := range u.Intents {
+		in := &u.Intents[n]
+		entry, ok := req.Catalog.Capability(in.Ref())
+		if !ok || entry.Policy.SideEffectClass.Writes() && pointers > 1 {
+			return u, false
+		}
+		taken = e.Restore(in) || taken
+	}
+	return u, taken || e.Nouns(u.Intents)
+}

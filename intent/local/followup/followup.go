@@ -1,0 +1,202 @@
+package followup
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/modality"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// CarriedEvidence is the kind of evidence of a value that a reference such as "her" stands
+// for.
+const CarriedEvidence = "carried"
+
+// Referent is a value of an earlier request that a reference may stand for.
+type Referent struct{ Domain, Name, Value string }
+
+// Referents gives the values that earlier requests were about, if there is one of each
+// kind.
+func Referents(catalog *contracts.Catalog, before []contracts.Intent) []Referent {
+	var out []Referent
+	several := map[[2]string]bool{}
+	for _, in := range before {
+		for _, name := range slices.Sorted(maps.Keys(in.Parameters)) {
+			value, ok := in.Parameters[name].(string)
+			if !ok || value == "" || strings.Contains(value, "${") || !TakesText(catalog, in.Ref(), name) {
+				continue
+			}
+			t := Referent{in.Domain, name, value}
+			if at := slices.IndexFunc(out, func(o Referent) bool { return o.Domain == t.Domain && o.Name == t.Name }); at < 0 {
+				out = append(out, t)
+			} else if out[at].Value != value {
+				several[[2]string{t.Domain, t.Name}] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(t Referent) bool { return several[[2]string{t.Domain, t.Name}] })
+}
+
+// TakesText reports whether a parameter takes any text, so that a referent may fill it.
+func TakesText(catalog *contracts.Catalog, ref, name string) bool {
+	entry, ok := catalog.Capability(ref)
+	if !ok {
+		return false
+	}
+	p, ok := entry.View().Property(name)
+	return ok && len(p.Enum) == 0 && p.Format == ""
+}
+
+// References finds where a message refers to something said before, clitics included:
+// "supprime-le", "apaga-o", "cancellalo".
+func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
+	var out []tokenize.Span
+	for i, t := range m.Tokens {
+		hyphen := t.Glued && i > 0 && t.Start > 0 && m.Src[t.Start-1] == '-' && (m.May(i, lexicon.Article) || t.Has(lexicon.Hung))
+		polite := t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst)
+		switch hangs := lexica.Hangs(t.Word); {
+		case t.Is(tokenize.FormQuoted) || polite:
+		case hyphen || m.Says(i, lexicon.Third) || m.May(i, lexicon.Third):
+			out = append(out, spanOf(t))
+		case hangs > 0 && !hyphened(m, i):
+			out = append(out, tokenize.Span{Start: t.End - hangs, End: t.End})
+		}
+	}
+	return out
+}
+
+// ElidedNouns finds where the noun of a thing is left out: "one" of "the Tesla one", what
+// stands before "von" in "den von Tesla".
+func ElidedNouns(m *modality.Message) []tokenize.Span {
+	var out []tokenize.Span
+	article := -1
+	for i, t := range m.Tokens {
+		switch {
+		case t.Is(tokenize.FormQuoted) || i > 0 && t.Break:
+			article = -1
+		case m.Says(i, lexicon.Article):
+			article = i
+		case article < 0:
+		case i == article+1 && announces(m, i):
+			out = append(out, tokenize.Span{Start: t.Start, End: t.Start})
+			article = -1
+		case i > article+1 && m.Says(i, lexicon.Anaphor):
+			out = append(out, spanOf(t))
+			article = -1
+		case i > article+mostTelling:
+			article = -1
+		}
+	}
+	return out
+}
+
+// mostTelling is how many words stand at most between the article and "one".
+const mostTelling = 4
+
+// announces tells a preposition of the language of the message.
+func announces(m *modality.Message, i int) bool {
+	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
+		if m.Says(i, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Noun is what requests were about, by the name of the only capability that they asked
+// for: "book loan" of one that lists book loans; "" for none.
+func Noun(before []contracts.Intent) string {
+	if len(before) != 1 {
+		return ""
+	}
+	_, noun, ok := strings.Cut(before[0].Capability, "_")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(noun, "_", " "), "s")
+}
+
+// Settled reports whether requests are complete without what was said before.
+func Settled(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
+	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
+}
+
+// Within tells requests of one domain.
+func Within(intents []contracts.Intent, domain string) bool {
+	return !slices.ContainsFunc(intents, func(in contracts.Intent) bool { return in.Domain != domain })
+}
+
+func spanOf(t tokenize.Token) tokenize.Span { return tokenize.Span{Start: t.Start, End: t.End} }
+
+// hyphened tells a word that stands behind a hyphen.
+func hyphened(m *modality.Message, i int) bool {
+	at := m.Tokens[i].Start
+	return at > 0 && m.Src[at-1] == '-'
+}
+
+// Lacks reports whether a request needs something that is not said, or takes a word that
+// points at something, or one that only asks, for a value.
+func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
+	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
+		if len(in.Missing) > 0 {
+			return true
+		}
+		for _, ev := range in.Evidence {
+			within := func(s tokenize.Span) bool {
+				return ev.Kind != CarriedEvidence && s.Start < ev.Span[1] && ev.Span[0] < s.End
+			}
+			if slices.ContainsFunc(pointers, within) || slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
+				return (t.Has(lexicon.Asks) || t.Has(lexicon.HowMany)) && within(spanOf(t))
+			}) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// LeftOut gives a request that only looks the one thing that it needs and nobody said.
+func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent) (contracts.Intent, bool) {
+	if len(in.Missing) != 1 {
+		return in, false
+	}
+	entry, ok := catalog.Capability(in.Ref())
+	at := slices.IndexFunc(things, func(t Referent) bool { return t.Domain == in.Domain && t.Name == in.Missing[0] })
+	if !ok || at < 0 || entry.Policy.SideEffectClass.Writes() {
+		return in, false
+	}
+	in.Parameters = maps.Clone(in.Parameters)
+	if in.Parameters == nil {
+		in.Parameters = map[string]any{}
+	}
+	in.Parameters[in.Missing[0]] = things[at].Value
+	in.Said = in.Said.With(in.Missing[0], contracts.FromCarried)
+	in.Missing = nil
+	return in, true
+}
+
+// Lack gives the only parameter that a request lacks. One that only looks may lack what it
+// could be asked of as well, if it is the only thing that the request before it was about:
+// "the price of Apple and the alerts on it".
+func Lack(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []string, said map[string]any, before *contracts.CapabilityEntry, values map[string]any) string {
+	if len(missing) == 1 {
+		return missing[0]
+	}
+	if len(missing) > 1 || of.Policy.SideEffectClass.Writes() {
+		return ""
+	}
+	name := ""
+	for _, t := range Referents(catalog, []contracts.Intent{{Domain: before.Domain, Capability: before.Capability.Name, Parameters: values}}) {
+		if said[t.Name] != nil || !TakesText(catalog, of.Ref(), t.Name) {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = t.Name
+	}
+	return name
+}

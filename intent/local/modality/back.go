@@ -1,0 +1,84 @@
+package modality
+
+import (
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// StartsNegated tells a command not to do something.
+func StartsNegated(tokens []tokenize.Token) bool {
+	for _, t := range tokens[:min(len(tokens), 4)] {
+		if Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
+			return true
+		}
+	}
+	return false
+}
+
+// TakesBack reports whether the message ends with words behind a sign that say
+// nothing but "don't".
+func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
+	denied, ended, finite := false, false, false
+	for i := len(tokens) - 1; i > 0; i-- {
+		t := tokens[i]
+		ended, finite = ended || t.Has(lexicon.Ending), finite || t.Has(lexicon.Finite)
+		no := Negates(t.Fold) || Denies(t.Fold)
+		if !no && !lex.StopWord(t.Fold) || t.Is(tokenize.FormQuoted) {
+			return false
+		}
+		if denied = denied || no; denied && t.Break {
+			return !ended || !finite // ", já não é preciso" says why
+		}
+	}
+	return false
+}
+
+// The tail of a message that takes it back: so many words at most, and so many behind the
+// word that says no.
+const (
+	tailWords  = 6
+	tailBehind = 3
+)
+
+// Withdraws reports whether the last words of a message, behind a sign, do nothing but take it
+// back: they end with a word that says no ("…, anzi no"), or have one before a sign and a few
+// words without a value ("…, no, leave it").
+func Withdraws(tokens []tokenize.Token, covered []bool) bool {
+	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-tailWords; i-- {
+		if covered[i] || tokens[i].Is(tokenize.FormQuoted|tokenize.FormDigits) {
+			return false
+		}
+		if tokens[i].Break && endsDenied(tokens[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsDenied tells a few words that end with one that says no, or have it before a sign.
+func endsDenied(tail []tokenize.Token) bool {
+	no := func(t tokenize.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
+	last := len(tail) - 1
+	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
+		return true
+	}
+	for k := 1; k <= last; k++ {
+		if tail[k].Break && no(tail[k-1]) && last-k < tailBehind {
+			return true
+		}
+	}
+	return false
+}
+
+// Refuses tells a message that begins with a word that says no, right before what it is said
+// of: "no alert for Acme". Before a sign or a value it answers something.
+func Refuses(tokens []tokenize.Token, covered []bool) bool {
+	for i, t := range tokens[:max(0, len(tokens)-1)] {
+		if Opening(t.Fold) {
+			continue
+		}
+		next := tokens[i+1]
+		return Denies(t.Fold) && t.Has(lexicon.Function) && !covered[i] && !covered[i+1] && !next.Break && !next.Has(lexicon.Function) && !next.Named() && !Negates(next.Fold) && !Denies(next.Fold)
+	}
+	return false
+}

@@ -1,0 +1,325 @@
+package modality
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// longestNaming is how many words a phrase such as "under the name of" has at most.
+const longestNaming = 4
+
+// introduced marks the words before a value that say what it is: "that says".
+func (a *roleReading) introduced(from, to int) {
+	for _, v := range a.Values {
+		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lexicon.Says, lexicon.Saying, lexicon.Utters, lexicon.Conveys, lexicon.Relative, lexicon.Links); i-- {
+			a.Classes[i] = contracts.WordCommand
+		}
+		for i := max(from, v.First-longestNaming); i < min(v.First, to); i++ {
+			if NamingPhrase(a.m, i) == v.First-1 {
+				a.set(i, v.First, contracts.WordCommand)
+			}
+		}
+		if i := v.Last + 1; i < to && a.Classes[i] == "" && a.m.Tokens[v.Last].Is(tokenize.FormQuoted) && !a.m.Tokens[i].Break && a.m.has(i, lexicon.Says) {
+			a.Classes[i] = contracts.WordCommand // "der „Hallo“ sagt"
+		}
+		if !v.End && a.m.inEntity[max(v.First, 0)] {
+			a.starts(v.First-1, from)
+		}
+	}
+}
+
+// utters binds what something shall say by a clause of its own, where it is no value: "a bot
+// that answers hello".
+func utters(a *roleReading, from, to int) {
+	for i := from + 1; i+1 < to; i++ {
+		if a.m.is(i, lexicon.Utters) && a.m.is(i-1, lexicon.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lexicon.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
+			a.set(i+1, to, contracts.WordBinding)
+		}
+	}
+}
+
+// coupled binds another verb with a pronoun behind it, though it may be a noun of the
+// capability: "take the bot and call it Desk".
+func coupled(a *roleReading, from, to int) {
+	for i := from + 1; i+1 < to; i++ {
+		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lexicon.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
+			a.bind(i, i+1, from)
+		}
+	}
+}
+
+// tellsOrdered takes the verb of what is told and asked for as part of it: "Ana is going on
+// leave on Monday, please enter that".
+func tellsOrdered(a *roleReading, from, to int) {
+	for i := from; i < to && a.m.Ordered(from, to); i++ {
+		if a.Classes[i] != "" || !a.m.is(i, lexicon.Finite, lexicon.Helps, lexicon.Takes) {
+			continue
+		}
+		a.set(i, i+1, contracts.WordCommand)
+		if i+1 < to && a.Classes[i+1] == "" && a.m.lex.Bends(a.m.language, a.m.Tokens[i+1].Fold) {
+			a.set(i+1, i+2, contracts.WordCommand)
+		}
+		return
+	}
+}
+
+// starts marks words before a day that say that something begins there: "à partir du".
+func (a *roleReading) starts(i, from int) {
+	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lexicon.Starts)); i-- {
+		if a.m.has(i, lexicon.Starts) {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// open accounts for the words of a command, or of a part of one.
+func (a *roleReading) open(from, to int) {
+	a.introduced(from, to)
+	a.operators(from, to)
+	a.separated(from, to)
+	utters(a, from, to)
+	coupled(a, from, to)
+	tellsOrdered(a, from, to)
+	verb := a.verb(from, to)
+	particle(a, verb, to)
+	run := -1
+	for i := from; i <= to; i++ {
+		content := i < to && a.Classes[i] == "" && i != verb && !a.m.small(i) && !a.loose(i) && !a.then(i) && (!a.Reads || !a.m.has(i, lexicon.Asks))
+		if content && (run < 0 || a.m.Tokens[i].Break) {
+			a.noun(run, i, from)
+			run = i
+			continue
+		}
+		if !content && run >= 0 {
+			a.noun(run, i, from)
+			run = -1
+		}
+		if i < to && a.Classes[i] == "" && i != verb && a.loose(i) {
+			a.bind(i, i+1, from)
+		}
+	}
+	for i := from; i < to; i++ {
+		if a.Classes[i] == "" {
+			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// loose tells a number, a date, a name, an identifier or a quotation that is no
+// value.
+func (a *roleReading) loose(i int) bool {
+	t := a.m.Tokens[i]
+	if t.Is(tokenize.FormQuoted) || a.m.code[i] {
+		return true
+	}
+	if a.Knows.Head(t) || again(a, i, i+1) {
+		return false
+	}
+	if a.m.inEntity[i] {
+		return true
+	}
+	if !t.Named() || a.m.small(i) {
+		return false
+	}
+	return t.Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
+}
+
+// verb finds the verb of a segment, and tells whether it is the capability's: a
+// second command binds.
+func (a *roleReading) verb(from, to int) int {
+	for i := from; i < to; i++ {
+		switch {
+		case a.Classes[i] != "":
+			if a.Classes[i] == contracts.WordValue {
+				return -1
+			}
+			continue
+		case a.m.couples(i), a.then(i):
+			continue
+		case a.m.is(i, lexicon.Light) || !a.m.light(i):
+		default:
+			continue
+		}
+		kin := a.m.kin(i)
+		own := kin&a.kinds != 0 || a.Reads && (a.m.has(i, lexicon.Asks) || a.m.is(i, lexicon.Explains)) || a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) && (!a.ordered || kin == 0) || slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem)
+		switch {
+		case own:
+			a.ordered = true
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case a.m.is(i, lexicon.Light) && (a.Reads || kin == 0 && i == from):
+			return -1 // "let me know"
+		case a.phrasal(i, to):
+			a.set(i, i+1, contracts.WordCommand)
+			return i
+		case kin != 0 && !a.m.named(i) || a.m.bids(i) || a.m.is(i, lexicon.Light) && i > from:
+			a.bind(i, i+1, from)
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// separated joins the half of a verb that ends a command to the other: "sag … ab" says
+// what "absagen" does, and "buche … um" is not "buchen".
+func (a *roleReading) separated(from, to int) {
+	last := to - 1
+	if last <= from || a.Classes[last] != "" || !a.m.is(last, lexicon.Separates) {
+		return
+	}
+	verb := from
+	for verb < last && (a.Classes[verb] != "" || a.m.light(verb) && !a.m.is(verb, lexicon.Light)) {
+		verb++
+	}
+	switch {
+	case verb < last && a.m.lex.Kin(a.m.Tokens[last].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0:
+		a.Classes[verb], a.Classes[last] = contracts.WordCommand, contracts.WordCommand
+	case !a.Knows.Head(a.m.Tokens[last]):
+		a.bind(last, to, from)
+	}
+}
+
+// farthestHalf is how many words stand at most between the halves of a verb in two words.
+const farthestHalf = 6
+
+// particle marks the other half of the verb of a command, where both are the capability's:
+// "push the deadline back", "da … de alta".
+func particle(a *roleReading, verb, to int) {
+	for i := verb + 1; verb >= 0 && i < min(to, verb+1+farthestHalf); i++ {
+		if a.Classes[i] == "" && a.m.word(i) && a.m.lex.Kin(a.m.Tokens[i].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0 {
+			a.Classes[i] = contracts.WordCommand
+			return
+		}
+	}
+}
+
+// then tells a word that only puts requests in order: "first", "dann".
+func (a *roleReading) then(i int) bool {
+	return a.m.then(i) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
+}
+
+// phrasal tells a verb of two words, of which the second says what is done: "get
+// rid of", or with the first: "call off".
+func (a *roleReading) phrasal(i, to int) bool {
+	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && (a.m.kin(i+1)|a.m.lex.Kin(a.m.Tokens[i+1].Fold+a.m.Tokens[i].Fold))&a.kinds != 0
+}
+
+// noun accounts for a run of content words. Its head must be known; what only
+// describes it changes nothing.
+func (a *roleReading) noun(from, to, segment int) {
+	if from < 0 || from >= to {
+		return
+	}
+	head := to - 1
+	if a.m.headFirst() {
+		head = from
+	}
+	if switches(a, from, to) {
+		a.bind(from, to, segment)
+		return
+	}
+	if again(a, from, to) {
+		a.set(from, to, contracts.WordCommand)
+		return
+	}
+	if a.knows(head) {
+		a.beside(from, to)
+		return
+	}
+	governed := from > segment && a.Classes[from-1] == "" && a.m.light(from-1) && !a.m.has(from-1, lexicon.Pronoun, lexicon.Subject)
+	if a.adverb(head) && !governed || a.adverb(head) && to-from > 1 {
+		a.beside(from, to)
+		return
+	}
+	labels := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue
+	if labels && a.m.Tokens[to].Is(tokenize.FormQuoted) && speech(a.m, from) {
+		a.set(from, to, contracts.WordCommand) // "send the words “all is well”"
+		return
+	}
+	label := labels && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
+	if to-from == 1 && a.slip(from) {
+		a.set(from, to, contracts.WordCommand)
+		return
+	}
+	if a.Knows.Like(a.m.Tokens[head]) && len(a.Open) == 0 || label {
+		a.beside(from, to)
+		return
+	}
+	a.bind(from, to, segment)
+}
+
+// speech tells a noun for what somebody says or writes.
+func speech(m *Message, i int) bool {
+	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lexicon.NameSpeech), func(w string) bool { return lexicon.Fold(w) == m.Tokens[i].Fold })
+}
+
+// again tells words such as "another one", where one more of a thing is made.
+func again(a *roleReading, from, to int) bool {
+	for i := from; i < to; i++ {
+		if !a.m.is(i, lexicon.Anaphor) {
+			return false
+		}
+	}
+	return a.kinds&(lexicon.KindOf("create")|lexicon.KindOf("request")|lexicon.KindOf("reserve")) != 0
+}
+
+// switches tells words with a noun of a switch that was not read: "visible to the customer".
+func switches(a *roleReading, from, to int) bool {
+	return slices.ContainsFunc(a.Open, func(noun string) bool {
+		return slices.ContainsFunc(a.m.Tokens[from:to], func(t tokenize.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
+	})
+}
+
+// slip tells a small word that is mistyped: a unit behind the number of a value ("2
+// dys"), or a preposition right before a value ("form 2026-12-07").
+func (a *roleReading) slip(i int) bool {
+	fold := a.m.Tokens[i].Fold
+	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
+	near := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool {
+			w = lexicon.Fold(w)
+			return len(w) >= shortestSlip && len(fold) >= shortestSlip-1 && w[0] == fold[0] && tokenize.OneSlip(fold, w)
+		})
+	}
+	l := a.m.lex.Languages[a.m.language]
+	if valued(i-1) && a.m.Tokens[i-1].Is(tokenize.FormDigits) && near(l.Numbers.UnitWords()) {
+		return true
+	}
+	return valued(i+1) && near(l.Words(lexicon.Function))
+}
+
+// shortestSlip is how many letters a small word has at least of which a slip is told.
+const shortestSlip = 4
+
+// beside marks words that change nothing; those that are known belong to the
+// command.
+func (a *roleReading) beside(from, to int) {
+	for i := from; i < to; i++ {
+		class := contracts.WordBeside
+		if a.knows(i) {
+			class = contracts.WordCommand
+		}
+		a.Unknown = a.Unknown || class == contracts.WordBeside && a.Classes[i] == ""
+		a.set(i, i+1, class)
+	}
+}
+
+// knows tells a word that the capability is asked for with, in any of its forms.
+func (a *roleReading) knows(i int) bool {
+	return a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
+}
+
+// adverb tells words such as "quickly", "rapidamente".
+func (a *roleReading) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
+
+// bind marks unread words, with the small words before them.
+func (a *roleReading) bind(from, to, segment int) {
+	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.light(from-1) && !a.m.couples(from-1) {
+		from--
+	}
+	a.set(from, to, contracts.WordBinding)
+}

@@ -1,0 +1,202 @@
+package modality
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/values"
+)
+
+// near is how many tokens may stand between an operator and what it is said of.
+const near = 3
+
+// operators accounts for the operators of a run. None is ever filler: it agrees with
+// the parameter that it is said of, the capability is asked for with it, or it binds.
+func (a *roleReading) operators(from, to int) {
+	for i := from; i < to; {
+		hit, ok := a.operator(i, to)
+		if !ok || i+hit.Tokens > to {
+			i++
+			continue
+		}
+		a.operate(hit, i, from, to)
+		a.Operated = a.Operated || a.Classes[i] == contracts.WordBinding
+		i += max(hit.Tokens, 1)
+	}
+}
+
+func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
+	behind := i + hit.Tokens
+	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // "goes over" where "over" is a value
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	switch hit.Value {
+	case lexicon.NotMeant:
+		a.Retracted = true
+		a.set(i, behind, contracts.WordBinding)
+	case lexicon.Above, lexicon.Below, lexicon.AtLeast, lexicon.AtMost:
+		a.compare(hit, i, to)
+	case lexicon.Around:
+		if a.figure(behind, to) {
+			a.bind(i, behind, from)
+		}
+	case lexicon.Until, lexicon.Before, lexicon.After:
+		a.bound(hit, i, from, to)
+	case lexicon.Except, lexicon.Instead, lexicon.Without:
+		a.Excepted = a.Excepted || hit.Value == lexicon.Except
+		a.misuse(behind, to)
+		a.bind(i, behind, from)
+	case lexicon.Unless, lexicon.Provided:
+		if a.excused(hit, i) || hit.Value == lexicon.Provided && a.own(behind, to) {
+			return
+		}
+		a.misuse(behind, to)
+		a.bind(i, to, from)
+	case lexicon.Again: // what was set up is taken away again
+		if a.kinds&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+			return
+		}
+		a.set(i, behind, contracts.WordCommand)
+	case lexicon.Likewise:
+		if between(a, i, behind) {
+			a.set(i, behind, contracts.WordCommand)
+		} else if !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+		}
+	case lexicon.Order:
+		if !a.excused(hit, i) && !a.known(i, behind) && !a.Knows.Describes(a.m.Tokens[i]) {
+			a.bind(i, behind, from)
+		}
+	default:
+		if !a.excused(hit, i) && !a.known(i, behind) {
+			a.bind(i, behind, from)
+		}
+	}
+}
+
+// between tells a place between two values, or between one and what another request has: "al-2
+// as well as al-4" is a list.
+func between(a *roleReading, first, behind int) bool {
+	taken := func(i int) bool {
+		return i >= 0 && i < len(a.Classes) && (a.Classes[i] == contracts.WordValue || a.Classes[i] == contracts.WordOther)
+	}
+	return taken(first-1) && taken(behind)
+}
+
+// own tells a condition that is what the capability is for: "as soon as it rises
+// above 45" holds the limit of an alert.
+func (a *roleReading) own(from, to int) bool {
+	return a.valueLike(func(v RoleValue) bool { return v.Up != 0 && v.First >= from && v.First < to })
+}
+
+func (a *roleReading) overlaps(from, to int) bool {
+	for i := from; i < to; i++ {
+		if a.Classes[i] == contracts.WordValue {
+			return true
+		}
+	}
+	return false
+}
+
+// known tells words of the capability: the "last" of "last name".
+func (a *roleReading) known(from, to int) bool {
+	for i := from; i < to; i++ {
+		if !a.Knows.Head(a.m.Tokens[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// compare holds a comparator against the parameter of its number. "Below" never
+// fills what is the lower end.
+func (a *roleReading) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
+	behind := i + hit.Tokens
+	v, ok := a.next(behind, to)
+	if at := slices.IndexFunc(a.Values, func(v RoleValue) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
+		v, ok = a.Values[at], true // "sobald der Kurs die 40 übersteigt"
+	}
+	switch {
+	case ok && v.Up == hit.Value.Direction():
+		a.set(i, behind, contracts.WordCommand)
+	case ok && v.Up != 0:
+		a.Misused = append(a.Misused, v.Parameter)
+		a.set(i, behind, contracts.WordBinding)
+	case ok && a.number(v.First), a.figure(behind, to):
+		if !a.excused(hit, i) {
+			a.set(i, behind, contracts.WordBinding)
+		}
+	case hit.Tokens > 1 && !a.excused(hit, i):
+		a.set(i, behind, contracts.WordBinding)
+	}
+}
+
+// bound holds "until", "before" and "after" against the date behind them.
+func (a *roleReading) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
+	behind := i + hit.Tokens
+	v, ok := a.next(behind, to)
+	if ok && (hit.Value == lexicon.After && v.Start || hit.Value != lexicon.After && (v.End || a.ends(v))) {
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	if ok && a.excused(hit, i) {
+		a.set(i, behind, contracts.WordCommand)
+		return
+	}
+	if ok {
+		a.Misused = append(a.Misused, v.Parameter)
+	}
+	// "before outreach" is no date, but how the capability itself is asked for.
+	if hit.Tokens++; !ok && behind < to && a.excused(hit, i) {
+		a.set(i, behind+1, contracts.WordCommand)
+		return
+	}
+	a.bind(i, behind, from)
+}
+
+// ends tells a value that was read from the last day of a period: "until the 5th" may
+// say how many days it has.
+func (a *roleReading) ends(v RoleValue) bool {
+	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.First == v.First && e.Edge == values.End })
+}
+
+// misuse takes back the values that stand behind an operator that excludes them.
+func (a *roleReading) misuse(from, to int) {
+	for _, v := range a.Values {
+		if v.First >= from && v.First < to && !slices.Contains(a.Misused, v.Parameter) {
+			a.Misused = append(a.Misused, v.Parameter)
+		}
+	}
+}
+
+// next is the value that stands behind a place, with small words between.
+func (a *roleReading) next(from, to int) (RoleValue, bool) {
+	for i := from; i < min(to, from+near); i++ {
+		for _, v := range a.Values {
+			if v.First == i {
+				return v, true
+			}
+		}
+		if !a.m.light(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
+			break
+		}
+	}
+	return RoleValue{}, false
+}
+
+// figure tells a number or a date that stands right behind a place.
+func (a *roleReading) figure(from, to int) bool {
+	for i := from; i < min(to, from+2); i++ {
+		if a.m.inEntity[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *roleReading) number(i int) bool {
+	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.Kind == values.Number && e.First <= i && i <= e.Last })
+}

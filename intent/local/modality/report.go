@@ -1,0 +1,288 @@
+package modality
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
+)
+
+// reach is how many tokens stand at most between who did something and the verb.
+const reach = 6
+
+// Reports tells a run that says what somebody did, does or will do: who it was, and
+// behind it a verb in a form that commands nothing ("Ana has cancelled …"); or such
+// a form alone ("booked two days"). Covered tells tokens that belong to values.
+func (m *Message) Reports(from, to int, covered []bool) bool {
+	for k, s := range m.Segments {
+		if m.Ordered(s.From, s.To) {
+			continue
+		}
+		if s.From >= from && s.To <= to && k > 0 && quoted(m, m.Segments[k-1], s) {
+			return true
+		}
+		r := report{m: m, from: max(s.From, from), to: min(s.To, to), covered: covered[max(0, min(s.From-from, len(covered))):]}
+		if s.From < from {
+			r.covered = covered
+		}
+		if r.from < r.to && r.told() {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted tells a clause that hands on what the clause before it says somebody said: "Ana said,
+// we should cancel it".
+func quoted(m *Message, before, s Segment) bool {
+	if s.starts || !m.is(s.From, lexicon.Subject) || m.is(s.From, lexicon.Article) || !m.is(s.From+1, lexicon.Finite) {
+		return false
+	}
+	for i := before.From; i < before.To; i++ {
+		if m.is(i, lexicon.Reports) {
+			return true
+		}
+	}
+	return false
+}
+
+// report looks for a report in one segment.
+type report struct {
+	m        *Message
+	from, to int
+	covered  []bool // by token from `from`
+	possible lexicon.Weights
+}
+
+func (r *report) told() bool {
+	r.skip()
+	if r.from >= r.to {
+		return false
+	}
+	r.possible = lexicon.DetectLanguages(r.m.lex, r.m.Tokens[r.from:r.to], nil).At(0)
+	past := func(l int) bool {
+		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lexicon.Did)
+	}
+	commands := r.m.lex.TellsOf(r.m.language, r.m.Tokens[r.from].Word) && !past(r.m.language) // "crea" commands in Spanish
+	if !r.m.named(r.from) && !commands && r.in(past) {
+		return true
+	}
+	if end := r.names(); end > r.from {
+		return r.verb(end, true)
+	}
+	switch {
+	case r.is(r.from, lexicon.Others):
+		// "they set an alert": whatever form it has, others do it
+		return r.verb(r.from+1, true) || r.from+1 < r.to && r.m.kin(r.from+1) != 0 && !r.m.named(r.from+1) && !r.is(r.from+1, lexicon.Want)
+	case r.is(r.from, lexicon.Subject) && !r.is(r.from, lexicon.Article):
+		return r.verb(r.from+1, false)
+	case r.is(r.from, lexicon.Article), r.is(r.from, lexicon.Pronoun):
+		return r.further()
+	}
+	return false
+}
+
+// skip leaves out what stands before who did it: "then", "apparently", a day.
+func (r *report) skip() {
+	cut := func(n int) {
+		r.from += n
+		r.covered = r.covered[min(n, len(r.covered)):]
+	}
+	for r.from < r.to {
+		i := r.from
+		switch {
+		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
+			cut(1)
+		case r.day(i) > 0:
+			cut(r.day(i))
+		case already(r.m, i):
+			cut(1)
+		default:
+			return
+		}
+	}
+}
+
+// already tells a small word right before a verb of the past: "ya encargué".
+func already(m *Message, i int) bool {
+	t := m.Tokens[i]
+	if !m.is(i, lexicon.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lexicon.Article, lexicon.Pronoun, lexicon.Subject, lexicon.Finite, lexicon.Listing) {
+		return false
+	}
+	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
+		if t.Has(c) {
+			return false
+		}
+	}
+	return m.lex.ToldOf(m.language, m.Tokens[i+1].Word)
+}
+
+// day is how many tokens of a date stand at a place.
+func (r *report) day(i int) int {
+	for _, e := range r.m.entities {
+		if e.First == i && e.Kind == values.Date {
+			return e.Last + 1 - i
+		}
+	}
+	return 0
+}
+
+// names gives the end of the names at the head.
+func (r *report) names() int {
+	end := r.from
+	for i := r.from; i < r.to; i++ {
+		t := r.m.Tokens[i]
+		taken := i-r.from < len(r.covered) && r.covered[i-r.from] && !r.m.inEntity[i]
+		switch {
+		case i > r.from && t.Break, t.Is(tokenize.FormQuoted):
+			return end
+		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
+			end = i + 1
+		case end > r.from && r.m.couples(i): // "Ana and Bruno"
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+// verb reports whether a verb that reports stands at a place, behind small words. What
+// others do in the present is told of them; of oneself it may be a request.
+func (r *report) verb(at int, present bool) bool {
+	for i := at; i < min(r.to, at+reach); i++ {
+		t := r.m.Tokens[i]
+		switch {
+		case i > at && t.Break || at == i && t.Break, !r.m.word(i), r.is(i, lexicon.Want), r.is(i, lexicon.Needing):
+			return false
+		case r.in(func(l int) bool { return r.past(l, i) }):
+			return true
+		case r.helped(i):
+			return true
+		case present && !r.m.light(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
+			return r.m.language != 0 || r.object(i+1)
+		case !r.m.light(i) && !adverbial(t.Fold):
+			return false
+		}
+	}
+	return false
+}
+
+// past tells a form of the past; of a verb that no file has, in the language of the
+// message alone.
+func (r *report) past(language, i int) bool {
+	t := r.m.Tokens[i]
+	if t.In(language, lexicon.Did) || t.In(language, lexicon.Reports) || r.m.lex.ToldOf(language, t.Word) {
+		return true
+	}
+	strange := language == r.m.language && r.m.kin(i) == 0 && !t.Exact() && !r.m.inEntity[i]
+	return strange && !t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
+}
+
+// helped tells an auxiliary with a verb behind it: "has … cancelled", "hat … storniert".
+func (r *report) helped(i int) bool {
+	for l := range r.m.lex.Languages {
+		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lexicon.Helps) {
+			continue
+		}
+		for k := i + 1; k < r.to && !r.m.Tokens[k].In(l, lexicon.Want); k++ {
+			if r.m.word(k) && (k > i+1 || !r.m.Tokens[k].In(l, lexicon.BeforeVerb)) && r.m.lex.Rooted(l, r.m.Tokens[k].Fold) && !r.m.named(k) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// object tells what a verb is said of: "deletes her alerts". Behind a noun stands a
+// preposition: "alerts for Apple".
+func (r *report) object(i int) bool {
+	return i < r.to && (!r.m.light(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
+}
+
+// further looks for a verb of the past behind "the assistant of Ana".
+func (r *report) further() bool {
+	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
+		t := r.m.Tokens[i]
+		switch {
+		case t.Break || r.is(i, lexicon.Want):
+			return false
+		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
+			return true
+		}
+	}
+	return false
+}
+
+// is tells a class in a language that is not ruled out.
+func (r *report) is(i int, c lexicon.Class) bool {
+	return r.m.word(i) && r.in(func(l int) bool { return r.m.Tokens[i].In(l, c) })
+}
+
+func (r *report) in(is func(language int) bool) bool {
+	for l := range r.m.lex.Languages {
+		if r.possible.Possible(l) && is(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// then tells a word that only puts what is told in order.
+func (m *Message) then(i int) bool {
+	connective, ok := m.connective(i)
+	return ok && (connective == lexicon.ConnectiveThen || connective == lexicon.ConnectiveContrast)
+}
+
+// adverbial tells words such as "quickly", "rapidamente".
+func adverbial(fold string) bool {
+	for _, ending := range []string{"ly", "mente", "ment"} {
+		if len(fold) > len(ending)+3 && strings.HasSuffix(fold, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
+// none, nor is a noun that is a word of another language: "the car" of French.
+func (m *Message) reason(i int) bool {
+	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, i)
+	next := i + hit.Tokens
+	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
+		return false
+	}
+	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
+	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
+}
+
+// stressed tells a word that says why elsewhere, and lays stress on a question here: "was gab
+// es denn zuletzt".
+func stressed(m *Message, i int) bool {
+	if !m.is(i, lexicon.Stress) || m.Tokens[i].Break {
+		return false
+	}
+	for k := i - 1; k >= 0; k-- {
+		if m.has(k, lexicon.Asks) {
+			return true
+		}
+		if m.Tokens[k].Break {
+			break
+		}
+	}
+	return false
+}
+
+// foreign tells a word of another language that is a noun here, as behind an article, or where
+// nothing else is said in that language.
+func (m *Message) foreign(i int, hit lexicon.Hit[lexicon.Reason]) bool {
+	if m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject) {
+		return true
+	}
+	for k, t := range m.Tokens {
+		if (k < i || k >= i+hit.Tokens) && m.word(k) && t.In(hit.Language, lexicon.Function) && !m.inEntity[k] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,110 @@
+package retrieve
+
+import (
+	"hash/fnv"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Each fold leaves out one of several examples of each capability, and some capabilities
+// altogether, whose examples then are requests for something that there is not.
+const (
+	foldHold     = 5 // one of so many capabilities is left out of a fold
+	fewExamples  = 500
+	manyExamples = 30000
+)
+
+// HeldOut is an example left out of a fold, with its gold capability.
+type HeldOut struct {
+	Text string
+	// Ref is the capability that is meant; empty if the fold does not have it.
+	Ref string
+}
+
+// FoldCount gives into how many folds examples are split, and how many of these are
+// evaluated.
+func FoldCount(examples int) (folds, asked uint64) {
+	switch {
+	case examples <= fewExamples:
+		return 8, 8
+	case examples <= manyExamples:
+		return 4, 2
+	}
+	return 8, 1
+}
+
+// Sample gives at most n questions, evenly spaced.
+func Sample(questions []HeldOut, most int) []HeldOut {
+	if len(questions) <= most {
+		return questions
+	}
+	out := make([]HeldOut, most)
+	for i := range out {
+		out[i] = questions[i*len(questions)/most]
+	}
+	return out
+}
+
+// Fold is one split of a catalog for cross-validation.
+type Fold struct {
+	Catalog *contracts.Catalog
+	// Number is the place of the fold among as many as Of says.
+	Number, Of uint64
+}
+
+// Split gives the catalog without the fold, and the held-out examples.
+func (f Fold) Split() (*contracts.Catalog, []HeldOut) {
+	var domains []*contracts.DomainEntry
+	var questions []HeldOut
+	for _, from := range f.Catalog.Domains {
+		d := &contracts.DomainEntry{Name: from.Name, Digest: from.Digest, Manifest: from.Manifest}
+		for _, entry := range from.Capabilities {
+			kept, asked := f.entry(entry)
+			questions = append(questions, asked...)
+			if kept != nil {
+				d.Capabilities = append(d.Capabilities, kept)
+			}
+		}
+		domains = append(domains, d)
+	}
+	return contracts.NewCatalog("", domains, nil), questions
+}
+
+// entry gives a capability without the examples of the fold; nil if the fold
+// leaves it out.
+func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []HeldOut) {
+	hints := entry.Capability.Metadata.IntentHints
+	if hints == nil || !entry.Routable() {
+		return entry, nil
+	}
+	at := scatter(entry.Ref())
+	var kept []string
+	var asked []HeldOut
+	turn := at
+	held := (at/f.Of+f.Number)%foldHold == 0
+	for _, example := range hints.Examples {
+		turn++
+		switch {
+		case held:
+			asked = append(asked, HeldOut{Text: example})
+		case turn%f.Of == f.Number:
+			asked = append(asked, HeldOut{Text: example, Ref: entry.Ref()})
+		default:
+			kept = append(kept, example)
+		}
+	}
+	if held {
+		return nil, asked
+	}
+	c, h := *entry.Capability, *hints
+	h.Examples = kept
+	c.Metadata.IntentHints = &h
+	return &contracts.CapabilityEntry{Domain: entry.Domain, Capability: &c, Policy: entry.Policy, Digest: entry.Digest}, asked
+}
+
+// scatter is a number that belongs to a name, whatever stands around it.
+func scatter(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64() >> 8
+}

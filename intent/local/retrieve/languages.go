@@ -1,0 +1,62 @@
+package retrieve
+
+import (
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// surelySpoken is how sure it must be that a text is in a language, commonlySpoken the
+// part of the examples, one in so many, that a language has in which things are asked
+// for: names can make an example look like another one.
+const (
+	surelySpoken   = 0.8
+	commonlySpoken = 20
+	fewestSpoken   = 2
+)
+
+// LanguagesOf detects the languages of examples, as indexes into the lexica.
+func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
+	counts, all := map[int]int{}, 0
+	for _, e := range examples {
+		tokens := tokenize.Tokens(e)
+		if len(tokens) == 0 {
+			continue
+		}
+		weights := lexicon.DetectLanguages(lexica, tokens, nil).At(0)
+		if best := weights.Best(); weights[best] >= surelySpoken {
+			counts[best]++
+			all++
+		}
+	}
+	out := map[int]bool{}
+	for language, n := range counts {
+		if n*commonlySpoken >= all && (n >= fewestSpoken || all < manyEnough) {
+			out[language] = true
+		}
+	}
+	return out
+}
+
+// RepeatedWords are the longer words that two examples and more have; of few examples, one.
+func RepeatedWords(examples []string) []string {
+	seen, often := map[string]int{}, 2
+	if len(examples) <= manyEnough {
+		often = 1
+	}
+	var out []string
+	for _, e := range examples {
+		for _, t := range tokenize.Tokens(e) {
+			if len(t.Fold) < shortestNoun || t.Named() || t.Is(tokenize.FormDigits) || t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Value) {
+				continue
+			}
+			if seen[t.Fold]++; seen[t.Fold] == often && len(out) < mostNouns {
+				out = append(out, t.Fold)
+			}
+		}
+	}
+	return out
+}
+
+// shortestNoun is how many letters a noun of examples has at least, mostNouns how many
+// are kept; of few examples each counts.
+const shortestNoun, mostNouns, manyEnough = 4, 8, 5

@@ -1,0 +1,168 @@
+package slots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Option is one candidate value of a slot: the tokens that it covers, the evidence for it,
+// and its weight relative to leaving the slot empty.
+type Option struct {
+	First, Last int
+	Value       any
+	Evidence    []float64
+	Weight      float64
+}
+
+// Assignment is an assignment problem: which candidate value each slot takes, so that no
+// two cover the same tokens; values in the order of the slots are preferred.
+type Assignment struct {
+	Options [][]Option
+	// Order and Siblings are the evidence that two values come in the order of their
+	// places; Alike tells places that differ in nothing but that.
+	Order, Siblings int
+	Alike           func(a, b int) bool
+	Weights         []float64
+	// Ways is how many assignments were looked at.
+	Ways int
+}
+
+// WeightedSum is the dot product of weights and evidence.
+func WeightedSum(weights, evidence []float64) float64 {
+	out := 0.0
+	for e, x := range evidence {
+		out += x * weights[e]
+	}
+	return out
+}
+
+// LikelyOption is the most probable value of a slot, with its marginal probabilities.
+type LikelyOption struct {
+	Option
+	P   float64
+	Any float64 // that the place has a value at all
+	// Here is that it has this value or another one on some of its words: that
+	// "Paris" is meant in "Paris, France", whether with the country or not.
+	Here float64
+}
+
+// hopeless is the weight from which on an option is not worth a look.
+const hopeless = -3
+
+// BestOptions keeps the best candidates of one of n slots.
+func BestOptions(options []Option, n int) []Option {
+	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= hopeless })
+	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Weight, a.Weight) })
+	return options[:min(len(options), choices(n))]
+}
+
+// assignment is what is chosen for each place: the number of an option, or
+// -1 for none.
+type assignment struct {
+	chosen []int
+	weight float64
+	// inOrder counts pairs in the order of the places less those against it,
+	// inSiblings the same of siblings.
+	inOrder, inSiblings float64
+}
+
+// each visits every assignment in which no two values share a word. There are at
+// most MostWays of them, for no place has more options than choices allows.
+func (z *Assignment) each(visit func(a *assignment)) {
+	a := &assignment{chosen: make([]int, len(z.Options))}
+	z.from(0, a, visit)
+}
+
+func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
+	if k == len(z.Options) {
+		z.Ways++
+		visit(a)
+		return
+	}
+	before := *a
+	a.chosen[k] = -1
+	z.from(k+1, a, visit)
+	for c, o := range z.Options[k] {
+		order, siblings, ok := z.beside(k, a, o)
+		if !ok {
+			continue
+		}
+		a.chosen[k] = c
+		a.inOrder, a.inSiblings = before.inOrder+order, before.inSiblings+siblings
+		a.weight = before.weight + o.Weight + order*z.Weights[z.Order] + siblings*z.Weights[z.Siblings]
+		z.from(k+1, a, visit)
+		a.weight, a.inOrder, a.inSiblings = before.weight, before.inOrder, before.inSiblings
+	}
+	a.chosen[k] = -1
+}
+
+// beside reports whether a value can stand beside those chosen before, and how
+// they are ordered.
+func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
+	for q, c := range a.chosen[:k] {
+		if c < 0 {
+			continue
+		}
+		other := z.Options[q][c]
+		if o.First <= other.Last && other.First <= o.Last {
+			return 0, 0, false
+		}
+		sign := 1.0
+		if o.First < other.First {
+			sign = -1
+		}
+		if z.Alike(q, k) {
+			siblings += sign
+		} else {
+			order += sign
+		}
+	}
+	return order, siblings, true
+}
+
+// Marginals sums over all assignments to give the marginal probability of each value.
+func (z *Assignment) Marginals() []LikelyOption {
+	sums := make([][]float64, len(z.Options))
+	for k := range z.Options {
+		sums[k] = make([]float64, len(z.Options[k]))
+	}
+	var total float64
+	z.each(func(a *assignment) {
+		e := math.Exp(a.weight)
+		total += e
+		for k, c := range a.chosen {
+			if c >= 0 {
+				sums[k][c] += e
+			}
+		}
+	})
+	out := make([]LikelyOption, len(z.Options))
+	for k := range z.Options {
+		for c, sum := range sums[k] {
+			p := sum / total
+			out[k].Any += p
+			if p > out[k].P {
+				out[k].Option, out[k].P = z.Options[k][c], p
+			}
+		}
+		for c, sum := range sums[k] {
+			if o := z.Options[k][c]; o.First <= out[k].Last && out[k].First <= o.Last {
+				out[k].Here += sum / total
+			}
+		}
+	}
+	return out
+}
+
+// MaxAssignments bounds how many assignments are enumerated.
+const MaxAssignments = 5000
+
+// choices is how many options are kept for each of n places.
+func choices(n int) int {
+	most := 8
+	for most > 1 && math.Pow(float64(most+1), float64(n)) > MaxAssignments {
+		most--
+	}
+	return most
+}

@@ -1,0 +1,159 @@
+package slots
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// Conjunct is one of several requests that share a verb: its values, and the tokens of the
+// others.
+type Conjunct struct {
+	Values   map[string]any
+	Evidence map[string]contracts.Evidence
+	Apart    [][2]int
+}
+
+// Coordination is a run of tokens read as one request, which may hold several conjuncts.
+type Coordination struct {
+	Message *Message
+	Set     *Set
+	Run     Range
+	Read    Filled
+	// Either tells a token behind a word such as "or".
+	Either func(i int) bool
+}
+
+// Conjuncts cuts a request into one for each value, where several stand beside each other for a
+// parameter that takes one and nothing else is open, or for each of the sets of values that are
+// said with one verb: "an alert for Acme at 280 and for Umbra at 460". None where it is one.
+func (x *Segmenter) Conjuncts(of Coordination) []Conjunct {
+	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
+		return beside(of.Read)
+	}
+	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > longestGapped {
+		return nil
+	}
+	return gapped{x, of}.shares()
+}
+
+// beside are the requests of which only one value differs.
+func beside(f Filled) []Conjunct {
+	name := f.Missing[0]
+	all := f.Several[name]
+	var out []Conjunct
+	for k, one := range all {
+		s := Conjunct{Values: map[string]any{name: one.Value}, Evidence: map[string]contracts.Evidence{name: one.Evidence}}
+		maps.Copy(s.Values, f.Values)
+		maps.Copy(s.Evidence, f.Evidence)
+		for o, other := range all {
+			if o != k {
+				s.Apart = append(s.Apart, [2]int{other.First, other.Last + 1})
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// gapped reads a request of which the verb is said once, and what is done several times: each
+// time with all of the values that differ.
+type gapped struct {
+	x *Segmenter
+	Coordination
+}
+
+// mostGapped bounds how many requests one verb becomes, fewestGapped is how many values each of
+// them has of its own.
+const mostGapped, fewestGapped = 6, 2
+
+// longestGapped bounds the tokens of such a request: each place where it may be cut reads
+// the values before it anew.
+const longestGapped = 96
+
+// shares are the requests; none where something of it is left.
+func (g gapped) shares() []Conjunct {
+	var runs []Range
+	var read []Filled
+	from := g.Run.From
+	for i := from + 1; i <= g.Run.To; i++ {
+		next, ok := g.boundary(i)
+		if !ok {
+			continue
+		}
+		run := Range{From: from, To: i}
+		f := g.Set.Complete(g.Message, run, nil, g.Set.Fill(g.Message, run, nil))
+		if !g.whole(f) {
+			continue
+		}
+		if len(runs) > 0 && (len(f.Values) < fewestGapped || !g.plain(run, f)) {
+			return nil
+		}
+		runs, read = append(runs, run), append(read, f)
+		from = next
+	}
+	if len(runs) < 2 || len(runs) > mostGapped || from < g.Run.To || len(read[0].Missing) > 0 {
+		return nil
+	}
+	out := make([]Conjunct, 0, len(runs))
+	for k := range runs {
+		out = append(out, g.share(runs, read, k))
+	}
+	return out
+}
+
+// boundary tells a place where one set of values may end, and where the next begins.
+func (g gapped) boundary(i int) (next int, ok bool) {
+	if i == g.Run.To {
+		return i, true
+	}
+	hit, found := lexicon.Find(&g.x.Lexicon.Separators, g.Message.Tokens[:g.Run.To], i)
+	if found && hit.Value == lexicon.ConnectiveAnd && !g.Either(i+1) {
+		return i + hit.Tokens, true
+	}
+	return i, !found && g.Message.Tokens[i].Break
+}
+
+// whole tells a reading with a value for all that is said several times.
+func (g gapped) whole(f Filled) bool {
+	return !slices.ContainsFunc(g.Read.Missing, func(name string) bool { _, has := f.Values[name]; return !has })
+}
+
+// plain tells a run of nothing but values and words of grammar, of which none denies or
+// supposes anything.
+func (g gapped) plain(run Range, f Filled) bool {
+	for i := run.From; i < run.To; i++ {
+		if !f.Covered[i-run.From] && !binds(g.Message.Tokens[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// binds tells a word of grammar that only binds what stands around it together.
+func binds(t tokenize.Token) bool {
+	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
+	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd
+}
+
+// share is one of the requests: what it does not say itself the first one has said.
+func (g gapped) share(runs []Range, read []Filled, k int) Conjunct {
+	s := Conjunct{Values: maps.Clone(read[0].Values), Evidence: maps.Clone(read[0].Evidence)}
+	maps.Copy(s.Values, read[k].Values)
+	maps.Copy(s.Evidence, read[k].Evidence)
+	for o, run := range runs {
+		if o > 0 && o != k {
+			s.Apart = append(s.Apart, [2]int{run.From, run.To})
+		}
+	}
+	for name := range read[k].Values {
+		if ev, ok := read[0].Evidence[name]; ok && k > 0 {
+			first, last := g.Message.TokensIn(ev.Span)
+			s.Apart = append(s.Apart, [2]int{first, last + 1})
+		}
+	}
+	return s
+}

@@ -1,0 +1,142 @@
+package slots
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// Family is what the capabilities of one domain share: parameters of one name take the same
+// values.
+type Family struct {
+	tools *Tools
+	of    []*contracts.Capability
+	once  sync.Once
+	// values are those of the examples by the name of the parameter, aliases what else they
+	// are called, labels the words before them by the pattern.
+	values  map[string][]string
+	aliases map[string]map[string]any
+	labels  map[string][]label
+}
+
+// label is a word that stands right before a value in an example: "the booking B-7".
+type label struct {
+	token tokenize.Token
+	of    *contracts.Capability
+}
+
+// NewFamily puts capabilities together. Nothing is read before it is needed.
+func NewFamily(tools *Tools, of []*contracts.Capability) *Family {
+	return &Family{tools: tools, of: of}
+}
+
+// form is how the values of a parameter are written, "" where its pattern fits any word.
+func (p *param) form() string {
+	if p.pattern == nil || p.loose {
+		return ""
+	}
+	return p.pattern.String()
+}
+
+// shared tells a parameter whose values are words of its own.
+func (p *param) shared() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
+
+// called tells a parameter that holds what anything at all is called.
+func (p *param) called() bool { return slices.Equal(p.words, []string{"name"}) }
+
+func (f *Family) gather() {
+	f.values, f.aliases, f.labels = map[string][]string{}, map[string]map[string]any{}, map[string][]label{}
+	for _, c := range f.of {
+		s := &Set{tools: f.tools}
+		s.compileParams(c)
+		for _, p := range s.params {
+			if !p.shared() {
+				continue
+			}
+			values := slices.Concat(FlattenLists(c.Metadata.ParameterSpecs[p.single].Examples), FlattenLists(c.Metadata.ParameterSpecs[p.list].Examples))
+			for _, v := range values {
+				if word, ok := v.(string); ok && !slices.Contains(f.values[p.name()], word) {
+					f.values[p.name()] = append(f.values[p.name()], word)
+				}
+			}
+			f.alias(p.name(), c.Metadata.ParameterSpecs[p.single].Aliases, c.Metadata.ParameterSpecs[p.list].Aliases)
+			if form := p.form(); form != "" {
+				f.labels[form] = append(f.labels[form], labelsOf(c, values)...)
+			}
+		}
+	}
+}
+
+// alias keeps what values of a parameter are called, the first that says so.
+func (f *Family) alias(name string, of ...map[string]any) {
+	if f.aliases[name] == nil {
+		f.aliases[name] = map[string]any{}
+	}
+	for _, aliases := range of {
+		for spoken, v := range aliases {
+			if _, has := f.aliases[name][spoken]; !has {
+				f.aliases[name][spoken] = v
+			}
+		}
+	}
+}
+
+// labelsOf gives the words of the examples that stand right before a value, but for
+// those that a sentence begins with.
+func labelsOf(c *contracts.Capability, values []any) []label {
+	if c.Metadata.IntentHints == nil {
+		return nil
+	}
+	var out []label
+	for _, example := range c.Metadata.IntentHints.Examples {
+		tokens := tokenize.Tokens(example)
+		for _, v := range values {
+			word, _ := v.(string)
+			words := tokenize.Phrase(word)
+			for i := 2; i+len(words) <= len(tokens) && len(words) > 0; i++ {
+				said := slices.EqualFunc(tokens[i:i+len(words)], words, func(t tokenize.Token, w string) bool { return t.Fold == w })
+				if t := tokens[i-1]; said && !t.Break && !tokens[i].Break && !t.Named() && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) {
+					out = append(out, label{t, c})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fitsAny tells a text that the schema of a parameter allows.
+func (p *param) fitsAny(v any) bool {
+	word, ok := v.(string)
+	return ok && p.fits(word)
+}
+
+// learn gives a capability what the others know.
+func (f *Family) learn(s *Set, c *contracts.Capability) {
+	if f == nil {
+		return
+	}
+	f.once.Do(f.gather)
+	for _, p := range s.params {
+		if !p.shared() {
+			continue
+		}
+		if !p.resolver && !p.called() {
+			for _, v := range f.values[p.name()] {
+				s.addPhrase(v, p, v, kindExample, 0.88)
+			}
+			for _, spoken := range sortedKeys(f.aliases[p.name()]) {
+				if v := f.aliases[p.name()][spoken]; p.fitsAny(v) {
+					s.addPhrase(spoken, p, v, kindAlias, 0.93)
+				}
+			}
+		}
+		for _, l := range f.labels[p.form()] {
+			if l.of != c && s.tools.Lexicon.Kin(l.token.Fold) == 0 {
+				s.known.Add(l.token)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package slots
+
+import (
+	"iter"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Example is a training example: a request whose values are known.
+type Example struct {
+	// Weight is how much it counts beside the others.
+	Weight float64
+
+	assignments []AssignmentExample
+}
+
+// Example reads a request as Complete does and marks what is right. A parameter of
+// which no option is right should stay empty.
+func (t *Tools) Example(entry *contracts.CapabilityEntry, message string, now time.Time, right func(name string, v any) bool, mayLack func(name string) bool) Example {
+	s, m := Compile(t, entry, "", nil), t.Read(message, now)
+	all := Range{To: len(m.Tokens)}
+	filled := s.Fill(m, all, nil)
+	n, params := s.openNumbers(m, all, nil, filled)
+	out := Example{Weight: 1, assignments: []AssignmentExample{teach(params, n.figures(params, n.loose(filled, params)), right, mayLack)}}
+	filled = s.completeNumbers(m, all, nil, filled)
+	f := s.completer(m, all, nil, filled)
+	open := f.open(filled)
+	out.assignments = append(out.assignments, teach(open, f.texts(open), right, mayLack))
+	return out
+}
+
+func teach(params []*param, z *Assignment, right func(name string, v any) bool, mayLack func(name string) bool) AssignmentExample {
+	l := AssignmentExample{Assignment: z, Right: make([][]int, len(params))}
+	for k, p := range params {
+		for c, o := range z.Options[k] {
+			if right(p.name(), o.Value) {
+				l.Right[k] = append(l.Right[k], c)
+			}
+		}
+		if len(l.Right[k]) == 0 || mayLack(p.name()) {
+			l.Right[k] = append(l.Right[k], Unfilled)
+		}
+	}
+	return l
+}
+
+// Weights are the weights of the kinds of evidence.
+type Weights struct{ w weights }
+
+// Prior gives the weights that a fit is regularized towards; kinds of evidence that the
+// examples do not show keep them.
+func Prior() Weights { return Weights{priorWeights()} }
+
+// Shipped gives the weights that are compiled into the program.
+func Shipped() Weights { return Weights{shippedWeights()} }
+
+// With gives tools that weigh in another way.
+func (t *Tools) With(w Weights) *Tools {
+	out := *t
+	out.weights = w.w
+	return &out
+}
+
+// fitHold is how strongly the weights are held to the prior.
+const fitHold = 0.01
+
+// stiffness is how much more strongly than others a weight is held. How often what is
+// optional is said, and numbers are written in words, is a habit of the authors of a set.
+func stiffness(e evidence) float64 {
+	if e == evOptional || e == evFigureOptional || e == evFigureSpelled {
+		return 10
+	}
+	return 1
+}
+
+// Fit fits the weights to training examples, regularized towards the prior. The result is
+// deterministic.
+func Fit(examples []Example, prior Weights) Weights {
+	var all []AssignmentExample
+	for _, l := range examples {
+		for _, p := range l.assignments {
+			p.Worth = l.Weight
+			all = append(all, p)
+		}
+	}
+	return Weights{weights(FitAssignments(all, prior.w[:], func(e int) float64 { return fitHold * stiffness(evidence(e)) }))}
+}
+
+// All gives each weight with the name of its evidence, in order.
+func (w Weights) All() iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for e, x := range w.w {
+			if !yield(evidence(e).String(), x) {
+				return
+			}
+		}
+	}
+}

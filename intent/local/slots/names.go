@@ -1,0 +1,345 @@
+package slots
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// frees are the parameters that take free text.
+func (r *vicinity) frees() []*param {
+	var out []*param
+	for _, p := range r.set.params {
+		if p.free() && p.named(r.only) && (p.resolver || !p.coded()) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// names looks for free texts with strong evidence: capitals, and words that
+// stood before values in the examples.
+func (r *reading) names() {
+	frees := r.near.frees()
+	if len(frees) == 0 {
+		return
+	}
+	signed(r, frees)
+	r.saying(frees)
+	sayingThat(r, frees)
+	tellingThat(r, frees)
+	for i := r.from; i < r.to; i++ {
+		if last, ok := r.spelling.Capitals(i); ok {
+			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
+				last = r.spelling.SecondSurname(i, last)
+			}
+			for _, p := range frees {
+				if r.try(dear) {
+					r.offerName(p, i, last)
+				}
+			}
+			owned(r, frees, i, last)
+			i = last
+			continue
+		}
+		if !r.doc.Tokens[i].Is(tokenize.FormQuoted) {
+			for _, p := range frees {
+				if r.try(dear) {
+					r.plain(p, i)
+				}
+			}
+		}
+	}
+}
+
+// owned offers the full name in a run of capitals behind a word that stands before values of
+// its parameter, and to another one the single name before it: "Luna de Marta Ferro".
+func owned(r *reading, frees []*param, first, last int) {
+	k := first + 1
+	at := slices.IndexFunc(frees, func(q *param) bool { return q.naming && q.written.Words == 1 })
+	if at < 0 || k+2 > last || r.learning || !r.set.tools.cues.Particle[r.doc.Tokens[k].Fold] {
+		return
+	}
+	for _, p := range frees {
+		if p != frees[at] && p.naming && p.written.Words > 1 && r.near.expects(p.lefts, k) && r.try(dear) {
+			r.offerName(frees[at], first, first)
+			r.offerName(p, k+1, last)
+		}
+	}
+}
+
+// signed offers a word behind the sign by which values of a parameter are written:
+// "#random" is a channel.
+func signed(r *reading, frees []*param) {
+	for _, p := range frees {
+		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.Written[w] == "#" }) {
+			continue
+		}
+		for i := r.from; i < r.to && r.try(1); i++ {
+			t := r.doc.Tokens[i]
+			if t.Start == 0 || r.doc.Src[t.Start-1] != '#' || t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed) || r.learning {
+				continue
+			}
+			if v, ok := r.set.parse(p, r.wording.Text(i, i), r.now); ok {
+				r.add(mention{param: p, first: i, last: i, value: v, kind: kindShape, p: 0.86})
+			}
+		}
+	}
+}
+
+// offerName rates a run of capitalised words for a parameter.
+func (r *reading) offerName(p *param, first, last int) {
+	if !p.resolver && p.list == "" {
+		last = r.spelling.Conjoined(first, last, p.naming)
+	}
+	score := 0.3
+	switch {
+	case p.resolver:
+		score = 0.5
+	case p.naming && (r.near.expects(p.lefts, first-1) || r.near.leads(p, first, last)):
+		score = 0.45
+	}
+	plain := last == first && r.doc.Tokens[first].Is(tokenize.FormFirst)
+	if plain {
+		score -= 0.2
+	}
+	if r.spelling.Noun(first, last) && !r.near.expects(p.lefts, first-1) {
+		score -= 0.3
+	}
+	if r.near.somewhere(p, first) {
+		score -= 0.2
+	}
+	score += r.near.context(p, first, last)
+	v, ok := r.set.parse(p, r.wording.Text(first, last), r.now)
+	if ok && (score >= floorOptional || r.set.writes || r.learning || p.resolver) {
+		r.add(mention{param: p, first: first, last: last, value: v, kind: kindName, p: min(score, 0.92)})
+	}
+}
+
+// somewhere tells a name behind a preposition that announces a place, for a
+// parameter that is none by its name and none in the examples.
+func (r *vicinity) somewhere(p *param, first int) bool {
+	if first == r.from || p.sense&(SensePlace|SenseTime) != 0 || r.expects(p.lefts, first-1) {
+		return false
+	}
+	return r.doc.Tokens[first-1].Has(lexicon.Somewhere)
+}
+
+// context is what the words around a text say for a parameter.
+func (r *vicinity) context(p *param, first, last int) float64 {
+	score := 0.0
+	left := r.wording.LeftAt(first - 1)
+	switch {
+	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.qualifies(q, first, last) }):
+		return 0 // "the Spare OpenAI credential" is no model
+	case r.expects(p.lefts, first-1), p.naming && r.leads(p, first, last):
+		score += 0.32
+	case p.naming && introduces(left) && !r.belongsElsewhere(p, left):
+		score += 0.16
+	}
+	if r.after(p, first) {
+		score += 0.25
+	}
+	switch {
+	case r.qualifies(p, first, last):
+		score += 0.5
+	case last+1 < r.to && r.expects(p.rights, last+1):
+		score += 0.1
+	}
+	return score
+}
+
+// leads tells a name of several words that begins a text, for a parameter whose values begin
+// some of the examples: "Mill Lane Books needs 30 posters".
+func (r *vicinity) leads(p *param, first, last int) bool {
+	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lexicon.Want)) {
+		return false
+	}
+	for i := r.from; i < first; i++ {
+		if !r.doc.Tokens[i].Has(lexicon.Article) {
+			return false
+		}
+	}
+	return true
+}
+
+// qualifies tells a text between an article and the name of a parameter that is not
+// what is said or written: "the Team OpenAI credential".
+func (r *vicinity) qualifies(p *param, first, last int) bool {
+	name := last + len(p.words)
+	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.PhraseEndsAt(p.words, name) &&
+		r.doc.Tokens[first-1].Has(lexicon.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
+}
+
+// belongsElsewhere reports whether the examples use a word before another
+// parameter.
+func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
+	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.lefts[stem] > 0 })
+}
+
+// introduces tells words that often stand before a name.
+func introduces(fold string) bool { return InClass(fold, lexicon.Introduces) }
+
+// saying takes what follows a word such as "saying" as the only free text that
+// is asked for.
+func (r *reading) saying(frees []*param) {
+	var only *param
+	for _, p := range frees {
+		if !p.required || p.resolver || p.pattern != nil || p.list != "" {
+			continue
+		}
+		if only != nil {
+			return
+		}
+		only = p
+	}
+	if only == nil {
+		return
+	}
+	for i := r.from + 1; i+1 < r.to; i++ {
+		if !speaks(r.doc.Tokens[i].Fold) || r.wording.QuotedFrom(i) {
+			continue // the words that are said stand in quotation marks then
+		}
+		if v, ok := r.set.parse(only, r.wording.Text(i+1, r.to-1), r.now); ok {
+			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
+		}
+		return
+	}
+}
+
+func speaks(fold string) bool { return InClass(fold, lexicon.Saying) }
+
+// usualLeft is in how many examples a word stands before a parameter that then says
+// what follows: "the channel lobby".
+const usualLeft = 2
+
+// plain rates a text in small letters: only where a word stands before it that
+// announces the parameter.
+func (r *reading) plain(p *param, first int) {
+	if first == r.from || r.doc.Tokens[first].Break || p.naming && !r.learning && r.spelling.Capitalises() {
+		return
+	}
+	left := r.wording.LeftAt(first - 1)
+	learned := r.near.expects(p.lefts, first-1)
+	own := r.near.after(p, first) && (p.resolver || LinksName(r.doc.Tokens[first-1].Fold))
+	thing := r.near.thing(p)
+	if LinksName(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) || thing && r.spelling.Familiar(first) {
+		return // the value comes later
+	}
+	if !learned && !own && (!p.resolver || !introduces(left) || r.near.belongsElsewhere(p, left)) {
+		return
+	}
+	last := r.plainEnd(p, first)
+	if learned && p.speaks(r.set.tools.cues) && !r.learning {
+		last = r.speechEnd(p, first)
+	}
+	if last < first {
+		return
+	}
+	score := 0.25
+	switch {
+	case p.naming && last > first:
+		score = 0.45
+	case p.resolver:
+		score = 0.4
+	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
+		score = 0.5
+	}
+	v, ok := r.set.parse(p, r.wording.Text(first, last), r.now)
+	if ok && (p.pattern == nil || p.resolver || p.pattern.MatchString(r.wording.Text(first, last))) {
+		r.add(mention{param: p, first: first, last: last, value: v, kind: kindContext, p: min(score+r.near.context(p, first, last), 0.85)})
+	}
+}
+
+// thing tells a parameter whose values are short names of things: no word of the
+// request is one of theirs.
+func (r *vicinity) thing(p *param) bool {
+	return !p.resolver && p.written.Things() && !p.speaks(r.set.tools.cues)
+}
+
+// plainEnd finds the last token of a text that begins at first: a resolved
+// name ends at any word of the request or of grammar, other texts only where
+// the next parameter is announced.
+func (r *reading) plainEnd(p *param, first int) int {
+	last, thing := first-1, r.near.thing(p)
+	for i := first; i < r.to && i < first+MaxNameTokens; i++ {
+		t := r.doc.Tokens[i]
+		if i > first && t.Break || r.inEntity[i] || t.Is(tokenize.FormQuoted) || r.isKnownValue(i) {
+			break
+		}
+		light, known := r.set.tools.Lexicon.StopWord(t.Fold), r.spelling.Familiar(i) || r.spelling.Request.AskedHowMany(r.doc, r.from, i)
+		if p.resolver && (light || known || r.set.tools.cues.Verbal[t.Fold]) || i == first && light {
+			break
+		}
+		if i > first && thing && (known && !light || t.Has(lexicon.Finite)) {
+			break
+		}
+		if !p.resolver && light && r.near.belongsElsewhere(p, r.wording.LeftAt(i)) {
+			break
+		}
+		last = i
+	}
+	for last >= first && r.set.tools.Lexicon.StopWord(r.doc.Tokens[last].Fold) {
+		last--
+	}
+	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(tokenize.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {
+		last++ // no value ends inside "10.0.0.7"
+	}
+	return last
+}
+
+// isKnownValue reports whether a value that is known by name begins here.
+func (r *reading) isKnownValue(i int) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool {
+		return m.first == i && (m.kind == kindAlias || m.kind == kindEnum || m.kind == kindExample || m.kind == kindPattern)
+	})
+}
+
+// lists follows commas and words such as "and" from a value to its neighbours
+// of the same kind.
+func (r *reading) lists() {
+	for k := 0; k < len(r.mentions); k++ {
+		m := r.mentions[k]
+		if m.param.kind != "string" || m.param.list == "" && !m.param.naming || len(m.param.enum) > 0 || m.kind == kindKeyed || m.doubt {
+			continue
+		}
+		first, ok := r.wording.BehindConnector(m.last)
+		if !ok || !m.param.free() || !m.param.naming && m.kind != kindName && m.kind != kindContext {
+			continue
+		}
+		last, ok := r.spelling.Capitals(first)
+		switch {
+		case m.kind == kindQuoted:
+			last = r.wording.QuotedTo(first)
+		case !ok:
+			last = listItem(r, m, first)
+		}
+		if last < first || r.mentioned(m.param, first, m.p-0.02) {
+			continue
+		}
+		if v, ok := r.set.parse(m.param, r.wording.Text(first, last), r.now); ok {
+			r.add(mention{param: m.param, first: first, last: last, value: v, kind: m.kind, p: m.p - 0.01, item: true})
+		}
+	}
+}
+
+// listItem finds the last token of a list item in small letters. Behind a name only
+// a name goes on, behind a code no words do, and words that more follows are another request: "for Ana and
+// bake a cake".
+func listItem(r *reading, m mention, first int) int {
+	last := r.plainEnd(m.param, first)
+	next := last + 1
+	if m.kind == kindPattern || r.doc.Tokens[m.first].Is(tokenize.FormTitle|tokenize.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !IsCoordination(r.doc.Tokens[next].Fold) {
+		return first - 1
+	}
+	return last
+}
+
+// mentioned reports whether a place was already read for the parameter, with at
+// least this evidence.
+func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool {
+		return m.param == p && m.first <= first && m.last >= first && m.p >= atLeast
+	})
+}

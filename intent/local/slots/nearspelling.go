@@ -1,0 +1,33 @@
+package slots
+
+// NearSpelling reports whether two words differ by at most one letter, or by two
+// letters exchanged.
+func NearSpelling(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) {
+		return true
+	}
+	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// SameInflection tells two forms of one word in any language that puts endings behind
+// stems: they begin with the same five letters and two thirds of the longer.
+func SameInflection(a, b string) bool {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	return same >= 5 && 3*same >= 2*max(len(a), len(b))
+}

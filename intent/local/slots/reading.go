@@ -1,0 +1,195 @@
+package slots
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
+)
+
+// mention is one possible value at one place.
+type mention struct {
+	param       *param
+	first, last int
+	span        tokenize.Span // empty: that of the tokens
+	value       any
+	values      []any // of a whole list
+	kind        string
+	p           float64
+	doubt       bool // two readings: the place is taken, the value is not
+	shared      bool // another value stands on the same words by right
+	item        bool // read because it stands in a list beside another value
+}
+
+// reading finds the values that a passage may hold, each with how sure it is. Which
+// of them go together is the solver's to say.
+type reading struct {
+	*passage
+	mentions []mention
+	beside   bool // what is told beside a request is read
+	tries    int  // places that were looked at for a parameter
+}
+
+// maxMentions and maxTries bound the work on a hostile text: how many values are
+// kept, and how often a place is looked at for a parameter.
+const (
+	maxMentions = 400
+	maxTries    = 200_000
+	dear        = 8
+)
+
+// try reports whether one more place may be looked at. To compare words costs 1, to
+// weigh what stands around them more.
+func (r *reading) try(cost int) bool {
+	if r.tries+cost > maxTries || len(r.mentions) >= maxMentions {
+		return false
+	}
+	r.tries += cost
+	return true
+}
+
+func (r *reading) add(m mention) {
+	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
+		return
+	}
+	if m.first < r.from || m.last >= r.to || vague(r, m) || m.param.resolver && AfterNaming(r.doc.Tokens, m.first) {
+		return
+	}
+	r.mentions = append(r.mentions, m)
+}
+
+// vague tells words that stand for what is not said, taken as they stand: who is asked to
+// "post something" must ask what.
+func vague(r *reading, m mention) bool {
+	if m.kind != kindContext && m.kind != kindName {
+		return false
+	}
+	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t tokenize.Token) bool { return !t.Has(lexicon.Indefinite) || t.Is(tokenize.FormQuoted) })
+}
+
+// collect finds every possible value.
+func (r *reading) collect() {
+	if len(r.set.params) == 0 {
+		return
+	}
+	r.numerals.count()
+	for _, e := range r.entities {
+		if e.First >= r.from && e.Last < r.to {
+			for i := e.First; i <= e.Last; i++ {
+				r.inEntity[i] = true
+			}
+			r.entity(e)
+		}
+	}
+	for i := r.from; i < r.to; i++ {
+		r.known(i)
+		r.keyed(i)
+		r.boolean(i)
+		r.month(i)
+		r.ordinal(i)
+		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
+			r.identifier(c)
+			humped(r, c)
+		}
+	}
+	r.series()
+	r.quoted()
+	r.names()
+	r.counted()
+	r.lists()
+	r.informed()
+}
+
+// after reports whether the words of the parameter's name stand right before
+// token i, such as "title" in "title Senior Engineer". Of several words the
+// last is enough.
+func (r *vicinity) after(p *param, i int) bool {
+	j := i - 1
+	for steps := 0; j >= r.from && steps < 2; steps++ {
+		if r.doc.Tokens[j+1].Break {
+			return false
+		}
+		stem := r.doc.Tokens[j].Stem
+		if slices.Contains(p.words, stem) && (len(p.words) == 1 || !r.set.tools.Lexicon.StopWord(stem) || r.wording.PhraseEndsAt(p.words, j)) {
+			return true
+		}
+		switch r.doc.Tokens[j].Fold {
+		case "is", "as", "called", "named", "equals":
+		case "to", "of", "at", "the", "a":
+			if p.free() {
+				return false // "a message to Ana" does not say that Ana is the message
+			}
+		default:
+			return false
+		}
+		j--
+	}
+	return false
+}
+
+// in gives the place of a mention in a text.
+func (m mention) in(d *values.Doc) tokenize.Span {
+	if m.span.End > m.span.Start {
+		return m.span
+	}
+	return tokenize.Span{Start: d.Tokens[m.first].Start, End: d.Tokens[m.last].End}
+}
+
+// identifier offers a chunk to the parameters whose pattern or examples it
+// fits.
+func (r *reading) identifier(c values.Chunk) {
+	t := r.doc.Tokens[c.First]
+	digit := strings.ContainsFunc(c.Text, unicode.IsDigit)
+	if !digit && !t.Is(tokenize.FormCaps) && c.Last == c.First || !digit && r.set.Knows(t) && !r.learning {
+		return
+	}
+	for _, p := range r.set.params {
+		if !p.identified(r.inEntity[c.First]) {
+			continue
+		}
+		like := p.shapes.Like(c.Text)
+		if like == 0 && digit && p.resolver && r.near.expects(p.lefts, c.First-1) {
+			like = 0.76 // a code of a form that no example has, where the examples have theirs
+		} else if like > 0 && like < 0.6 {
+			like += r.near.context(p, c.First, c.Last)
+		}
+		m := mention{param: p, first: c.First, last: c.Last, span: c.Span, value: tokenize.Clean(c.Text), kind: kindShape, p: like}
+		if p.pattern != nil {
+			m.kind, m.p = kindPattern, like
+			switch upper := strings.ToUpper(c.Text); {
+			case p.pattern.MatchString(c.Text):
+				m.p = max(like, p.patternWorth(digit || t.Is(tokenize.FormCaps)))
+			case digit && p.pattern.MatchString(upper):
+				m.value, m.p = upper, 0.8
+			case !p.resolver:
+				continue
+			}
+		}
+		if r.inEntity[c.First] && like == 0 && p.loose && !r.near.after(p, c.First) {
+			continue // a plain number or a date fits many patterns
+		}
+		if m.p > 0 {
+			r.add(m)
+		}
+	}
+}
+
+// identified tells a parameter that a code may be a value of; one in a date or a time is
+// none of a time of day.
+func (p *param) identified(inEntity bool) bool {
+	return p.kind == "string" && len(p.enum) == 0 && !p.temporal() && (!inEntity || p.clock == "")
+}
+
+// patternWorth is how much a match of the pattern tells.
+func (p *param) patternWorth(special bool) float64 {
+	if special {
+		return 0.86
+	}
+	if p.loose {
+		return 0
+	}
+	return 0.7
+}

@@ -1,0 +1,45 @@
+package slots
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Requirements are the required parameters of a schema, and the groups of alternatives of
+// which one must be complete.
+type Requirements struct {
+	All    []string
+	Groups [][][]string
+}
+
+// RequirementsOf reads them from a schema.
+func RequirementsOf(root *contracts.SchemaView) Requirements {
+	r := Requirements{All: root.Required}
+	for _, choices := range root.Choices {
+		var group [][]string
+		for _, c := range choices {
+			group = append(group, c.Required)
+		}
+		r.Groups = append(r.Groups, group)
+	}
+	return r
+}
+
+// Mentions tells a name among them.
+func (r Requirements) Mentions(name string) bool {
+	if name == "" {
+		return false
+	}
+	if slices.Contains(r.All, name) {
+		return true
+	}
+	for _, group := range r.Groups {
+		for _, alt := range group {
+			if slices.Contains(alt, name) {
+				return true
+			}
+		}
+	}
+	return false
+}

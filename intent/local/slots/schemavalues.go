@@ -1,0 +1,30 @@
+package slots
+
+import "encoding/json"
+
+// FlattenLists opens lists, which are examples of their items.
+func FlattenLists(values []any) []any {
+	var out []any
+	for _, v := range values {
+		if list, ok := v.([]any); ok {
+			out = append(out, list...)
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// EnumKind gives the type of the values that a list of options has.
+func EnumKind(enum []any) string {
+	if len(enum) == 0 {
+		return "string"
+	}
+	switch enum[0].(type) {
+	case float64, int, json.Number:
+		return "number"
+	case bool:
+		return "boolean"
+	}
+	return "string"
+}

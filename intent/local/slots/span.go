@@ -1,0 +1,282 @@
+package slots
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
+)
+
+// maxSpans bounds how many places of one request are weighed.
+const maxSpans = 40
+
+// span is a run of words that may be a value, and what stands around it.
+type span struct {
+	first, last int
+	// proper tells that it is written as a name is.
+	proper bool
+	// prep is the preposition that governs it, "" when there is none; governor
+	// is its place, or that of the word before.
+	prep     string
+	governor int
+	// cut is the number of content words beside it that it leaves out, bridged
+	// that it goes on over a word such as "of".
+	cut     int
+	severed int // the same of names behind a particle
+	bridged bool
+	quoted  bool
+	// comma tells two names with a comma between: "Porto, Portugal".
+	comma bool
+	// calendar tells a time that is said in words, such as "next month".
+	calendar bool
+	// code tells what is written as no word is: a path, a version, an address. Text
+	// is what stands there, with its signs.
+	code bool
+	raw  string
+	// currency is the code of a currency that is named.
+	currency string
+	// bracketed tells a list in brackets.
+	bracketed bool
+	// items are the parts of a list.
+	items []span
+}
+
+// field is what a request leaves to be explained: its words without those
+// that are values already.
+type field struct {
+	*passage
+	taken []bool // by token, from r.from
+	spans []span
+	// asked is how many required parameters are open, places how many of all are
+	// about places, and names how many names the text has.
+	asked, places, names int
+	// news is how many runs of words there are that the request does not know.
+	news int
+	// entityAt are the typed values by their places.
+	entityAt map[int]values.Entity
+	// figureAt are the places of numbers.
+	figureAt map[int]bool
+	// english tells an English text, in which "a" is no preposition.
+	english bool
+	// small tells a text without capitals, where small letters say nothing.
+	small bool
+	// takesMoney tells that one of the open parameters is a currency, speech that one
+	// holds what somebody says.
+	takesMoney, speech bool
+	// takesList tells that one of the open parameters takes nothing but a list.
+	takesList bool
+	// inner tells words inside a longer name, with what it costs to begin there.
+	inner map[int]int
+}
+
+// content tells words that may belong to a value.
+func (f *field) content(i int) bool {
+	if i < f.from || i >= f.to || f.taken[i-f.from] {
+		return false
+	}
+	t := f.doc.Tokens[i]
+	if t.Is(tokenize.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
+		return false
+	}
+	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.ends(i-1) {
+		return true
+	}
+	if f.light(i) {
+		// "The Who" and "Los Angeles" hold a light word, written as a name.
+		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
+	}
+	return true
+}
+
+// opensName tells a word before a name in a text without capitals: "são paulo".
+func (f *field) opensName(i int) bool {
+	next := i + 1
+	return f.small && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
+		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
+}
+
+// touches reports whether one of two neighbours is a name by itself.
+func (f *field) touches(i, j int) bool {
+	if i < f.from || j >= f.to || f.doc.Tokens[j].Break {
+		return false
+	}
+	k := j
+	if f.light(j) {
+		k = i
+	}
+	return !f.light(k) && !f.taken[k-f.from] && f.capital(k)
+}
+
+// light tells words that carry grammar and no value.
+func (f *field) light(i int) bool {
+	t := f.doc.Tokens[i]
+	if t.Is(tokenize.FormCaps) || f.letter(i) {
+		return false
+	}
+	_, prep := f.set.tools.cues.Preps[t.Fold]
+	return prep || t.Has(lexicon.Subject) || f.set.tools.Lexicon.StopWord(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
+}
+
+// capital tells words that are written as names are. A capital at the start of
+// a sentence says nothing.
+func (f *field) capital(i int) bool {
+	t := f.doc.Tokens[i]
+	switch {
+	case t.Is(tokenize.FormMixed):
+		return true
+	case t.Is(tokenize.FormCaps) && !f.set.tools.cues.Code[t.Stem]:
+		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(tokenize.FormTitle)
+	case f.set.tools.cues.Code[t.Stem]:
+		return false // "ID" and "No" announce a code
+	case f.letter(i):
+		return true
+	}
+	return t.Is(tokenize.FormTitle) && (!t.Is(tokenize.FormFirst) || f.spelling.BeginsName(i))
+}
+
+// letter tells a single capital that is a name or a part of one, such as the
+// "C" of "vitamin C".
+func (f *field) letter(i int) bool {
+	t := f.doc.Tokens[i]
+	if t.End-t.Start != 1 || t.Is(tokenize.FormFirst) || t.Fold == "i" {
+		return false
+	}
+	c := f.doc.Src[t.Start]
+	return c >= 'A' && c <= 'Z'
+}
+
+// follows reports whether token i continues the run that token i-1 belongs to.
+func (f *field) follows(i int) bool {
+	if _, _, code := f.codeAt(i); code {
+		return false
+	}
+	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
+}
+
+// titled reports whether nothing but the dot of a title such as "Dr." stands before
+// a token.
+func (f *field) titled(i int) bool {
+	return i > f.from && f.set.tools.cues.Titles[f.doc.Tokens[i-1].Fold] && f.wording.Gap(i-1, i) == ". "
+}
+
+// find lists the candidate spans from left to right.
+func (f *field) find() {
+	var items []span
+	for i := f.from; i < f.to; {
+		end := i
+		if last, ok := f.relativeTime(i); ok {
+			f.add(span{first: i, last: last, calendar: true})
+		}
+		if last, ok := f.currencyAt(i); ok {
+			end = last
+		}
+		raw, last, code := f.codeAt(i)
+		if whole, to, is := values.FormulaAt(f.doc, i, f.to); is && to >= last && !slices.Contains(f.taken[i-f.from:to+1-f.from], true) {
+			raw, last, code = whole, to, true
+		}
+		switch {
+		case code:
+			end = last
+			items = append(items, f.add(span{first: i, last: end, code: true, raw: raw}))
+		case f.doc.Tokens[i].Is(tokenize.FormQuoted) && !f.taken[i-f.from]:
+			for end+1 < f.to && f.doc.Tokens[end+1].Is(tokenize.FormQuoted) && !ClosesQuote(f.wording.Gap(end, end+1)) {
+				end++
+			}
+			if i > f.from || end < f.to-1 {
+				items = append(items, f.add(span{first: i, last: end, quoted: true}))
+			}
+		case f.content(i):
+			for end+1 < f.to && f.follows(end+1) {
+				end++
+			}
+			items = append(items, f.chunk(i, end))
+		}
+		i = end + 1
+	}
+	f.countNames(items)
+	f.lists(items)
+}
+
+// countNames counts the names, and offers two with a comma between as one.
+func (f *field) countNames(items []span) {
+	for k, s := range items {
+		listed := f.takesList && k > 0 && f.listed(items[k-1], s)
+		if s.proper && f.inner[s.first] == 0 && !listed {
+			f.names++
+		}
+		if !listed && !s.proper && !f.knownRun(s) {
+			f.news++
+		}
+		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.Gap(s.first-1, s.first)) == "," {
+			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
+			if f.places == 1 {
+				f.names--
+			}
+		}
+	}
+}
+
+// knownRun tells a run of words of the request.
+func (f *field) knownRun(s span) bool {
+	for i := s.first; i <= s.last; i++ {
+		if !f.known(i) && !f.verbal(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// relativeTime finds "next month" and "this weekend".
+func (f *field) relativeTime(i int) (last int, ok bool) {
+	c := f.set.tools.cues
+	if !c.Deictic[f.doc.Tokens[i].Fold] || i+1 >= f.to || f.taken[i-f.from] || f.taken[i+1-f.from] || f.doc.Tokens[i+1].Break {
+		return 0, false
+	}
+	fold := f.doc.Tokens[i+1].Fold
+	return i + 1, c.Calendar[fold] || c.Names[f.doc.Tokens[i+1].Stem]&SenseTime != 0 || fold == "week" || fold == "quarter"
+}
+
+func (f *field) add(s span) span {
+	s.governor, s.prep = f.governed(s.first)
+	if len(f.spans) >= maxSpans || s.last < s.first || s.last-s.first >= MaxNameTokens && !s.quoted {
+		return s
+	}
+	for _, o := range f.spans {
+		if o.first == s.first && o.last == s.last {
+			return o
+		}
+	}
+	f.spans = append(f.spans, s)
+	return s
+}
+
+// governed finds the word that a span depends on: a preposition before it,
+// over articles, or the word right before. Beside "and" it is that of the
+// neighbour.
+func (f *field) governed(first int) (int, string) {
+	for j := first - 1; j >= f.from && j >= first-4; j-- {
+		t := f.doc.Tokens[j]
+		if f.doc.Tokens[j+1].Break && !f.doc.Tokens[j+1].Glued || IsCoordination(t.Fold) && t.Fold != "to" && t.Fold != "with" {
+			return f.neighbour(j, first)
+		}
+		if _, ok := f.set.tools.cues.Preposition(t.Fold, f.english); ok {
+			return j, t.Fold
+		}
+		if f.content(j) || f.taken[j-f.from] {
+			return j, ""
+		}
+	}
+	return first - 1, ""
+}
+
+// neighbour gives the governor of the span before a comma or "and".
+func (f *field) neighbour(j, first int) (int, string) {
+	for _, o := range slices.Backward(f.spans) {
+		if o.last < first && o.last >= j-1 {
+			return o.governor, o.prep
+		}
+	}
+	return first - 1, ""
+}

@@ -1,0 +1,141 @@
+package slots
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// Stated reads what a statement beside a request gives beyond doubt for parameters that
+// have no value yet: an address, a code or a quotation that one parameter alone takes, what
+// can or cannot be, and a time of day where the statement says what it is the time of. In one
+// that denies something only what cannot be is read.
+func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) (map[string]any, map[string]contracts.Evidence) {
+	r := &reading{passage: s.passage(m, run, nil), beside: true}
+	r.collect()
+	out, evidence := map[string]any{}, map[string]contracts.Evidence{}
+	for _, p := range s.params {
+		if p.single == "" || has(values, p.single) || has(values, p.list) {
+			continue
+		}
+		found := statedFor(r, p)
+		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
+			continue
+		}
+		span := found[0].in(r.doc)
+		out[p.single] = found[0].value
+		evidence[p.single] = contracts.Evidence{Kind: found[0].kind, P: found[0].p, Span: [2]int{span.Start, span.End}}
+	}
+	return out, evidence
+}
+
+// maxForeignWords is how many words that the request does not know a statement has at most
+// beside its value: its verb.
+const maxForeignWords = 1
+
+// statedFor are the places that a parameter alone takes, by the looks of what stands there.
+func statedFor(r *reading, p *param) []mention {
+	var out []mention
+	for _, m := range r.mentions {
+		if m.param != p || !stands(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
+			continue
+		}
+		rival := slices.ContainsFunc(r.mentions, func(o mention) bool {
+			return o.param != p && o.first <= m.last && m.first <= o.last && (stands(r, o) || o.p >= floorOptional)
+		})
+		if rival {
+			return nil
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// stands tells a value of a kind that is not mistaken for another.
+func stands(r *reading, m mention) bool {
+	p := m.param
+	switch m.kind {
+	case kindAddress:
+		return p.format != "" && m.p >= floorOptional && !m.doubt
+	case kindTime:
+		return !m.doubt
+	case kindPattern:
+		return !p.loose && p.clock == "" && m.p >= floorOptional
+	case kindBoolean:
+		return m.p < worthNamed
+	case kindQuoted:
+		return p == r.near.uttered(r.near.frees())
+	}
+	return false
+}
+
+// foreignWords counts the words beside a value that the request does not know; a name that
+// is none of its values, and another value, are too many.
+func foreignWords(r *reading, of mention, values map[string]any) int {
+	var said []string
+	for _, v := range values {
+		if name, ok := v.(string); ok {
+			said = append(said, tokenize.Phrase(name)...)
+		}
+	}
+	n := 0
+	for i := r.from; i < r.to; i++ {
+		t := r.doc.Tokens[i]
+		switch {
+		case i >= of.first && i <= of.last, r.spelling.Familiar(i), r.set.tools.Lexicon.StopWord(t.Fold), slices.Contains(said, t.Fold):
+		case t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) || r.inEntity[i] || t.Named() && !r.spelling.CapitalNouns() && !r.wording.Owned(i):
+			return maxForeignWords + 1
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// tellsOf tells a statement that has a word of a parameter's name, or of its description
+// alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
+// said is behind a verb of saying, too.
+func tellsOf(r *reading, p *param, of mention) bool {
+	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk, stem) || p.own[stem]) }
+	for i := r.from; i < r.to; i++ {
+		if i >= of.first && i <= of.last {
+			continue
+		}
+		stem := r.doc.Tokens[i].Stem
+		if own(stem) && !r.doc.Tokens[i].Has(lexicon.Function) || of.kind == kindQuoted && r.set.tools.cues.Utters[stem] {
+			return true
+		}
+		for j := i + 1; j < min(r.to, i+3); j++ {
+			if slices.Contains(p.words, stem+r.doc.Tokens[j].Stem) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Takes tells by token what a parameter without a value could take by its looks alone, so
+// that it is not passed over where it is said beside a request.
+func (a RequestWords) Takes(m *Message, values map[string]any) []bool {
+	out := make([]bool, len(m.Tokens))
+	r := &reading{passage: a.of.passage(m, Range{To: len(m.Tokens)}, nil)}
+	r.collect()
+	for _, n := range r.mentions {
+		if has(values, n.param.single) || has(values, n.param.list) || !stands(r, n) {
+			continue
+		}
+		for i := n.first; i <= n.last; i++ {
+			out[i] = true
+		}
+	}
+	for _, e := range r.wording.Numbers() {
+		for _, p := range a.of.params {
+			if p.takesClock() && !has(values, p.single) && r.wording.BareHour(e) {
+				out[e.First] = true
+			}
+		}
+	}
+	return out
+}

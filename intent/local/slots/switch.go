@@ -1,0 +1,226 @@
+package slots
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+	"github.com/manifold-run/manifold/intent/local/values"
+)
+
+// boolean reads a switch that is said at a place: "notify" or "all day", also behind a
+// negation.
+func (r *reading) boolean(i int) {
+	for _, p := range r.set.params {
+		if p.kind != "boolean" || p == r.set.informing && !r.learning {
+			continue // who is told is read as a clause
+		}
+		first, last, score, ok := switchAt(r, p, i)
+		if !ok {
+			if first, last, on, said := noted(r, p, i); said {
+				r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: worthAble})
+			}
+			continue
+		}
+		says, known := p.says[r.doc.Tokens[last].Stem]
+		on := (!known || says || score != worthAble) && (r.learning || !TakesAway(r.set.tools.Lexicon.Lexica, r.set.kinds, r.doc.Tokens[r.from:r.to]))
+		for j := last; j >= r.from && j >= first-negationReach && (j >= first || !r.doc.Tokens[j+1].Break); j-- {
+			if IsNegation(r.doc.Tokens[j].Fold) {
+				first, on = min(first, j), !on
+				break
+			}
+		}
+		r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: score})
+	}
+}
+
+// noted reads what says of a switch that it is off by the noun of its name ("no fee"), or
+// whether it is so by its description: one word of it where something is only looked for, two
+// in a row where something is done.
+func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
+	t := r.doc.Tokens[i]
+	if (t.Stem == p.tail || slices.Contains(p.lacks, t.Stem)) && r.near.alone(p, t.Stem) {
+		if j, no := FindDenial(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lexicon.Switches) && !r.doc.Tokens[j].Has(lexicon.Finite) {
+			return j, i, false, true
+		}
+	}
+	first, on, ok = p.says.Said(r.doc.Tokens, r.from, i)
+	if !ok || !r.set.writes {
+		return first, i, on, ok && !r.learning
+	}
+	if next := i + 1; next < r.to && !r.doc.Tokens[next].Break {
+		_, same, two := p.says.Said(r.doc.Tokens, r.from, next)
+		return first, next, on, two && same == on && !r.learning
+	}
+	return 0, 0, false, false
+}
+
+// learnLacking keeps the nouns behind words such as "without" in an example, for the only switch
+// that there is: "ohne Gebühr".
+func learnLacking(s *Set, d *values.Doc, covered []bool) {
+	is := func(p *param) bool { return p.kind == "boolean" }
+	if at := slices.IndexFunc(s.params, is); at >= 0 && !slices.ContainsFunc(s.params[at+1:], is) {
+		s.params[at].lacks = append(s.params[at].lacks, LackingNouns(s.tools.Lexicon.Lexica, d.Tokens, covered)...)
+	}
+}
+
+// alone tells that no other parameter has a word in its name.
+func (r *vicinity) alone(p *param, stem string) bool {
+	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, stem) })
+}
+
+// Open are the nouns of switches that have no value, of what is done: a word for one of them
+// may say how it is set. Those that are words of something else tell nothing.
+func (a RequestWords) Open(values map[string]any) []string {
+	var out []string
+	for _, p := range a.of.params {
+		if !a.of.writes || p.tail == "" || has(values, p.single) || slices.ContainsFunc(a.of.params, func(q *param) bool {
+			return q != p && (q.desc[p.tail] || slices.Contains(q.words, p.tail) || slices.Contains(q.enum, any(p.tail)))
+		}) {
+			continue
+		}
+		out = append(out, p.tail)
+	}
+	return out
+}
+
+// informed reads whether somebody is told, for the only switch whose name says so. What else
+// the words for whom could be is not meant there.
+func (r *reading) informed() {
+	p, who := r.set.informing, r.set.informed
+	if p == nil || r.learning {
+		return
+	}
+	for i := r.from; i < r.to; i++ {
+		c, ok := ReadNotification(r.set.tools.Lexicon.Lexica, r.doc.Tokens, r.from, r.to, i, func(j int) bool { return slices.Contains(who, r.doc.Tokens[j].Stem) || r.near.standsFor(j, who) })
+		if !ok || !r.try(1) || !r.beside && !r.near.asks(c.First, c.Last) {
+			continue // who is told of something else
+		}
+		r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
+			return m.param != p && m.first >= c.First && m.last <= c.Last || m.param == p && m.first <= c.Last && c.First <= m.last
+		})
+		r.add(mention{param: p, first: c.First, last: c.Last, value: c.On, kind: kindBoolean, p: worthAble})
+	}
+}
+
+// asks reports whether a word that may ask for something stands outside of a run.
+func (r *vicinity) asks(first, last int) bool {
+	for i := r.from; i < r.to; i++ {
+		t := r.doc.Tokens[i]
+		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) {
+			return true
+		}
+	}
+	return false
+}
+
+// standsFor tells a word that is a known value of another parameter for one of the words.
+func (r *vicinity) standsFor(i int, who []string) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.set.phrases[r.doc.Tokens[i].Fold]), r.set.phrases[r.doc.Tokens[i].Stem]...), func(ph phrase) bool {
+		v, ok := ph.value.(string)
+		return ok && len(ph.words) == 1 && slices.Contains(who, tokenize.Stems(v)[0])
+	})
+}
+
+// informs finds the only switch that says whether somebody is told, of what does not tell
+// anybody anything itself.
+func (s *Set) informs(capability string) {
+	if kin := s.tools.Lexicon.Kin(tokenize.Phrase(tokenize.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
+		return
+	}
+	for _, p := range s.params {
+		if who, ok := InformsWhom(s.tools.Lexicon.Lexica, tokenize.SplitName(p.name())); ok && p.kind == "boolean" {
+			if s.informing != nil {
+				s.informing = nil
+				return
+			}
+			s.informing, s.informed = p, who
+		}
+	}
+}
+
+// worthNamed is how sure a switch is that is named, worthAble one that can or must be so.
+const worthNamed, worthAble = 0.85, 0.84
+
+// negationReach is how many words before a switch a negation stands at most.
+const negationReach = 3
+
+// switchAt reports whether a switch is said at a place: by its name, in whatever order and
+// however its parts are written; for a read by the noun of its name behind "with"; and by
+// what its description says that can or must be.
+func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok bool) {
+	words := switchWords(p.words)
+	if len(words) == 0 {
+		return 0, 0, 0, false
+	}
+	last = i + len(words) - 1
+	switch {
+	case last < r.to && r.wording.PhraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
+		return i, last, worthNamed, true
+	case len(words) == 1 && r.wording.WrittenApart(words[0], i):
+		return i, i + 1, worthNamed, true
+	case len(p.words) > 1 && slices.Contains(p.words, r.doc.Tokens[i].Stem):
+		if end, ok := r.wording.AnyOrder(p.words, i); ok {
+			return i, end, worthNamed, true
+		}
+		return i, i, worthNamed, !r.set.writes && r.near.equipped(p, i)
+	}
+	first, last, ok = r.near.able(p, i)
+	return first, last, worthAble, ok
+}
+
+// equipped tells the noun that a name ends in behind a word such as "with", where no other
+// parameter has it: "with places left" of "free_places".
+func (r *vicinity) equipped(p *param, i int) bool {
+	noun := p.words[len(p.words)-1]
+	if r.doc.Tokens[i].Stem != noun || i == r.from || r.doc.Tokens[i].Break || r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseMeans == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, noun) })
+}
+
+// able tells a word that the description of a switch alone has, behind a word such as "can"
+// that it has too: "it can still drive" of what says whether the car can be driven.
+func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
+	t := r.doc.Tokens[i]
+	if r.set.tools.Lexicon.StopWord(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {
+		return 0, 0, false
+	}
+	for j := i - 1; j >= r.from && j >= i-negationReach; j-- {
+		may := r.doc.Tokens[j]
+		modal := may.Has(lexicon.Finite) && p.own[may.Stem]
+		for w := range p.own {
+			modal = modal || IsNegation(may.Fold) && strings.HasPrefix(may.Fold, w) // "cannot"
+		}
+		switch {
+		case modal:
+			return j, i, true
+		case may.Break || !r.set.tools.Lexicon.StopWord(may.Fold):
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// describes tells a word that the description of a parameter alone has, in a form of a
+// letter or two less at most: the "drive" of "driven".
+func (p *param) describes(fold, stem string) bool {
+	if p.own[stem] {
+		return true
+	}
+	for w := range p.own {
+		if len(fold) >= 4 && strings.HasPrefix(w, fold) && len(w) <= len(fold)+2 {
+			return true
+		}
+	}
+	return false
+}
+
+// switchWords leaves out the words that only make a name a question.
+func switchWords(words []string) []string {
+	for len(words) > 1 && slices.Contains([]string{"is", "has", "be", "with", "includ", "show", "should", "enabl", "do", "use", "allow", "want", "need", "get", "return"}, words[0]) {
+		words = words[1:]
+	}
+	return words
+}

@@ -1,0 +1,104 @@
+package slots
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// SwitchWords are the stems by which a description says what a boolean parameter means:
+// true for what holds when it is on.
+type SwitchWords map[string]bool
+
+// DescribedSwitch gives the words of a description. What stands behind a word such as "false" is so
+// when the switch is off, and what is denied there is not so: "false for those that may eat".
+func DescribedSwitch(description string) SwitchWords {
+	out, on, denied := SwitchWords{}, true, false
+	tokens := tokenize.Tokens(description)
+	for i, t := range tokens {
+		switch {
+		case t.Fold == "true":
+			on, denied = true, false
+		case t.Fold == "false":
+			on, denied = false, false
+		case IsDenial(tokens, i):
+			denied = true
+		case t.Break:
+			denied = false
+		}
+		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+			if was, ok := out[t.Stem]; ok && was != (on != denied) {
+				delete(out, t.Stem) // it stands on both sides
+				continue
+			}
+			out[t.Stem] = on != denied
+		}
+	}
+	return out
+}
+
+// shortest is how many letters a word has at least that says what is so.
+const shortest = 3
+
+// IsDenial tells a word that turns what follows into its opposite, also in two parts: "mustn't".
+func IsDenial(tokens []tokenize.Token, i int) bool {
+	t := tokens[i]
+	if t.Has(lexicon.Negation) || t.Has(lexicon.Switches) || t.Has(lexicon.Lacking) {
+		return true
+	}
+	if i+1 >= len(tokens) || !tokens[i+1].Glued && len(tokens[i+1].Fold) > 1 {
+		return false
+	}
+	return lexicon.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lexicon.Negation)
+}
+
+// reach is how many words stand at most between a denial and what it is said of.
+const reach = 3
+
+// FindDenial tells a word that is denied by one before it in its clause.
+func FindDenial(tokens []tokenize.Token, from, i int) (at int, ok bool) {
+	for j := i - 1; j >= from && j >= i-reach && !tokens[j+1].Break; j-- {
+		if IsDenial(tokens, j) {
+			return j, true
+		}
+	}
+	return i, false
+}
+
+// Said tells what a word says of a switch by its description.
+func (w SwitchWords) Said(tokens []tokenize.Token, from, i int) (first int, on, ok bool) {
+	t := tokens[i]
+	on, ok = w[t.Stem]
+	if !ok || t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed) || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) {
+		return i, false, false
+	}
+	first, denied := FindDenial(tokens, from, i)
+	return first, on != denied, true
+}
+
+// HeadNoun is the noun that the name of a switch ends in, "" if it is a single word.
+func HeadNoun(name string) string {
+	stems := tokenize.Stems(name)
+	if len(stems) < 2 || slices.Contains([]string{"only", "at"}, stems[len(stems)-1]) {
+		return ""
+	}
+	return strings.TrimSpace(stems[len(stems)-1])
+}
+
+// LackingNouns gives the nouns that stand behind a word such as "without", by their stems.
+func LackingNouns(lex *lexicon.Lexica, tokens []tokenize.Token, covered []bool) []string {
+	var out []string
+	for i := range len(tokens) - 1 {
+		noun := i + 1
+		for noun+1 < len(tokens) && tokens[noun].Has(lexicon.Article) {
+			noun++
+		}
+		t := tokens[noun]
+		if tokens[i].Has(lexicon.Lacking) && !covered[noun] && !t.Break && !t.Has(lexicon.Function) && !t.Has(lexicon.Pronoun) && lex.Kin(t.Fold) == 0 && !lex.Gerund(t.Fold) {
+			out = append(out, t.Stem)
+		}
+	}
+	return out
+}

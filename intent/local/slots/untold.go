@@ -1,0 +1,56 @@
+package slots
+
+import (
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// untold finds the value of an example in which none was found, for the one parameter
+// that takes any text and of which the manifest gives no value: the words at the end that
+// the manifest has nowhere else. They belong to no request: who says the example again
+// means them.
+func untold(r *reading, found []mention) (mention, bool) {
+	var p *param
+	for _, q := range r.set.params {
+		if !q.free() || q.pattern != nil || q.resolver {
+			continue
+		}
+		if p != nil || q.examples > 0 || len(q.listed) > 0 {
+			return mention{}, false
+		}
+		p = q
+	}
+	if p == nil || len(found) > 0 {
+		return mention{}, false
+	}
+	first := len(r.doc.Tokens)
+	for first > 1 && unfamiliar(r, r.doc.Tokens[first-1]) {
+		first--
+	}
+	last := len(r.doc.Tokens) - 1
+	announced := first > 1 && first <= last && (r.doc.Tokens[first-1].Has(lexicon.Function) || slices.Contains(tokenize.Stems(tokenize.SplitName(p.single)), r.doc.Tokens[first-1].Stem))
+	if !announced || last-first >= maxUntold {
+		return mention{}, false
+	}
+	return mention{param: p, first: first, last: last, value: r.wording.Text(first, last), kind: kindExample, p: 0.8}, true
+}
+
+// maxUntold is how many words such a value has at most.
+const maxUntold = 3
+
+func unfamiliar(r *reading, t tokenize.Token) bool {
+	return !r.set.Knows(t) && !r.set.tools.Lexicon.StopWord(t.Fold) && !t.Has(lexicon.Function) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) && r.set.tools.Lexicon.Kin(t.Fold) == 0
+}
+
+// addUntold makes the value one that is known, and the word before it one that announces
+// values: there is no other.
+func addUntold(s *Set, r *reading, m mention) {
+	m.param.lefts[r.wording.LeftAt(m.first-1)] += usualLeft
+	if s.spoken == nil {
+		s.spoken = map[spokenValue]bool{}
+	}
+	word, _ := m.value.(string)
+	s.addPhrase(word, m.param, m.value, kindExample, 0.88)
+}

@@ -1,0 +1,100 @@
+package tokenize
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+)
+
+// Span is a part of the source, [Start, End) in bytes.
+type Span struct{ Start, End int }
+
+// maxQuotes bounds how many quoted parts of one message are read.
+const maxQuotes = 64
+
+// Quotes finds the quoted parts of a text, without their marks.
+func Quotes(src string) []Span {
+	var out []Span
+	for i := 0; i < len(src) && len(out) < maxQuotes; {
+		r, size := utf8.DecodeRuneInString(src[i:])
+		closing := closingQuote(r)
+		if closing == 0 || closing == '\'' && !opensSingle(src, i, size) {
+			i += size
+			continue
+		}
+		end, ok := quoteEnd(src, i+size, closing)
+		if !ok {
+			i += size
+			continue
+		}
+		if end > i+size {
+			out = append(out, Span{i + size, end})
+		}
+		_, closeSize := utf8.DecodeRuneInString(src[end:])
+		i = end + closeSize
+	}
+	return out
+}
+
+func closingQuote(r rune) rune {
+	switch r {
+	case '"':
+		return '"'
+	case '\'':
+		return '\''
+	case '`':
+		return '`'
+	case '“', '„', '”':
+		return '”'
+	case '‘':
+		return '’'
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	default:
+		return 0
+	}
+}
+
+// opensSingle tells an opening single quote from an apostrophe.
+func opensSingle(src string, i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(src[:i])
+	after, _ := utf8.DecodeRuneInString(src[i+size:])
+	return (i == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before)) && after != utf8.RuneError && !unicode.IsSpace(after)
+}
+
+func quoteEnd(src string, from int, closing rune) (int, bool) {
+	for i := from; i < len(src); {
+		r, size := utf8.DecodeRuneInString(src[i:])
+		if r == '\n' {
+			return 0, false
+		}
+		if r == closing || closing == '”' && r == '“' {
+			next, _ := utf8.DecodeRuneInString(src[i+size:])
+			if (closing != '\'' && closing != '’') || i+size == len(src) || !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+				return i, true
+			}
+		}
+		i += size
+	}
+	return 0, false
+}
+
+// QuotedClause gives the first token of the quotation that stands between the word that
+// begins a relative clause and the verb at a place: "der „Hallo“ sagt"; -1 where there is
+// none. An article begins one behind a comma.
+func QuotedClause(tokens []Token, verb int) int {
+	first := verb
+	for first > 0 && tokens[first-1].Is(FormQuoted) {
+		first--
+	}
+	if first == verb || first == 0 {
+		return -1
+	}
+	if opens := tokens[first-1]; opens.Has(lexicon.Relative) || opens.Break && opens.Has(lexicon.Article) {
+		return first
+	}
+	return -1
+}

@@ -1,0 +1,127 @@
+package tokenize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+)
+
+// spelledLetters is how long a word must be to be recognised with a typing
+// error; of shorter ones too many are one letter apart.
+const spelledLetters = 5
+
+// Speller finds the known words from which a word differs by one typing error:
+// a letter too many, one missing, a wrong one, or two changed places. The first
+// letter is right.
+type Speller struct {
+	words []string
+	// variants are the hashes of the words without one of their letters, and of
+	// themselves, with the number of the word; in rising order.
+	variants []variant
+}
+
+type variant struct{ hash, word uint32 }
+
+// Spellable tells words that can be recognised with a typing error.
+func Spellable(t Token) bool {
+	if len(t.Fold) < spelledLetters || len(t.Fold) > 32 || t.Named() {
+		return false
+	}
+	for i := range len(t.Fold) {
+		if t.Fold[i] < 'a' || t.Fold[i] > 'z' {
+			return false
+		}
+	}
+	return true
+}
+
+// NewSpeller knows the words, which are folded; it keeps the slice.
+func NewSpeller(words []string) *Speller {
+	slices.Sort(words)
+	s := &Speller{words: slices.Compact(words)}
+	for n, w := range s.words {
+		eachVariant(w, func(h uint32) { s.variants = append(s.variants, variant{h, uint32(n)}) }) //nolint:gosec // words are counted from 0
+	}
+	slices.SortFunc(s.variants, func(a, b variant) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
+	return s
+}
+
+// eachVariant gives the hashes of a word and of what is left of it without one
+// of its letters, but the first.
+func eachVariant(w string, yield func(hash uint32)) {
+	yield(hash('v', w, ""))
+	for i := 1; i < len(w); i++ {
+		if w[i] != w[i-1] {
+			yield(hashWithout(w, i))
+		}
+	}
+}
+
+// hashWithout is the hash of a word without one letter.
+func hashWithout(w string, skip int) uint32 {
+	h := uint32(fnvOffset)
+	h = (h ^ 'v') * fnvPrime
+	for i := range len(w) {
+		if i != skip {
+			h = (h ^ uint32(w[i])) * fnvPrime
+		}
+	}
+	return (h ^ 0xFF) * fnvPrime
+}
+
+// Near gives the known words that a word may be meant for, in rising order.
+func (s *Speller) Near(fold string) []string {
+	var out []string
+	eachVariant(fold, func(h uint32) {
+		at, _ := slices.BinarySearchFunc(s.variants, h, func(v variant, h uint32) int { return cmp.Compare(v.hash, h) })
+		for ; at < len(s.variants) && s.variants[at].hash == h; at++ {
+			if w := s.words[s.variants[at].word]; OneSlip(fold, w) && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	})
+	slices.Sort(out)
+	return out
+}
+
+// OneSlip reports whether two different words are one typing error apart.
+func OneSlip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || a == b || a[0] != b[0] {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// Doubled reports whether two different words are the same but for doubled letters.
+func Doubled(a, b string) bool { return a != b && singly(a) == singly(b) }
+
+// singly is a word with each letter once where it is doubled.
+func singly(w string) string {
+	out := make([]byte, 0, len(w))
+	for i := range len(w) {
+		if i == 0 || w[i] != w[i-1] {
+			out = append(out, w[i])
+		}
+	}
+	return string(out)
+}
+
+// WordFeature is the feature of a single word, given by its stem.
+func WordFeature(stem string) uint32 { return hash('w', stem, "") }
+
+// Respelled is the token as if it were written as a known word.
+func (t Token) Respelled(fold string) Token {
+	t.Word, t.Stem = lexicon.Shipped().Folded(fold), stem(fold)
+	return t
+}

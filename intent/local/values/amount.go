@@ -1,0 +1,279 @@
+package values
+
+import (
+	"strings"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// counted reads a number in words, the longest of the languages that may be meant;
+// where two of them differ it is in doubt.
+func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+	weights := d.Languages.At(i)
+	var best Entity
+	found := false
+	for _, n := range d.Languages.Order(i) {
+		r := readers[n]
+		if !starting.has(n) {
+			continue
+		}
+		e, ok := r.amount(i)
+		if !ok || !r.admitted(weights, i, e.Last+1) {
+			continue
+		}
+		switch {
+		case !found || e.Last > best.Last:
+			best, found = e, true
+		case e.Last == best.Last && (e.Number != best.Number || e.Unit != best.Unit && e.Unit != "" && best.Unit != ""):
+			best.Doubt = true
+		}
+	}
+	if !found {
+		return best, false
+	}
+	if best.Unit == "" {
+		best = s.withUnit(d, readers, best)
+	}
+	return best, true
+}
+
+// amount reads a number in words with its unit, a span such as "fortnight", and a
+// unit with nothing but an article or a half.
+func (r *reader) amount(i int) (Entity, bool) {
+	if e, ok := r.span(i); ok {
+		return e, true
+	}
+	e, ok := r.spelled(i)
+	if !ok {
+		return r.oneUnit(i)
+	}
+	if n, width, ok := r.tongue.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
+		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // "twenty-third"
+	}
+	e = r.addHalf(e)
+	if unit, last, ok := r.unitAt(e.Last + 1); ok && !r.parted(e.Last+1) {
+		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
+		e = r.addHalf(e)
+	}
+	return e, true
+}
+
+// unitAt reads a unit of time, with a word behind it such as "úteis"; last is its last token.
+func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
+	unit, ok = r.tongue.units[r.fold(i)]
+	if ok && r.tongue.working[r.fold(i+1)] == unit && !r.parted(i+1) {
+		i++
+	}
+	return unit, i, ok
+}
+
+// span reads "fortnight", "a fortnight" and "two fortnights".
+func (r *reader) span(i int) (Entity, bool) {
+	at, times := i, 1.0
+	if n, ok := r.spelled(i); ok && !r.parted(n.Last+1) {
+		at, times = n.Last+1, n.Number
+	} else if r.tongue.num.Article(r.fold(i)) {
+		at = i + 1
+	}
+	e, ok := r.tongue.spans[r.fold(at)]
+	e.First, e.Last, e.Number = i, at, e.Number*times
+	return e, ok && at < len(r.d.Tokens)
+}
+
+// oneUnit reads "a day", and "day and a half" with or without its article.
+func (r *reader) oneUnit(i int) (Entity, bool) {
+	at := i
+	if r.tongue.num.Article(r.fold(i)) {
+		at++
+	}
+	unit, ok := r.tongue.units[r.fold(at)]
+	if !ok || at > i && r.parted(at) {
+		return Entity{}, false
+	}
+	e := Entity{Kind: Number, First: i, Last: at, Number: 1, Unit: unit, P: 0.7}
+	half := r.addHalf(e)
+	return half, half.Last > e.Last || at > i && unit != "second"
+}
+
+// longest gives the end of the longest reading of a form from a place on, -1 if there is none.
+func (r *reader) longest(f lexicon.Form, from int) int {
+	end := -1
+	lexicon.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
+	return end
+}
+
+// addHalf adds a half that follows: "and a half".
+func (r *reader) addHalf(e Entity) Entity {
+	for _, f := range r.tongue.andHalf {
+		if end := r.longest(f, e.Last+1); end > 0 {
+			e.Number, e.Last, e.P = e.Number+0.5, end-1, max(e.P, 0.85)
+			return e
+		}
+	}
+	return e
+}
+
+// andHalf adds a half behind digits.
+func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
+	for n, r := range readers {
+		if d.Languages.At(e.Last).Likely(n) {
+			if out := r.addHalf(e); out.Last > e.Last {
+				return out
+			}
+		}
+	}
+	return e
+}
+
+func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].parted }
+
+// spelled reads number words: seven, twenty-five, a hundred, einundzwanzig.
+func (r *reader) spelled(i int) (Entity, bool) {
+	n, last, ok := r.tongue.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
+	if !ok {
+		return Entity{}, false
+	}
+	e := Entity{Kind: Number, First: i, Last: last, Number: n, Spelled: true, P: 0.85}
+	if i == last && n == 1 {
+		e.P = 0.4 // "that one" is no number
+	}
+	return e, true
+}
+
+// count reads a whole number or a spelled one where a form asks for one: "in 3
+// days", "in a week".
+func (r *reader) count(i int) (Entity, bool) {
+	if c, ok := r.d.ChunkAt(i); ok {
+		if e, ok := parseNumber(c, &r.tongue.data.Numbers); ok && !e.Money && !e.Percent {
+			return e, true
+		}
+	}
+	if e, ok := r.spelled(i); ok {
+		return e, true
+	}
+	if r.tongue.num.Article(r.fold(i)) {
+		return Entity{Kind: Number, First: i, Last: i, Number: 1, P: 0.7}, true
+	}
+	return Entity{}, false
+}
+
+// half reads "half a day", "meio dia" and "half a dozen".
+func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+	weights := d.Languages.At(i)
+	for _, n := range d.Languages.Order(i) {
+		if !starting.has(n) {
+			continue
+		}
+		r := readers[n]
+		for _, f := range r.tongue.half {
+			var out Entity
+			found := false
+			lexicon.Walk(f, d.said, i, r, func(next int) {
+				if found || r.parted(next) || next == i {
+					return
+				}
+				if unit, ok := r.tongue.units[r.fold(next)]; ok {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
+				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == Dozen {
+					out, found = Entity{Kind: Number, First: i, Last: next, Number: Dozen / 2, Spelled: true, P: 0.85}, true
+				}
+			})
+			if found && r.admitted(weights, i, out.Last+1) {
+				return out, true
+			}
+		}
+	}
+	return Entity{}, false
+}
+
+// withUnit looks at the words after a number.
+func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
+	i := e.Last + 1
+	if i >= len(d.Tokens) || d.Tokens[i].Break {
+		return e
+	}
+	weights := d.Languages.At(i)
+	for _, n := range d.Languages.Order(i) {
+		r := readers[n]
+		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
+			return out
+		}
+	}
+	if code := strings.ToUpper(d.fold(i)); s.codes[code] && e.Currency == "" {
+		e.Currency, e.Money = code, true
+		return e
+	}
+	if unit, ok := s.measures[d.Src[d.Tokens[i].Start:d.Tokens[i].End]]; ok && !e.Spelled {
+		e.Unit = unit
+		return e
+	}
+	if !s.numberWord(readers, d.fold(i)) && !s.lex.StopWord(d.fold(i)) && !d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) {
+		e.Unit = d.Tokens[i].Stem
+	}
+	return e
+}
+
+// unitIn looks for a multiplier, a unit of time, a percent or a currency behind a
+// number, in one language.
+func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
+	i := e.Last + 1
+	fold := d.fold(i)
+	if n, ok := r.tongue.num.Large(fold); ok && !e.Spelled && !e.Percent {
+		e.Number, e.Last = e.Number*n, i
+		return s.withUnit(d, readers, e), true
+	}
+	if unit, last, ok := r.unitAt(i); ok {
+		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
+		return r.addHalf(e), true
+	}
+	for _, f := range r.tongue.percent {
+		if end := r.longest(f, i); end > 0 {
+			e.Percent, e.Last = true, end-1
+			return e, true
+		}
+	}
+	if code, _, ok := r.coin(i); ok && e.Currency == "" {
+		e.Currency, e.Money = code, true
+		e.Unit = d.Tokens[i].Stem
+		return e, true
+	}
+	return e, false
+}
+
+// numberWord tells words that are numbers in a language.
+func (s *Scanner) numberWord(readers []*reader, fold string) bool {
+	for _, r := range readers {
+		if r.tongue.num.Counts(fold) {
+			return true
+		}
+	}
+	return false
+}
+
+// coin reads the name of a currency.
+func (r *reader) coin(i int) (code string, last int, ok bool) {
+	last = -1
+	for _, c := range r.tongue.money {
+		lexicon.Walk(c.form, r.d.said, i, r, func(next int) {
+			if next-1 > last {
+				code, last = c.code, next-1
+			}
+		})
+	}
+	return code, last, last >= i
+}
+
+// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian
+// dollars". A dollar that nobody says more of may be any.
+func (s *Scanner) CurrencyAt(d *Doc, i int) (code string, last int, ok bool) {
+	if code := strings.ToUpper(d.fold(i)); len(code) == 3 && s.codes[code] {
+		return code, i, true
+	}
+	for _, r := range s.readers(d, noTime) {
+		if code, last, ok := r.coin(i); ok && code != "" {
+			return code, last, true
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,56 @@
+package values
+
+import (
+	"sync"
+
+	"github.com/manifold-run/manifold/intent/local/lexicon"
+	"github.com/manifold-run/manifold/intent/local/tokenize"
+)
+
+// shortestCalendar is how many letters a word of the calendar has at least of which a
+// typing error is told.
+const shortestCalendar = 6
+
+// calendarWords are the long names of the calendar, by language.
+var calendarWords = sync.OnceValue(func() [][]string {
+	var out [][]string
+	for _, l := range lexicon.Shipped().Languages {
+		out = append(out, l.CalendarWords(shortestCalendar))
+	}
+	return out
+})
+
+// respell reads a word that no language has as the one name of the calendar that it is one
+// slip or a doubled letter from: "tomorrwo", "sunnday". A name is none: "Augusto" without
+// a number beside it.
+func (d *Doc) respell() {
+	for i, t := range d.Tokens {
+		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
+			continue
+		}
+		near, many := "", false
+		for n, words := range calendarWords() {
+			if !d.Languages.At(i).Likely(n) {
+				continue
+			}
+			for _, w := range words {
+				if tokenize.OneSlip(t.Fold, w) || tokenize.Doubled(t.Fold, w) {
+					many = many || near != "" && near != w
+					near = w
+				}
+			}
+		}
+		if near == "" || many || t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && !d.numbered(i) {
+			continue
+		}
+		d.Tokens[i] = t.Respelled(near)
+	}
+}
+
+// numbered tells a token with a number right before or behind it.
+func (d *Doc) numbered(i int) bool {
+	digits := func(i int) bool {
+		return i >= 0 && i < len(d.Tokens) && d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed)
+	}
+	return digits(i-1) || digits(i+1)
+}

@@ -1,0 +1,269 @@
+// Command fit fits the weights by which values are read from numbers and free
+// words, on sets of sentences in the form of manifold eval:
+//
+//	go run ./internal/dev/fit -o intent/local/slots/weights.go internal/dev/fit/testdata/functions.json bfcl.json seal.json
+//
+// The weights are fitted on the first set alone; the others are held out. Before, each
+// set is measured, as a whole and by its parts, with the weights that are shipped and
+// with those of the first set, which must not differ where the files are those that the
+// shipped ones were fitted on; with those of the others and of its own other half, which
+// tells how they carry over to manifests that nobody has looked at; and with those of
+// itself, which no other fit can reach. The same files give the same weights.
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/eval"
+	"github.com/manifold-run/manifold/intent/local/slots"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "fit:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("fit", flag.ContinueOnError)
+	to := flags.String("o", "", "the Go file for the weights of a fit on the first set; empty only measures")
+	examples := flags.Int("n", 10, "how many examples each capability keeps")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() < 2 {
+		return contracts.Errorf(contracts.CodeInvalid, "name two files of sentences or more: one alone tells nothing of others")
+	}
+	var sets []*lessons
+	for _, path := range flags.Args() {
+		set, err := read(path, *examples)
+		if err != nil {
+			return err
+		}
+		sets = append(sets, set)
+	}
+	crossValidate(out, sets)
+	if *to == "" {
+		return nil
+	}
+	weights := fit(sets[0])
+	if err := os.WriteFile(*to, []byte(source(weights)), 0o644); err != nil { //nolint:gosec // a source file
+		return fmt.Errorf("write the weights: %w", err)
+	}
+	return nil
+}
+
+// lessons are the requests of one set, of which the values of one capability are
+// known.
+type lessons struct {
+	name    string
+	plain   []request
+	hurried []request
+}
+
+// request is one sentence with what is right.
+type request struct {
+	entry *contracts.CapabilityEntry
+	text  string
+	gold  eval.Gold
+	split string
+}
+
+// perturbSeed chooses how sentences are written in a hurry.
+const perturbSeed = 1
+
+func read(path string, examples int) (*lessons, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // the file that is asked for
+	if err != nil {
+		return nil, fmt.Errorf("read the sentences: %w", err)
+	}
+	set, err := eval.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	out := &lessons{name: cmp.Or(set.Name, filepath.Base(path))}
+	if out.plain, err = requests(set, eval.Draw{Examples: examples, Seed: perturbSeed}); err != nil {
+		return nil, err
+	}
+	out.hurried, err = requests(set, eval.Draw{Examples: examples, Seed: perturbSeed, Perturb: true})
+	return out, err
+}
+
+func requests(set eval.Set, draw eval.Draw) ([]request, error) {
+	set = draw.Of(set)
+	catalog, err := set.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	var out []request
+	for _, c := range set.Cases {
+		if len(c.Gold) != 1 || len(c.Gold[0].Parameters) == 0 {
+			continue
+		}
+		if entry, ok := catalog.Capability(c.Gold[0].Ref()); ok {
+			out = append(out, request{entry, c.Text, c.Gold[0], c.Split})
+		}
+	}
+	return out, nil
+}
+
+// passes is how often lessons are made and fitted on. Which of many values are looked at, and
+// which words are left for texts, hangs on the weights that a request is read with: the
+// first pass takes the prior ones and the next those of the pass before, never the shipped
+// ones, of which a fit would else be another each time.
+const passes = 2
+
+// fit gives the weights of a fit on sets.
+func fit(sets ...*lessons) slots.Weights {
+	w := slots.Prior()
+	for range passes {
+		w = slots.Fit(collect(slots.NewTools().With(w), sets...), slots.Prior())
+	}
+	return w
+}
+
+// collect makes lessons of sets: each request as it is, and in small letters. Those
+// with typing errors would teach that values are not to be read.
+func collect(tools *slots.Tools, sets ...*lessons) []slots.Example {
+	var out []slots.Example
+	for _, s := range sets {
+		for _, r := range s.plain {
+			for _, text := range []string{r.text, strings.ToLower(r.text)} {
+				l := tools.Example(r.entry, text, time.Time{}, r.gold.Right, r.gold.MayLack)
+				l.Weight = 1 / float64(2*len(s.plain)*len(sets)) // each set counts the same
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// crossValidate measures each set with the weights that are shipped, with weights that
+// never saw it, with weights that saw the other half of it, and with its own.
+func crossValidate(out io.Writer, sets []*lessons) {
+	fmt.Fprintf(out, "%-12s %-16s %-14s %8s %8s %8s\n", "measured on", "fitted on", "part", "read", "right", "exact")
+	first := fit(sets[0])
+	for i, held := range sets {
+		others := slices.Delete(slices.Clone(sets), i, i+1)
+		even, odd := held.half(0), held.half(1)
+		fits := []fitted{
+			{"nothing", []part{{held, slots.Prior()}}},
+			{"as shipped", []part{{held, slots.Shipped()}}},
+			{"the first", []part{{held, first}}},
+			{"the others", []part{{held, fit(others...)}}},
+			{"its other half", []part{{even, fit(odd)}, {odd, fit(even)}}},
+			{"itself", []part{{held, fit(held)}}},
+		}
+		if i == 0 {
+			fits = slices.Delete(fits, 2, 3) // which is itself
+		}
+		for _, fit := range fits {
+			fit.measure(out, held.name)
+		}
+	}
+}
+
+// fitted are weights by what they were fitted on.
+type fitted struct {
+	name  string
+	parts []part
+}
+
+// measure prints the figures of a set as a whole, in a hurry, and those of its splits.
+func (f fitted) measure(out io.Writer, of string) {
+	plain, hurried, splits := &figures{}, &figures{}, map[string]*figures{}
+	for _, p := range f.parts {
+		tools := slots.NewTools().With(p.weights)
+		plain.add(tools, p.of.plain)
+		hurried.add(tools, p.of.hurried)
+		for _, r := range p.of.plain {
+			if splits[r.split] == nil {
+				splits[r.split] = &figures{}
+			}
+			splits[r.split].add(tools, []request{r})
+		}
+	}
+	fmt.Fprintf(out, "%-12s %-16s %-14s %s\n", of, f.name, "all", plain)
+	if len(splits) > 1 {
+		for _, split := range slices.Sorted(maps.Keys(splits)) {
+			fmt.Fprintf(out, "%-12s %-16s %-14s %s\n", of, f.name, split, splits[split])
+		}
+	}
+	fmt.Fprintf(out, "%-12s %-16s %-14s %s\n", of, f.name, "all, hurried", hurried)
+}
+
+// part is what is measured with which weights.
+type part struct {
+	of      *lessons
+	weights slots.Weights
+}
+
+// half gives every second request.
+func (l *lessons) half(from int) *lessons {
+	out := &lessons{name: l.name}
+	for i := from; i < len(l.plain); i += 2 {
+		out.plain, out.hurried = append(out.plain, l.plain[i]), append(out.hurried, l.hurried[i])
+	}
+	return out
+}
+
+// figures count the needed values, those that were read, those of them that are
+// right, the requests, and those of which all is right.
+type figures struct{ needed, read, right, requests, exact float64 }
+
+func (f *figures) String() string {
+	return fmt.Sprintf("%7.1f%% %7.1f%% %7.1f%%", 100*f.read/max(f.needed, 1), 100*f.right/max(f.read, 1), 100*f.exact/max(f.requests, 1))
+}
+
+func (f *figures) add(tools *slots.Tools, requests []request) {
+	for _, r := range requests {
+		set, m := slots.Compile(tools, r.entry, "", nil), tools.Read(r.text, time.Time{})
+		values := set.Answer(m, nil).Values
+		whole := true
+		for name := range r.gold.Parameters {
+			v, has := values[name]
+			good, free := has && r.gold.Right(name, v), r.gold.MayLack(name)
+			whole = whole && (good || !has && free)
+			if free {
+				continue
+			}
+			f.needed++
+			f.read += count(has)
+			f.right += count(good)
+		}
+		for name := range values {
+			whole = whole && r.gold.Parameters[name] != nil
+		}
+		f.requests++
+		f.exact += count(whole)
+	}
+}
+
+func count(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
+// source is the Go file with the weights.
+func source(w slots.Weights) string {
+	var b strings.Builder
+	b.WriteString("// Code generated by go run ./internal/dev/fit. DO NOT EDIT.\n\npackage slots\n\n// shippedWeights come with the program.\nfunc shippedWeights() weights {\n\treturn weights{\n")
+	for name, x := range w.All() {
+		fmt.Fprintf(&b, "\t\t%s: %.2f,\n", name, x)
+	}
+	b.WriteString("\t}\n}\n")
+	return b.String()
+}
