@@ -9,6 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/internal/account"
 	"github.com/manifold-run/manifold/intent/internal/command"
 	"github.com/manifold-run/manifold/intent/internal/coverage"
+	"github.com/manifold-run/manifold/intent/internal/lang"
 	"github.com/manifold-run/manifold/intent/internal/slot"
 	"github.com/manifold-run/manifold/intent/internal/text"
 )
@@ -178,7 +179,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		mood: r.mood, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		mood: r.mood, nearest: r.best, begins: r.begins, informs: s.commanded(p.first)&(lang.KindOf("send")|lang.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }

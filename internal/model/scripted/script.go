@@ -30,6 +30,9 @@ type Rule struct {
 	Contains string `json:"contains,omitempty"`
 	// System must stand in the instructions; empty fits all.
 	System string `json:"system,omitempty"`
+	// Told must stand, each of them, in some text of the person or of the
+	// assistant: what was said before, what is open, what was found.
+	Told []string `json:"told,omitempty"`
 	// Times is how often the rule fits; 0 means always.
 	Times int `json:"times,omitempty"`
 	Answer
@@ -87,7 +90,10 @@ func (s *Script) Answer(asked Asked) Answer {
 }
 
 func (r Rule) fits(asked Asked) bool {
-	return holds(asked.Last(), r.Contains) && holds(asked.System, r.System)
+	told := func(part string) bool {
+		return slices.ContainsFunc(asked.Turns, func(t Turn) bool { return holds(t.Text, part) })
+	}
+	return holds(asked.Last(), r.Contains) && holds(asked.System, r.System) && !slices.ContainsFunc(r.Told, func(p string) bool { return !told(p) })
 }
 
 func holds(text, part string) bool {
