@@ -42,13 +42,29 @@ func (c *judged) astray(a Action, got Call, of [][]Call) bool {
 	return false
 }
 
-// ancestors are the nodes of a run that must have ended before one of them can begin.
-func ancestors(nodes map[string]contracts.NodeView, of contracts.NodeView) []string {
+// parents are, for each node of a run, those that must have ended before it begins. What a
+// further round has added comes after that round.
+func parents(run contracts.RunView) map[string][]string {
+	out, round := map[string][]string{}, ""
+	for _, n := range run.Nodes {
+		out[n.NodeID] = slices.Concat(n.DependsOn, n.After)
+		if round != "" && len(n.AfterReading) > 0 {
+			out[n.NodeID] = append(out[n.NodeID], round)
+		}
+		if n.Kind == contracts.KindRound {
+			round = n.NodeID
+		}
+	}
+	return out
+}
+
+// ancestors are the parents of a node, theirs, and so on.
+func ancestors(parents map[string][]string, of string) []string {
 	var out []string
-	for next := slices.Concat(of.DependsOn, of.After); len(next) > 0; next = next[1:] {
+	for next := slices.Clone(parents[of]); len(next) > 0; next = next[1:] {
 		if !slices.Contains(out, next[0]) {
 			out = append(out, next[0])
-			next = slices.Concat(next, nodes[next[0]].DependsOn, nodes[next[0]].After)
+			next = slices.Concat(next, parents[next[0]])
 		}
 	}
 	slices.Sort(out)
