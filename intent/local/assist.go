@@ -47,7 +47,7 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 	for _, c := range ranked[:min(len(ranked), most-most/kinShare)] {
 		add(c.Entry)
 	}
-	var rest, kin []*contracts.CapabilityEntry
+	var rest []*contracts.CapabilityEntry
 	for _, c := range ranked {
 		rest = append(rest, c.Entry)
 	}
@@ -58,23 +58,40 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 			}
 		}
 	}
-	near := ranked[:min(len(ranked), kinOf)]
-	for _, e := range rest {
-		if !e.Policy.SideEffectClass.Writes() && slices.ContainsFunc(near, func(c Ranked) bool { return c.Entry.Domain == e.Domain }) {
-			kin = append(kin, e)
-		}
-	}
-	for _, e := range slices.Concat(kin, rest) {
+	for _, e := range slices.Concat(kinOf(ranked, rest, most/kinShare), rest) {
 		add(e)
 	}
 	return out, nil
 }
 
+// kinOf are reads of the domains of the first capabilities of a shortlist, in their order in
+// all; the domains take turns.
+func kinOf(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contracts.CapabilityEntry {
+	var domains []string
+	for _, c := range ranked {
+		if len(domains) < kinDomains && !slices.Contains(domains, c.Entry.Domain) {
+			domains = append(domains, c.Entry.Domain)
+		}
+	}
+	var out []*contracts.CapabilityEntry
+	for turn := 0; len(out) < most && turn < len(all); turn++ {
+		for _, d := range domains {
+			reads := slices.DeleteFunc(slices.Clone(all), func(e *contracts.CapabilityEntry) bool {
+				return e.Domain != d || e.Policy.SideEffectClass.Writes() || slices.Contains(out, e)
+			})
+			if len(reads) > 0 {
+				out = append(out, reads[0])
+			}
+		}
+	}
+	return out
+}
+
 // One of kinShare capabilities that are offered may be there for its domain, which is one of
-// the first kinOf of the shortlist.
+// the first kinDomains of the shortlist.
 const (
-	kinShare = 3
-	kinOf    = 3
+	kinShare   = 3
+	kinDomains = 3
 )
 
 // Locate finds where the values of a call stand in a message. Of a list, all items must

@@ -23,7 +23,8 @@ type Nothing struct{}
 // Answer says that there is no script.
 func (Nothing) Answer(Asked) Answer { return Answer{Text: "There is no script for this."} }
 
-// Rule gives an answer to the requests that it fits.
+// Rule gives an answer to the requests that it fits. Calls fit none that offers nothing to
+// call.
 type Rule struct {
 	// Contains must stand in the newest text of the person, whatever the case
 	// of its letters; empty fits all.
@@ -93,7 +94,8 @@ func (r Rule) fits(asked Asked) bool {
 	told := func(part string) bool {
 		return slices.ContainsFunc(asked.Turns, func(t Turn) bool { return holds(t.Text, part) })
 	}
-	return holds(asked.Last(), r.Contains) && holds(asked.System, r.System) && !slices.ContainsFunc(r.Told, func(p string) bool { return !told(p) })
+	callable := len(r.Calls) == 0 || len(asked.Tools) > 0
+	return callable && holds(asked.Last(), r.Contains) && holds(asked.System, r.System) && !slices.ContainsFunc(r.Told, func(p string) bool { return !told(p) })
 }
 
 func holds(text, part string) bool {
