@@ -36,14 +36,5 @@ func (a answers) Answer(scripted.Asked) scripted.Answer { return a() }
 
 // Answer gives the answer of the first rule that fits.
 func (b *byScript) Answer(asked scripted.Asked) scripted.Answer {
-	answer := b.rules.Answer(asked)
-	b.note(func(f *ModelMetrics) {
-		f.Requests++
-		if answer.Fault != "" {
-			f.Declined++
-		} else {
-			f.Known++
-		}
-	})
-	return answer
+	return b.counted(b.rules.Answer(asked))
 }
