@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -182,9 +183,7 @@ func (o *town) recorded(handler http.Handler) http.Handler {
 			}
 			o.mu.Unlock()
 		}
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	})
@@ -261,7 +260,8 @@ func (c *mortalTalk) until(what string, done func(ctx context.Context) (bool, er
 func (c *mortalTalk) says(text, key string) {
 	c.t.Helper()
 	c.until("said "+text, func(ctx context.Context) (bool, error) {
-		said, err := c.session, error(nil)
+		var said contracts.SessionResponse
+		var err error
 		if c.session.SessionID == "" {
 			said, err = c.who.StartSession(ctx, contracts.StartSession{Message: text}, client.Opt{IdempotencyKey: key})
 		} else {
@@ -296,7 +296,7 @@ func (c *mortalTalk) settled() {
 	})
 }
 
-// approves approves what waits now, and no more.
+// approves lets an approver decide on what waits now, and no more.
 func (c *mortalTalk) approves() {
 	c.t.Helper()
 	var waiting []contracts.Interrupt
