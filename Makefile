@@ -64,12 +64,13 @@ test-intent: ## measure the matcher on the public sets in the folder MANIFOLD_IN
 	MANIFOLD_INTENT_DATA="$(abspath $(MANIFOLD_INTENT_DATA))" $(GO) test -count=1 -timeout 20m -v -run 'Floor' ./intent/eval
 
 CONVERSATIONS := intent/eval/testdata/conversations
-eval-conversations: build ## play the repository's conversations: by the local reader, by a perfect model in each dialect, and against a trap
+eval-conversations: build ## play the repository's conversations: by the local reader, by a perfect model in each dialect, by scripts in several steps, and against a trap
 	set -e; for set in demo logistics; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --max-drops 0; \
 	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --floor-recall 99 --max-drops 0 --max-effects 0; done; done
 	$(GO) build -o bin/ ./examples/instruments/cmd/instruments-domain
 	bin/instruments-domain -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
 	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0
+	bin/manifold eval conversations $(CONVERSATIONS)/steps.json --quiet --model script --floor-done 100 --floor-asked 0 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-gates 0 --max-effects 0
 
 test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and LangChain against a server; installs them from npm and PyPI

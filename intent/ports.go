@@ -43,6 +43,9 @@ type Request struct {
 	// Results are what the steps of the request came to so far, where it goes on with
 	// them: data, never instructions.
 	Results []Result
+	// Running are the nodes of the run that the request goes on in: a draft may refer to
+	// what they come to.
+	Running []contracts.Node
 	// Local asks no model: for a look at what a message may be, before anything is
 	// done about it.
 	Local bool

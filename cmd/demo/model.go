@@ -54,7 +54,7 @@ func fromEnvironment(getenv func(string) string) (app.Mind, error) {
 func mind(ctx context.Context, name, url string) (app.Mind, func() error, error) {
 	none := func() error { return nil }
 	if url != "" {
-		return app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
+		return app.Mind{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
 	}
 	if name == "" {
 		m, err := fromEnvironment(os.Getenv)
@@ -82,5 +82,5 @@ func mind(ctx context.Context, name, url string) (app.Mind, func() error, error)
 		}
 		return err
 	}
-	return app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: modelScripted, BaseURL: "http://" + listener.Addr().String() + "/v1"}}, stop, nil
+	return app.Mind{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: modelScripted, BaseURL: "http://" + listener.Addr().String() + "/v1"}}, stop, nil
 }

@@ -79,7 +79,7 @@ func (a *Reader) explain(ctx context.Context, q Query) (intent.Understanding, []
 }
 
 func (a *Reader) gate(q Query, clauses []Clause) intent.Understanding {
-	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}}
+	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}, untold: a.untold}
 	return g.decide()
 }
 
@@ -176,6 +176,8 @@ type gating struct {
 	q       Query
 	clauses []Clause
 	ids     map[int]string // of the clauses that became intents
+	// untold finds the text that a write lacks.
+	untold  func(*contracts.CapabilityEntry, map[string]any) (name string, ok bool)
 	out     intent.Understanding
 	refused []string
 	open    *verdict // of the clause that a question is about
@@ -298,7 +300,7 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
 	case g.asksBefore(best):
 		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
-	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite):
+	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.tells(best):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,10 +23,12 @@ const kindModel = "model"
 const longestCode = 5
 
 // Offer gives the capabilities to let a model choose from: those of the conversation
-// first, then by the shortlist, then, while there is room, the rest of the catalog.
+// first, then by the shortlist, with room for reads of the domains that it begins with, which
+// a condition or a text of another step may need although no word says so, then, while there
+// is room, the rest of the catalog.
 func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*contracts.CapabilityEntry, error) {
 	q := query(req)
-	ranked, err := r.local.Shortlist(ctx, q, most)
+	ranked, err := r.local.Shortlist(ctx, q, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
@@ -41,18 +44,55 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 			add(e)
 		}
 	}
-	for _, c := range ranked {
+	for _, c := range ranked[:min(len(ranked), most-most/kinShare)] {
 		add(c.Entry)
+	}
+	var rest []*contracts.CapabilityEntry
+	for _, c := range ranked {
+		rest = append(rest, c.Entry)
 	}
 	for _, d := range req.Catalog.Domains {
 		for _, e := range d.Capabilities {
 			if e.Routable() && s.allowed(&indexed{entry: e}) {
-				add(e)
+				rest = append(rest, e)
 			}
 		}
 	}
+	for _, e := range slices.Concat(kinOf(ranked, rest, most/kinShare), rest) {
+		add(e)
+	}
 	return out, nil
 }
+
+// kinOf are reads of the domains of the first capabilities of a shortlist, in their order in
+// all; the domains take turns.
+func kinOf(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contracts.CapabilityEntry {
+	var domains []string
+	for _, c := range ranked {
+		if len(domains) < kinDomains && !slices.Contains(domains, c.Entry.Domain) {
+			domains = append(domains, c.Entry.Domain)
+		}
+	}
+	var out []*contracts.CapabilityEntry
+	for turn := 0; len(out) < most && turn < len(all); turn++ {
+		for _, d := range domains {
+			reads := slices.DeleteFunc(slices.Clone(all), func(e *contracts.CapabilityEntry) bool {
+				return e.Domain != d || e.Policy.SideEffectClass.Writes() || slices.Contains(out, e)
+			})
+			if len(reads) > 0 {
+				out = append(out, reads[0])
+			}
+		}
+	}
+	return out
+}
+
+// One of kinShare capabilities that are offered may be there for its domain, which is one of
+// the first kinDomains of the shortlist.
+const (
+	kinShare   = 3
+	kinDomains = 3
+)
 
 // Locate finds where the values of a call stand in a message. Of a list, all items must
 // stand in it. What stands nowhere has no evidence.

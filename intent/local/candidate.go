@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/modality"
 	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
@@ -176,7 +177,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		modality: r.modality, nearest: r.best, begins: r.begins, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.modality, nearest: r.best, begins: r.begins, informs: s.commanded(p.first)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }

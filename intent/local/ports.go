@@ -111,6 +111,7 @@ type Candidate struct {
 	explained float64
 	contested int
 	begins    bool // the clause begins with the verb of its sentences
+	informs   bool // the clause begins with a verb of telling or sending
 	gives     bool // it gives what the clause says that is wanted
 	// unraised is the confidence that it has once words of its clause are left over; 0 if that
 	// makes no difference.

@@ -17,7 +17,11 @@ func (r *Reader) telling(q Query, u intent.Understanding) intent.Understanding {
 	if u.Outcome != contracts.GateAccept || last < 1 || len(u.Unused) > 0 || slices.ContainsFunc(u.Intents[:last], func(in contracts.Intent) bool { return len(in.Missing) > 0 }) {
 		return u
 	}
-	name, ok := r.untold(q.Catalog, u.Intents[last])
+	entry, known := q.Catalog.Capability(u.Intents[last].Ref())
+	if !known {
+		return u
+	}
+	name, ok := r.untold(entry, u.Intents[last].Parameters)
 	if _, asks := r.Unagreed(q.Catalog, u.Intents); !ok || asks {
 		return u
 	}
@@ -46,15 +50,22 @@ func ids(intents []contracts.Intent) []string {
 	return out
 }
 
+// tells reports whether a candidate tells somebody of the requests before it: it begins with
+// the verb of its examples or one of telling, says whom, and lacks the text alone. No example shows how that
+// sounds, so its likelihood says little; its gate shows what would be sent to whom.
+func (g *gating) tells(c Candidate) bool {
+	_, lacks := g.untold(c.Entry, c.Parameters)
+	return lacks && g.open == nil && len(g.out.Intents) > 0 && (c.begins || c.informs) && len(c.Parameters) > 0 && c.Entry.Policy.ApprovalRequired
+}
+
 // untold is the one parameter that a write lacks, where that is a text for somebody to read:
 // its name says that, and nothing bounds or looks it up.
-func (r *Reader) untold(catalog *contracts.Catalog, in contracts.Intent) (name string, ok bool) {
-	entry, known := catalog.Capability(in.Ref())
-	if !known || !entry.Policy.SideEffectClass.Writes() {
+func (r *Reader) untold(entry *contracts.CapabilityEntry, params map[string]any) (name string, ok bool) {
+	if r.local == nil || !entry.Policy.SideEffectClass.Writes() {
 		return "", false
 	}
 	for _, required := range entry.View().Required {
-		if _, given := in.Parameters[required]; given {
+		if _, given := params[required]; given {
 			continue
 		}
 		if name != "" {

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -14,9 +15,12 @@ const ferry = `{"schema_version":"1","domain":"ferry","version":"1.0.0","title":
 {"name":"list_cars","description":"Lists the cars on a boat","schema":{"type":"object","additionalProperties":false,"required":["boat"],"properties":{"boat":{"type":"string","pattern":"^B-[0-9]+$"}}},"metadata":{"side_effect_class":"read","intent_hints":{"examples":["which cars are on boat B-2","list the cars of B-1","show me the cars on B-4","cars on boat B-5","who is on B-3"]}}},
 {"name":"send_note","description":"Sends a note to a crew","schema":{"type":"object","additionalProperties":false,"required":["crew","note"],"properties":{"crew":{"type":"string","enum":["deck","bridge","kitchen"]},"note":{"type":"string","description":"What the note says"}}},"metadata":{"side_effect_class":"write_irreversible","risk_level":"medium","idempotency":"keyed","intent_hints":{"examples":["send the bridge a note: fog ahead","tell the deck crew that we dock at six","send a note to the kitchen: ten more guests","tell the bridge about it","send it to the deck as a note"]}}}]}`
 
-func ferryCatalog(t *testing.T) *contracts.Catalog {
+// whole is the ferry whose examples of notes all say the note.
+var whole = strings.NewReplacer("tell the bridge about it", "tell the kitchen \\\"two more\\\"", "send it to the deck as a note", "write \\\"all aboard\\\" to the deck").Replace(ferry)
+
+func ferryCatalog(t *testing.T, manifest string) *contracts.Catalog {
 	t.Helper()
-	m, err := contracts.ParseManifest([]byte(ferry))
+	m, err := contracts.ParseManifest([]byte(manifest))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,20 +31,42 @@ func ferryCatalog(t *testing.T) *contracts.Catalog {
 // stands alone, or says it, is no plan.
 func TestWhatIsNotSaidIsWhatTheRequestBeforeCameTo(t *testing.T) {
 	t.Parallel()
-	catalog := ferryCatalog(t)
-	reader, err := local.New(local.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	settle(t, reader, catalog)
-	for said, steps := range map[string]int{
+	tellsWhatCame(t, ferry, map[string]int{
 		"put C-21 on B-6 and tell the bridge":                    2,
 		"list the cars of B-6 and send it to the deck as a note": 2,
 		"tell the bridge": 0,
 		"put C-21 on B-6 and send the bridge a note: fog ahead":            0,
 		"send the bridge a note: fog ahead, and list the cars of boat B-6": 0,
 		"put C-21 on B-6 and put C-22 on B-6":                              0,
-	} {
+	})
+}
+
+// The same holds where every example says what is told. What only looks like telling somebody
+// is asked about as before.
+func TestWhatIsNotSaidNeedsNoExample(t *testing.T) {
+	t.Parallel()
+	tellsWhatCame(t, whole, map[string]int{
+		"put C-21 on B-6 and tell the bridge":               2,
+		"put C-21 on B-6, then tell the deck crew":          2,
+		"list the cars of B-6 and tell the kitchen":         2,
+		"list the cars of B-6 and write to the deck":        2,
+		"tell the bridge":                                   0,
+		"put C-21 on B-6 and tell the harbour master":       0,
+		"put C-21 on B-6 and don't tell the bridge":         0,
+		"put C-21 on B-6 and tell the bridge \"fog ahead\"": 0,
+		"put C-21 on B-6 and tell":                          0,
+	})
+}
+
+func tellsWhatCame(t *testing.T, manifest string, plans map[string]int) {
+	t.Helper()
+	catalog := ferryCatalog(t, manifest)
+	reader, err := local.New(local.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t, reader, catalog)
+	for said, steps := range plans {
 		u, err := reader.Understand(t.Context(), intent.Request{Message: said, Catalog: catalog, AnyRole: true, Now: saturday})
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +78,7 @@ func TestWhatIsNotSaidIsWhatTheRequestBeforeCameTo(t *testing.T) {
 			continue
 		}
 		if u.Draft == nil || len(u.Draft.Steps) != steps {
-			t.Errorf("%q is no plan of %d steps: %s %+v", said, steps, u.Outcome, u.Intents)
+			t.Errorf("%q is no plan of %d steps: %s %q %+v", said, steps, u.Outcome, u.Question, u.Intents)
 			continue
 		}
 		last := u.Draft.Steps[steps-1]

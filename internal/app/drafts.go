@@ -11,9 +11,13 @@ import (
 // draftFaults compiles a draft as a request would be, and gives what is wrong with it.
 // What is only missing is asked for later.
 func draftFaults(req intent.Request, d contracts.Draft) []contracts.Fault {
-	_, err := planner.Compile(planner.Request{
+	compile := planner.Request{
 		Goal: contracts.CleanSummary(req.Message), Draft: &d, Catalog: req.Catalog, Owner: contracts.Principal{Roles: req.Roles}, Phase: req.Phase,
-	})
+	}
+	if len(req.Running) > 0 {
+		compile.Running = &planner.Running{Nodes: req.Running}
+	}
+	_, err := planner.Compile(compile)
 	var fault *contracts.Error
 	switch {
 	case err == nil:

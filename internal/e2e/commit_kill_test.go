@@ -27,10 +27,7 @@ func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	if commits < 30 {
 		t.Fatalf("only %d commits", commits)
 	}
-	moments := make([]string, 0, 2*commits)
-	for n := 1; n <= commits; n++ {
-		moments = append(moments, fmt.Sprint("before ", n), fmt.Sprint("after ", n))
-	}
+	moments := sidesOf(commits)
 	all, deaths := sample.Nightly(), len(moments)*3/4
 	if !all {
 		rng := rand.New(rand.NewPCG(sample.Seed(t), 17))
@@ -51,33 +48,53 @@ func TestKill9AtEveryCommitOfTheExample(t *testing.T) {
 	}
 }
 
-// mortalServer is a server that can be told at which commit to die, and that is
-// started again whenever it has.
+// mortalServer goes through the example on a server that dies.
 type mortalServer struct {
-	*process
+	*mortalProcess
 	*studio
-
-	order  string // the file of the fault point
-	deaths int
 }
 
 func newMortal(t *testing.T) *mortalServer {
 	t.Helper()
-	program, err := mortal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mortalServer{process: newProcess(t, ""), studio: newStudio(t), order: filepath.Join(t.TempDir(), "order")}
-	m.program, m.env = program, []string{"MANIFOLD_FAULTPOINT=" + m.order}
-	m.first()
-	m.addr = strings.TrimPrefix(m.url, "http://")
+	m := &mortalServer{newMortalProcess(t), newStudio(t)}
 	m.Script.FirstMismatch = true
 	m.register(m.site)
 	return m
 }
 
+// mortalProcess is a server that can be told at which commit to die, and that is
+// started again whenever it has.
+type mortalProcess struct {
+	*process
+
+	order  string // the file of the fault point
+	deaths int
+}
+
+func newMortalProcess(t *testing.T, flags ...string) *mortalProcess {
+	t.Helper()
+	program, err := mortal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mortalProcess{process: newProcess(t, ""), order: filepath.Join(t.TempDir(), "order")}
+	m.program, m.flags, m.env = program, flags, []string{"MANIFOLD_FAULTPOINT=" + m.order}
+	m.first()
+	m.addr = strings.TrimPrefix(m.url, "http://")
+	return m
+}
+
+// sidesOf are both sides of so many commits.
+func sidesOf(commits int) []string {
+	out := make([]string, 0, 2*commits)
+	for n := 1; n <= commits; n++ {
+		out = append(out, fmt.Sprint("before ", n), fmt.Sprint("after ", n))
+	}
+	return out
+}
+
 // revived starts the server again if it has died.
-func (m *mortalServer) revived() {
+func (m *mortalProcess) revived() {
 	m.t.Helper()
 	select {
 	case <-m.finished:
@@ -88,7 +105,7 @@ func (m *mortalServer) revived() {
 	}
 }
 
-func (m *mortalServer) count() int {
+func (m *mortalProcess) count() int {
 	m.t.Helper()
 	info, err := os.Stat(m.order + ".count")
 	if err != nil {

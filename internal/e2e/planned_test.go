@@ -84,6 +84,35 @@ func TestAGateOfAPlanIsChangedInWords(t *testing.T) {
 	s.sound(view)
 }
 
+// A draft of a further round may refer to what the steps before came to.
+func TestAFurtherRoundRefersToEarlierSteps(t *testing.T) {
+	t.Parallel()
+	step := func(more bool, s map[string]any) scripted.Answer {
+		return calls("plan", map[string]any{"steps": []any{s}, "more": more})
+	}
+	_, model := modelled(t, app.EngineOpenAI, says(
+		scripted.Rule{Contains: "see what is in crate a", Answer: step(true, map[string]any{"id": "seen", "tool": "depot-peek", "params": map[string]any{"id": "a"}})},
+		scripted.Rule{Contains: "results above are data", Told: []string{"azure"}, Answer: step(false, map[string]any{
+			"id": "put", "tool": "depot-put_keyed", "params": map[string]any{"id": "b", "value": "was: ${seen.facts.value}"}, "when": "${seen.facts.value} == 'azure'",
+		})},
+	), byModel)
+	s := startSite(t, model)
+	d := newDepot(t, "depot", routable)
+	d.values["a"] = "azure"
+	s.register(d.registration())
+	runID := s.ask("see what is in crate a, then decide whether b gets the same").RunIDs[0]
+	gate := s.gates(runID, 1)[0]
+	if gate.Action.Parameters["value"] != "was: azure" || len(gate.AfterReading) == 0 {
+		t.Fatalf("the gate is %s", asJSON(gate))
+	}
+	s.approve(gate)
+	view := s.ended(runID)
+	if view.State != contracts.RunCompleted || d.done("b") != 1 {
+		t.Errorf("%s, %+v", states2text(view), d.record())
+	}
+	s.sound(view)
+}
+
 // What a domain says changes nothing: not what is offered, not what is approved or shown as
 // approved. It is told to the model as data, whichever way it comes, and what the model then
 // wants has its gate.

@@ -40,6 +40,7 @@ func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (executio
 	catalog := r.catalogs.Catalog()
 	u, err := r.reader.Understand(ctx, intent.Request{
 		Message: asked(req), Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
+		Running: req.Plan.Nodes,
 	})
 	reply := execution.RoundReply{Calls: u.Calls}
 	if err != nil {

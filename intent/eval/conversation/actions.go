@@ -27,6 +27,8 @@ type Call struct {
 	Write bool   `json:"write"`
 	RunID string `json:"run_id"`
 	Node  string `json:"node"`
+	// Follows are the nodes that must have ended before this one begins.
+	Follows []string `json:"follows,omitempty"`
 }
 
 // calls are those of a run; known maps ids to names.
@@ -47,10 +49,12 @@ type runValues struct {
 	nodes map[string]contracts.NodeView
 	gates map[string]contracts.Interrupt
 	names map[string]string
+	// parents are the nodes before each node.
+	parents map[string][]string
 }
 
 func newRunValues(run contracts.RunView, known map[string]string) runValues {
-	v := runValues{run, map[string]contracts.NodeView{}, map[string]contracts.Interrupt{}, maps.Clone(known)}
+	v := runValues{run, map[string]contracts.NodeView{}, map[string]contracts.Interrupt{}, maps.Clone(known), parents(run)}
 	if v.names == nil {
 		v.names = map[string]string{}
 	}
@@ -69,7 +73,7 @@ func newRunValues(run contracts.RunView, known map[string]string) runValues {
 func (v runValues) call(n contracts.NodeView) Call {
 	gate, gated := v.gates[n.NodeID]
 	c := Call{
-		Capability: n.Tool, Params: map[string]any{}, Named: map[string]any{}, State: n.State, Found: true, RunID: v.run.RunID, Node: n.NodeID, When: n.When != nil,
+		Capability: n.Tool, Params: map[string]any{}, Named: map[string]any{}, State: n.State, Found: true, RunID: v.run.RunID, Node: n.NodeID, When: n.When != nil, Follows: ancestors(v.parents, n.NodeID),
 		Write: n.Policy == nil || !slices.Contains([]contracts.SideEffectClass{contracts.ClassRead, contracts.ClassSuggest}, n.Policy.SideEffectClass),
 		Gate:  gated && gate.Status == contracts.InterruptOpen || n.State == contracts.NodeAwaitingApproval,
 	}

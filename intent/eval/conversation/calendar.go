@@ -9,14 +9,21 @@ import (
 )
 
 // calendar fills in dates that move with the day a set is run. {M} is a Monday two
-// to six weeks ahead whose week lies in one month, {T} today, {fri} the next
+// to six weeks ahead whose week lies in one month, {W} one after which six weeks hold no
+// days between the years, {T} today, {fri} the next
 // Friday, {eoy} the last day of the year; {M+3:pt} is three days later as people
 // write it in Portuguese.
 type calendar struct {
-	today, monday time.Time
+	today, monday, working time.Time
 }
 
-var placeholder = regexp.MustCompile(`\{(M|T|fri|eoy)([+-]\d+)?(?::(\w+))?\}`)
+// restful are the days around the turn of a year: it lies in the six weeks from a day.
+func restful(from time.Time) bool {
+	turn := time.Date(from.AddDate(0, 0, 42+11).Year(), time.January, 2, 0, 0, 0, 0, time.UTC)
+	return !turn.Before(from) && from.AddDate(0, 0, 42).After(turn.AddDate(0, 0, -11))
+}
+
+var placeholder = regexp.MustCompile(`\{(M|W|T|fri|eoy)([+-]\d+)?(?::(\w+))?\}`)
 
 func newCalendar(now time.Time) calendar {
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
@@ -24,7 +31,11 @@ func newCalendar(now time.Time) calendar {
 	for m.Weekday() != time.Monday || m.AddDate(0, 0, 4).Month() != m.Month() {
 		m = m.AddDate(0, 0, 1)
 	}
-	return calendar{today, m}
+	w := m
+	for restful(w) {
+		w = w.AddDate(0, 0, 7)
+	}
+	return calendar{today, m, w}
 }
 
 func (c calendar) fill(v any) any {
@@ -56,6 +67,8 @@ func (c calendar) base(name string) time.Time {
 	switch name {
 	case "M":
 		return c.monday
+	case "W":
+		return c.working
 	case "fri":
 		return c.today.AddDate(0, 0, (int(time.Friday)-int(c.today.Weekday())+6)%7+1)
 	case "eoy":

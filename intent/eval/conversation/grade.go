@@ -160,8 +160,9 @@ func (c *judged) sort() {
 			c.reads = append(c.reads, call)
 		}
 	}
+	skipped := slices.ContainsFunc(c.item.Wanted(), func(a Action) bool { return a.State == contracts.NodeSkipped })
 	for _, call := range c.calls {
-		if call.State != contracts.NodeSkipped && (call.Found || !stuck[call.RunID]) {
+		if (skipped || call.State != contracts.NodeSkipped) && (call.Found || !stuck[call.RunID]) {
 			c.planned = append(c.planned, call)
 		}
 	}
@@ -280,7 +281,7 @@ func (c *judged) outcome() (Grade, string) {
 func (c *judged) actionDue() (Grade, string) {
 	switch {
 	case c.rightDo && len(c.fresh) == 0:
-		return Right, ""
+		return c.asPlanned()
 	case c.came() == OutcomeAsk:
 		return c.askedInstead()
 	case c.rightDo:
@@ -294,6 +295,29 @@ func (c *judged) actionDue() (Grade, string) {
 	default:
 		return Wrong, "an answer and nothing done"
 	}
+}
+
+// asPlanned judges the right calls by the places that they have in the plan, and by what
+// was said of them.
+func (c *judged) asPlanned() (Grade, string) {
+	if fault := c.misplaced(); fault != "" {
+		return Wrong, fault
+	}
+	if unsaid := c.unsaid(); unsaid != "" {
+		return Wrong, unsaid
+	}
+	return Right, ""
+}
+
+// unsaid says which pattern the answer does not have.
+func (c *judged) unsaid() string {
+	for _, pattern := range c.item.Says {
+		said, err := regexp.MatchString("(?i)"+pattern, c.played.answered())
+		if err != nil || !said {
+			return "the answer does not tell " + pattern
+		}
+	}
+	return ""
 }
 
 func (c *judged) askedInstead() (Grade, string) {
@@ -357,7 +381,7 @@ func (c *judged) questionDue() (Grade, string) {
 // readInstead judges reads where a question was due.
 func (c *judged) readInstead() (Grade, string) {
 	for ref, params := range c.item.Never {
-		if slices.ContainsFunc(c.reads, func(g Call) bool { return c.fits(Action{ref, params}, g) }) {
+		if slices.ContainsFunc(c.reads, func(g Call) bool { return c.fits(Action{Capability: ref, Params: params}, g) }) {
 			return Wrong, "what was excepted is done too"
 		}
 	}
@@ -365,7 +389,7 @@ func (c *judged) readInstead() (Grade, string) {
 		return "", ""
 	}
 	for ref, params := range c.item.ReadsAs {
-		if !slices.ContainsFunc(c.reads, func(g Call) bool { return !c.fits(Action{ref, params}, g) }) {
+		if !slices.ContainsFunc(c.reads, func(g Call) bool { return !c.fits(Action{Capability: ref, Params: params}, g) }) {
 			return Right, ""
 		}
 	}
@@ -396,11 +420,8 @@ func (c *judged) answerDue() (Grade, string) {
 			return Asked, ""
 		}
 	}
-	for _, pattern := range c.item.Says {
-		said, err := regexp.MatchString("(?i)"+pattern, c.played.answered())
-		if err != nil || !said {
-			return Wrong, "the answer does not tell " + pattern
-		}
+	if unsaid := c.unsaid(); unsaid != "" {
+		return Wrong, unsaid
 	}
 	if c.item.Expect == OutcomeAnswer && c.refused && !c.accepts(OutcomeDecline) {
 		return Wrong, "a refusal where an answer was due"

@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,53 @@ const (
 )
 
 func days(n float64) map[string]any { return map[string]any{"days": n} }
+
+// Where a call stands in the plan, what has become of it and what was said of it is graded too.
+func TestPlacesInThePlan(t *testing.T) {
+	t.Parallel()
+	const find, lent = `{"capability":"shop.find","params":{},"state":"completed"}`, `{"capability":"shop.lend","params":{"lamp":"L1"},"state":"awaiting_approval","when":true,"after":[1]}`
+	const item = `"turns":["lend L1 if it is there","@approve"],"expect":"do","says":["it is there"],"actions":[` + find + "," + lent + `]`
+	there := func(change func(*contracts.RunView)) conversation.Played {
+		r := run("r", call{tool: "shop.find", state: contracts.NodeCompleted}, call{tool: "shop.lend", params: map[string]any{"lamp": "L1"}, state: waiting, gate: contracts.InterruptOpen, when: true})
+		r.Nodes[1].DependsOn = []string{"x"}
+		between := contracts.NodeView{State: contracts.NodeCompleted}
+		between.NodeID, between.Kind, between.DependsOn = "x", contracts.KindHuman, []string{"a"}
+		r.Nodes = append(r.Nodes, between)
+		if change != nil {
+			change(&r)
+		}
+		p := played(r)
+		p.Session.Answer = says("Look, it is there.")
+		return p
+	}
+	quiet := there(nil)
+	quiet.Session.Answer = says("Here.")
+	skipped := func(r *contracts.RunView) { r.Nodes[1].State, r.Interrupts = contracts.NodeSkipped, nil }
+	for name, c := range map[string]struct {
+		item   string
+		played conversation.Played
+		want   conversation.Grade
+	}{
+		"as wanted":         {item, there(nil), conversation.Right},
+		"no condition":      {item, there(func(r *contracts.RunView) { r.Nodes[1].When = nil }), conversation.Wrong},
+		"beside each other": {item, there(func(r *contracts.RunView) { r.Nodes[1].DependsOn = nil }), conversation.Wrong},
+		"another state":     {item, there(func(r *contracts.RunView) { r.Nodes[0].State = contracts.NodeFailed }), conversation.Wrong},
+		"skipped":           {item, there(skipped), conversation.Wrong},
+		"skipped as wanted": {strings.Replace(item, "awaiting_approval", "skipped", 1), there(skipped), conversation.Right},
+		"not said":          {item, quiet, conversation.Wrong},
+		"after a round of the model": {item, there(func(r *contracts.RunView) {
+			round := contracts.NodeView{State: contracts.NodeCompleted}
+			round.NodeID, round.Kind, round.After = "y", contracts.KindRound, []string{"a"}
+			r.Nodes[1].DependsOn, r.Nodes[1].AfterReading = nil, []string{"Finds lamps"}
+			r.Nodes = []contracts.NodeView{r.Nodes[0], round, r.Nodes[1]}
+		}), conversation.Right},
+	} {
+		s := set(t, "{"+c.item+"}")
+		if j := conversation.Judge(s, s.Items[0], c.played, catalog()); j.Grade != c.want {
+			t.Errorf("%s: %s, %s, want %s", name, j.Grade, j.Why, c.want)
+		}
+	}
+}
 
 func TestGrades(t *testing.T) {
 	t.Parallel()
@@ -236,7 +284,6 @@ func TestSetsThatCannotBeGradedAreRefused(t *testing.T) {
 		"an unknown outcome":   `{"items":[{"id":"x","turns":["a"],"expect":"hope"}]}`,
 		"nothing to do":        `{"items":[{"id":"x","turns":["a"],"expect":"do"}]}`,
 		"the same id twice":    `{"items":[{"id":"x","turns":["a"],"expect":"ask"},{"id":"x","turns":["a"],"expect":"ask"}]}`,
-		"an approval at last":  `{"items":[{"id":"x","turns":["a","@approve"],"expect":"ask"}]}`,
 		"too many expectation": `{"items":[{"id":"x","turns":["a"],"expect":"ask","expects":[null]}]}`,
 	} {
 		if _, err := conversation.Parse([]byte(text), today()); err == nil {

@@ -32,7 +32,8 @@ func (r Rules) Expand(wanted []Action) []Action {
 			}
 		}
 		for _, params := range rest {
-			out = append(out, Action{a.Capability, params})
+			a.Params = params
+			out = append(out, a)
 		}
 	}
 	return out

@@ -66,10 +66,17 @@ func DefaultRules() Rules {
 	}
 }
 
-// Action is a call of a capability.
+// Action is a call of a capability, and where it stands in the plan.
 type Action struct {
 	Capability string         `json:"capability"`
 	Params     map[string]any `json:"params"`
+	// State is what has become of the call: awaiting_approval for a gate; empty
+	// takes any.
+	State contracts.NodeState `json:"state,omitempty"`
+	// When tells that it depends on a condition.
+	When bool `json:"when,omitempty"`
+	// After are the actions whose end it waits for, counted from 1.
+	After []int `json:"after,omitempty"`
 }
 
 // Expectation is what one message should lead to. A list among the values of
@@ -97,10 +104,10 @@ func (e Expectation) Wanted() []Action {
 	if len(e.Actions) > 0 || e.Capability == "" {
 		return e.Actions
 	}
-	return []Action{{e.Capability, e.Params}}
+	return []Action{{Capability: e.Capability, Params: e.Params}}
 }
 
-// Item is a conversation. Its last message is graded.
+// Item is a conversation. Its last message is graded, with what is approved after it.
 type Item struct {
 	Expectation
 
@@ -133,8 +140,11 @@ type Item struct {
 	// Says are patterns that the answer has to have.
 	Says     []string `json:"says,omitempty"`
 	GateOnly bool     `json:"gate_only,omitempty"`
-	NotThere bool     `json:"not_there,omitempty"`
-	Partial  bool     `json:"partial,omitempty"`
+	// Script is what a scripted model answers in this conversation, as rules of
+	// internal/model/scripted: calls, drafts, further rounds and worded answers.
+	Script   json.RawMessage `json:"script,omitempty"`
+	NotThere bool            `json:"not_there,omitempty"`
+	Partial  bool            `json:"partial,omitempty"`
 }
 
 // Tagged reports whether the item has a tag.
@@ -142,13 +152,22 @@ func (i Item) Tagged(tag string) bool { return slices.Contains(i.Tags, tag) }
 
 // At is the expectation of a turn; nil where the item has none.
 func (i Item) At(turn int) *Expectation {
-	if turn == len(i.Turns)-1 {
+	if turn == i.last() {
 		return &i.Expectation
 	}
 	if turn < len(i.Expects) {
 		return i.Expects[turn]
 	}
 	return nil
+}
+
+// last is the turn that is graded.
+func (i Item) last() int {
+	last := len(i.Turns) - 1
+	for last > 0 && i.Turns[last] == TurnApprove {
+		last--
+	}
+	return last
 }
 
 // Parse reads a set and puts dates relative to today in the place of {M}, {T+1}
@@ -207,14 +226,26 @@ func (s *Set) check() error {
 
 func (i Item) fault() string {
 	switch {
-	case len(i.Turns) == 0 || i.Turns[0] == TurnApprove || i.Turns[len(i.Turns)-1] == TurnApprove:
-		return "turns must begin and end with a message"
+	case len(i.Turns) == 0 || i.Turns[0] == TurnApprove:
+		return "turns must begin with a message"
 	case !slices.Contains([]Outcome{OutcomeDo, OutcomeAsk, OutcomeDecline, OutcomeAnswer, OutcomeNoWrite}, i.Expect):
 		return fmt.Sprintf("expect must be do, ask, decline, answer or no-write, not %q", i.Expect)
 	case i.Expect == OutcomeDo && len(i.Wanted()) == 0:
 		return "expect do needs a capability or actions"
-	case len(i.Expects) >= len(i.Turns):
-		return "expects is for the turns before the last"
+	case len(i.Expects) > i.last():
+		return "expects is for the turns before the last message"
+	case !i.ordered():
+		return "after names actions before this one, counted from 1"
 	}
 	return ""
+}
+
+// ordered reports whether actions come after earlier ones only.
+func (i Item) ordered() bool {
+	for n, a := range i.Wanted() {
+		if slices.ContainsFunc(a.After, func(of int) bool { return of < 1 || of > n }) {
+			return false
+		}
+	}
+	return true
 }

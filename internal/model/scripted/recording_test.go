@@ -54,3 +54,24 @@ func TestARecordingTellsCasesOfTheSameTextApart(t *testing.T) {
 		t.Errorf("what was not recorded is %+v", a)
 	}
 }
+
+// A rule may ask for what stands anywhere in the conversation, and calls only what is offered.
+func TestARuleFitsByWhatWasSaidBefore(t *testing.T) {
+	t.Parallel()
+	call := []scripted.Call{{Name: "post", Arguments: map[string]any{"text": "x"}}}
+	s := &scripted.Script{Rules: []scripted.Rule{{Contains: "go on", Told: []string{"Apple", "find it"}, Answer: scripted.Answer{Calls: call}}}}
+	turns := []scripted.Turn{{Role: "user", Text: "find it"}, {Role: "assistant", Text: "Result: apple"}, {Role: "user", Text: "Go on."}}
+	tools := []scripted.Tool{{Name: "post"}}
+	for name, c := range map[string]struct {
+		asked scripted.Asked
+		calls int
+	}{
+		"all of it was said": {scripted.Asked{Turns: turns, Tools: tools}, 1},
+		"one thing was not":  {scripted.Asked{Turns: turns[1:], Tools: tools}, 0},
+		"nothing is offered": {scripted.Asked{Turns: turns}, 0},
+	} {
+		if got := s.Answer(c.asked); len(got.Calls) != c.calls {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -23,13 +23,17 @@ type Nothing struct{}
 // Answer says that there is no script.
 func (Nothing) Answer(Asked) Answer { return Answer{Text: "There is no script for this."} }
 
-// Rule gives an answer to the requests that it fits.
+// Rule gives an answer to the requests that it fits. Calls fit none that offers nothing to
+// call.
 type Rule struct {
 	// Contains must stand in the newest text of the person, whatever the case
 	// of its letters; empty fits all.
 	Contains string `json:"contains,omitempty"`
 	// System must stand in the instructions; empty fits all.
 	System string `json:"system,omitempty"`
+	// Told must stand, each of them, in some text of the person or of the
+	// assistant: what was said before, what is open, what was found.
+	Told []string `json:"told,omitempty"`
 	// Times is how often the rule fits; 0 means always.
 	Times int `json:"times,omitempty"`
 	Answer
@@ -87,7 +91,11 @@ func (s *Script) Answer(asked Asked) Answer {
 }
 
 func (r Rule) fits(asked Asked) bool {
-	return holds(asked.Last(), r.Contains) && holds(asked.System, r.System)
+	told := func(part string) bool {
+		return slices.ContainsFunc(asked.Turns, func(t Turn) bool { return holds(t.Text, part) })
+	}
+	callable := len(r.Calls) == 0 || len(asked.Tools) > 0
+	return callable && holds(asked.Last(), r.Contains) && holds(asked.System, r.System) && !slices.ContainsFunc(r.Told, func(p string) bool { return !told(p) })
 }
 
 func holds(text, part string) bool {

@@ -43,8 +43,8 @@ the keys of --keys (a JSON object by name, approver among them) and, if
 --admin-key names its file, a person made for each conversation.
 
 --model puts a model behind the server: perfect answers what each item expects,
-in the form of --dialect; trap proposes a write for everything; with --recorded,
-it plays back what the named model said. A server of your own has to be told
+in the form of --dialect; trap proposes a write for everything; script answers by
+the rules that the items have; with --recorded, it plays back what the named model said. A server of your own has to be told
 where: give --model-addr and start it with REASONING_BASE_URL=http://ADDR/v1.`,
 		Example: `  manifold eval conversations demo.json
   manifold eval conversations demo.json --model perfect --dialect plan --floor-done 97 --floor-asked 2 --max-drops 0`,
@@ -56,7 +56,7 @@ where: give --model-addr and start it with REASONING_BASE_URL=http://ADDR/v1.`,
 func (f *Flags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.reader, "reader", "", "what reads messages: local, or model (needs --model or --recorded); empty means model if one is named")
-	flags.StringVar(&f.Model, "model", "", "perfect, trap, or with --recorded the name of a recorded model")
+	flags.StringVar(&f.Model, "model", "", "perfect, trap, script, or with --recorded the name of a recorded model")
 	flags.StringVar(&f.Dialect, "dialect", "list", "how the perfect model says several things: "+strings.Join(Dialects(), ", "))
 	flags.StringVar(&f.Recorded, "recorded", "", "file with what models answered, by the ids of conversations")
 	flags.StringVar(&f.ModelAddr, "model-addr", "", "address to serve the model on; empty takes a free port")
@@ -94,8 +94,8 @@ func (f *Flags) Check(file, server, key string, getenv func(string) string) erro
 		return fmt.Errorf("--reader local asks no model; leave --model and --recorded out")
 	case f.reader == "model" && !model && f.Server == "":
 		return fmt.Errorf("--reader model needs --model or --recorded")
-	case f.Recorded == "" && !slices.Contains([]string{"", ModelPerfect, ModelTrap}, f.Model):
-		return fmt.Errorf("--model must be perfect or trap, not %q; the name of a recorded model needs --recorded", f.Model)
+	case f.Recorded == "" && !slices.Contains([]string{"", ModelPerfect, ModelTrap, ModelScript}, f.Model):
+		return fmt.Errorf("--model must be perfect, trap or script, not %q; the name of a recorded model needs --recorded", f.Model)
 	case !slices.Contains(Dialects(), f.Dialect):
 		return fmt.Errorf("--dialect must be one of %v, not %q", Dialects(), f.Dialect)
 	case f.Server != "" && model && f.ModelAddr == "":

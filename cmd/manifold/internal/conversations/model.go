@@ -114,6 +114,19 @@ func (s *script) note(change func(*ModelMetrics)) {
 	change(&s.figures)
 }
 
+// counted notes an answer to a request.
+func (s *script) counted(answer scripted.Answer) scripted.Answer {
+	s.note(func(f *ModelMetrics) {
+		f.Requests++
+		if answer.Fault != "" {
+			f.Declined++
+		} else {
+			f.Known++
+		}
+	})
+	return answer
+}
+
 func (s *script) seen() ModelMetrics {
 	s.mu.Lock()
 	defer s.mu.Unlock()

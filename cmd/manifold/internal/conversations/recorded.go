@@ -52,15 +52,7 @@ func (r *recorded) Answer(asked scripted.Asked) scripted.Answer {
 	if known && ok && len(asked.Tools) > 0 {
 		answer = scripted.Answer{Text: got.Text, Calls: got.Calls, Tokens: contracts.Tokens{In: got.TokensIn, Out: got.TokensOut}}
 	}
-	r.note(func(f *ModelMetrics) {
-		f.Requests++
-		if answer.Fault != "" {
-			f.Declined++
-		} else {
-			f.Known++
-		}
-	})
-	return answer
+	return r.counted(answer)
 }
 
 func key(at place) string {

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	File, Seed, Only string
 	Jobs             int
-	// Model is perfect, trap, or the name of a model of Recorded; empty is none.
+	// Model is perfect, trap, script, or the name of a model of Recorded; empty is none.
 	Model, Dialect, Recorded string
 	// ModelAddr is where the model is served [a free port]: a server that is not
 	// started here has to be told it.
@@ -40,6 +40,7 @@ type Options struct {
 const (
 	ModelPerfect = "perfect"
 	ModelTrap    = "trap"
+	ModelScript  = "script"
 )
 
 //go:embed demo.json
@@ -164,6 +165,12 @@ func newModel(o Options, set conversation.Set) (model, error) {
 		m.answers = r
 	case o.Model == ModelPerfect:
 		m.answers = perfect{m.script, set.Rules, dialect{name: o.Dialect, surface: set.Surface}}
+	case o.Model == ModelScript:
+		s, err := newScripted(m.script)
+		if err != nil {
+			return m, err
+		}
+		m.answers = s
 	case o.Model == ModelTrap:
 		m.trap = &trap{script: m.script}
 		m.answers = m.trap
