@@ -197,3 +197,37 @@ func TestPeopleAreReadOverMCP(t *testing.T) {
 		t.Errorf("a foreign host: %v", err)
 	}
 }
+
+// TestTheOpsOfWorkdaysToolsAreCompiled in the two forms that a Flowise runs, with what the
+// server calls its tools, and literally as the blueprint has them.
+func TestTheOpsOfWorkdaysToolsAreCompiled(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{ToolPrefix: "acme_"})
+	literal := b.facts("compile_ops", object{"form": "blueprint", "goal": "use getWorkers and getMyInfo"}, "")
+	want := `[{"label":"Workday MCP","node_id":"workdayMcpTool_0","node_name":"tool","op_type":"AddNode","params":{` +
+		`"selectedTool":"customMCP","selectedToolConfig.mcpActions":["getMyInfo","getWorkers"],` +
+		`"selectedToolConfig.mcpServerConfig":"{\"url\":\"https://<tenant>.workday.com/mcp\",\"headers\":{\"Authorization\":\"$vars.beartoken\"}}"}},` +
+		`{"credential_id":"workday-oauth-auto","credential_type":"workdayOAuth","node_id":"workdayMcpTool_0","op_type":"BindCredential"}]`
+	if got, err := contracts.Canonical(literal["ops"]); err != nil || string(got) != want {
+		t.Errorf("literally: %s %v", got, err)
+	}
+	if out := b.execute("compile_ops", object{"spot": "toolAgent_0#tools"}, ""); out.OK || !strings.Contains(out.Error.Message, "--mcp-url") {
+		t.Errorf("without a server: %+v", out)
+	}
+	b.config.MCP = &workday.MCP{URL: b.config.Tenant.URL + "/mcp"}
+	b.restart()
+	for spot, want := range map[string][]string{
+		"toolAgent_0#tools":           {`"node_name":"customMCP"`, `"target_anchor":"tools"`, `"target_node_id":"toolAgent_0"`},
+		"agentAgentflow_0#agentTools": {`"param_name":"agentTools[-]"`, `"agentSelectedTool":"customMCP"`, `"node_id":"agentAgentflow_0"`},
+	} {
+		got, err := contracts.Canonical(b.facts("compile_ops", object{"spot": spot, "actions": []string{"searchForWorker"}}, "")["ops"])
+		for _, part := range append(want, `"mcpActions":["acme_searchForWorker"]`, `Bearer {{$vars.beartoken}}`) {
+			if err != nil || !strings.Contains(string(got), part) {
+				t.Errorf("%s: no %s in %s", spot, part, got)
+			}
+		}
+	}
+	if out := b.execute("compile_ops", object{"spot": "toolAgent_0#tools", "actions": []string{"payEverybody"}}, ""); out.OK || out.Error.Type != contracts.ErrInvalidParameters {
+		t.Errorf("an unknown tool: %+v", out)
+	}
+}

@@ -101,11 +101,11 @@ func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out 
 
 func (m *overMCP) try(ctx context.Context, tool string, in map[string]any, out any) error {
 	noted, failed := rest.Noting(ctx)
-	session, name, err := m.connected(noted, tool)
+	session, names, err := m.connected(noted)
 	if err != nil {
 		return failed(tool, err)
 	}
-	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: name, Arguments: in})
+	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: names[tool], Arguments: in})
 	if err != nil {
 		m.drop(session)
 		return failed(tool, err)
@@ -136,30 +136,30 @@ func said(answer *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// connected gives the session and what the server calls a tool.
-func (m *overMCP) connected(ctx context.Context, tool string) (*mcp.ClientSession, string, error) {
+// connected gives the session and what the server calls the tools.
+func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session != nil {
-		return m.session, m.names[tool], nil
+		return m.session, m.names, nil
 	}
 	agent, err := m.rest.Agent(m.cfg.URL)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	session, err := m.client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint: m.cfg.URL, HTTPClient: agent, DisableStandaloneSSE: true, MaxRetries: -1,
 	}, nil)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	names, err := m.toolNames(ctx, session)
 	if err != nil {
 		_ = session.Close() // it is of no use
-		return nil, "", err
+		return nil, nil, err
 	}
 	m.session, m.names = session, names
-	return session, names[tool], nil
+	return session, names, nil
 }
 
 // toolNames finds the tools. Workday puts a name of the deployment before them.
