@@ -62,12 +62,23 @@ func newOverMCP(cfg MCP, client *rest.Client) (*overMCP, error) {
 
 // SearchWorkers finds people any of whose names begins with any of the words.
 func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
-	var out struct {
-		Total int           `json:"total"`
-		Data  []rest.Worker `json:"data"`
+	var all rest.Page[rest.Worker]
+	for len(all.Items) < most {
+		var page struct {
+			Total int           `json:"total"`
+			Data  []rest.Worker `json:"data"`
+		}
+		err := m.call(ctx, toolSearch, map[string]any{"search": words, "limit": min(most, 100), "offset": len(all.Items)}, &page)
+		if err != nil {
+			return rest.Page[rest.Worker]{}, err
+		}
+		all.Items, all.Total = append(all.Items, page.Data...), page.Total
+		if len(page.Data) == 0 || len(all.Items) >= page.Total {
+			break
+		}
 	}
-	err := m.call(ctx, toolSearch, map[string]any{"search": words, "limit": min(most, 100)}, &out)
-	return rest.Page[rest.Worker]{Items: out.Data, Total: out.Total}, err
+	all.Items = all.Items[:min(len(all.Items), most)]
+	return all, nil
 }
 
 // Worker reads one person, by Workday id or by reference id.

@@ -32,13 +32,14 @@ func TestARequestCanBeAValueAsAWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for message, want := range map[string]string{
-		`draft a poster with a lighthouse that says "Come in"`:                          `draft a poster with a lighthouse that says "Come in"`,
-		"draft a poster for the autumn fair. It should have a lantern on it.":           "draft a poster for the autumn fair. It should have a lantern on it",
-		"draft a poster for the winter fair so that people bring 3 warm coats":          "draft a poster for the winter fair so that people bring 3 warm coats",
-		`draft a poster that says "Open" if the sun is out, otherwise it says "Closed"`: `draft a poster that says "Open" if the sun is out, otherwise it says "Closed"`,
-		"don't draft a poster for the autumn fair":                                      "",
-		"should I draft a poster for the autumn fair?":                                  "",
-		"draft a poster for the autumn fair, just kidding":                              "",
+		`draft a poster with a lighthouse that says "Come in"`:                                    `draft a poster with a lighthouse that says "Come in"`,
+		"draft a poster for the autumn fair. It should have a lantern on it.":                     "draft a poster for the autumn fair. It should have a lantern on it",
+		"draft a poster for the winter fair so that people bring 3 warm coats":                    "draft a poster for the winter fair so that people bring 3 warm coats",
+		`draft a poster that says "Open" if the sun is out, otherwise it says "Closed"`:           `draft a poster that says "Open" if the sun is out, otherwise it says "Closed"`,
+		"draft a poster that shows a boat, mentions the tide, and lists the posters of last year": "draft a poster that shows a boat, mentions the tide, and lists the posters of last year",
+		"don't draft a poster for the autumn fair":                                                "",
+		"should I draft a poster for the autumn fair?":                                            "",
+		"draft a poster for the autumn fair, just kidding":                                        "",
 		"list the posters": "",
 		"if the mayor agrees, draft a poster for the autumn fair":                    "",
 		"she told me not to draft a poster for the autumn fair, so don't draft it":   "",

@@ -317,13 +317,29 @@ func (x *Cutter) join(m *slot.Message, pieces []Piece) []Piece {
 	weak := len(pieces) <= Most
 	var out []Piece
 	for _, p := range pieces {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || relates(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// relates tells a piece that goes on with the relative clause of the one before, by the
+// form of its verb: "a bot that answers from the page, remembers, and uses …".
+func relates(tokens []text.Token, before, p Piece) bool {
+	for i := before.From + 1; i < before.To && !p.Sequence && !p.Subordinate && third(tokens[p.From]); i++ {
+		if tokens[i-1].Has(lang.Relative) && third(tokens[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// third tells a word that ends as the third person of an English verb does.
+func third(t text.Token) bool {
+	return len(t.Fold) > 3 && strings.HasSuffix(t.Fold, "s") && !strings.HasSuffix(t.Fold, "ss") && !t.Is(text.FormDigits|text.FormMixed|text.FormCaps|text.FormTitle|text.FormQuoted)
 }
 
 // listed is how many words a value has at most that is listed behind a preposition.
