@@ -10,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/domains/flowise"
 	flowises "github.com/manifold-run/manifold/domains/flowise/sandbox"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
@@ -52,7 +53,19 @@ func TestWorkdayIsWiredIntoAChatflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.register(contracts.Registration{Domain: "workday", URL: domaintest.Serve(t, svc)})
-	s.register(contracts.Registration{Domain: "flowise", URL: serveFlowise(t, front.URL, server.Key())})
+	data, err := flowise.OpenData(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = data.Close() })
+	flows, err := flowise.New(flowise.Config{
+		Instances: []flowise.Instance{{ID: "test", Endpoint: front.URL, APIKey: server.Key()}}, Data: data,
+		Acting: flowise.ActingAllow, // its tools only read
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.register(contracts.Registration{Domain: "flowise", URL: domaintest.Serve(t, flows)})
 	s.register(pack)
 	s.approved(`create a chatflow called "Agentless" that replies "Hello"`)
 
