@@ -92,7 +92,7 @@ func clockWord(stem string) bool {
 }
 
 // month offers a period to two parameters that are its ends: "in December" is
-// from its first day to its last. What has an effect takes only what is named: of
+// from its first day to its last. One that is not over is since its first day. What has an effect takes only what is named: of
 // "next week" nobody says whether Sunday belongs to it.
 func (r *reading) month(i int) {
 	start, end := r.set.period()
@@ -101,17 +101,20 @@ func (r *reading) month(i int) {
 	}
 	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
 	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&cues.SenseTime != 0
-	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
+	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes || end == nil && last.Before(r.now) {
 		return
 	}
 	offer := func(p *param, day time.Time) {
 		r.add(mention{param: p, first: i, last: to, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
 	offer(start, first)
-	offer(end, last)
+	if end != nil {
+		offer(end, last)
+	}
 }
 
-// period gives the two parameters that are the ends of the only period.
+// period gives the two parameters that are the ends of the only period, or since when
+// something is, without an end.
 func (s *Set) period() (start, end *param) {
 	for _, p := range s.params {
 		switch {
@@ -124,7 +127,7 @@ func (s *Set) period() (start, end *param) {
 			return nil, nil
 		}
 	}
-	if start == nil || end == nil {
+	if start == nil || end == nil && !slices.Contains(start.words, "sinc") && !slices.Contains(start.words, "since") {
 		return nil, nil
 	}
 	return start, end
@@ -216,7 +219,7 @@ func (r *reading) date(p *param, e value.Entity) {
 // an effect takes it so only where it needs both.
 func bothEnds(r *reading, e value.Entity) {
 	start, end := r.set.period()
-	if start == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
+	if start == nil || end == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
 	}
 	for _, p := range []*param{start, end} {
