@@ -14,11 +14,9 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// Forms in which the ops of compile_ops are written.
-const (
-	formFlow      = "flow"      // as a Flowise runs it
-	formBlueprint = "blueprint" // as the blueprint has it, for builders that know its node
-)
+// formBlueprint is the form of the blueprint, for builders that know its node; the other
+// one is what a Flowise runs.
+const formBlueprint = "blueprint"
 
 // Wiring asks for the ops that give an agent of a flow the tools of Workday's MCP server.
 type Wiring struct {

@@ -14,11 +14,13 @@ import (
 	flowises "github.com/manifold-run/manifold/domains/flowise/sandbox"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // TestWorkdayIsWiredIntoAChatflow by the pack of the examples: Workday compiles, Flowise
 // applies, one gate shows both, and what is not accepted is taken back.
 func TestWorkdayIsWiredIntoAChatflow(t *testing.T) {
+	sample.Long(t, "it registers two big manifests")
 	t.Parallel()
 	tenant, err := sandbox.New(sandbox.Config{ToolPrefix: "acme_"})
 	if err != nil {
