@@ -20,7 +20,7 @@ import (
 // TestWorkdayIsWiredIntoAChatflow by the pack of the examples: Workday compiles, Flowise
 // applies, one gate shows both, and what is not accepted is taken back.
 func TestWorkdayIsWiredIntoAChatflow(t *testing.T) {
-	sample.Long(t, "it registers two big manifests")
+	sample.Night(t, "it registers two big manifests")
 	t.Parallel()
 	tenant, err := sandbox.New(sandbox.Config{ToolPrefix: "acme_"})
 	if err != nil {
