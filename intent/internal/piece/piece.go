@@ -317,7 +317,7 @@ func (x *Cutter) join(m *slot.Message, pieces []Piece) []Piece {
 	weak := len(pieces) <= Most
 	var out []Piece
 	for _, p := range pieces {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || relates(m.Tokens, out[len(out)-1], p) || x.adjunct(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || relates(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
@@ -335,11 +335,6 @@ func relates(tokens []text.Token, before, p Piece) bool {
 		}
 	}
 	return false
-}
-
-// adjunct tells a piece before which only stands how it is to be done: "using X, build …".
-func (x *Cutter) adjunct(tokens []text.Token, before, p Piece) bool {
-	return tokens[before.From].Has(lang.Leads) && x.Bids(tokens[p.From]) && !p.Sequence
 }
 
 // third tells a word that ends as the third person of an English verb does.
