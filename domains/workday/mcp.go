@@ -90,6 +90,9 @@ func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	if err == nil && len(out.Data) != 1 {
 		err = &rest.Error{Op: toolWorkers, Kind: rest.KindNotFound, Message: "resource not found"}
 	}
+	if err == nil && !strings.Contains(id, "=") && out.Data[0].ID != id {
+		err = &rest.Error{Op: toolWorkers, Kind: rest.KindBadAnswer, Message: "the answer is about somebody else"}
+	}
 	if err != nil {
 		return rest.Worker{}, err
 	}
