@@ -43,6 +43,9 @@ func (w Wired) Summary() string {
 	return fmt.Sprintf("%s of %s, by %s", strings.Join(w.Actions, ", "), w.Server, amount(float64(len(w.Ops)), "ops"))
 }
 
+// wiring writes ops for the MCP server over which people are read, if they are.
+type wiring struct{ people directory }
+
 // What the blueprint names.
 const (
 	blueprintURL  = "https://<tenant>.workday.com/mcp"
@@ -53,7 +56,7 @@ const (
 
 // compileOps writes the ops. Nothing is written anywhere: the domain of the flow applies
 // them. A token never stands in them, only the variable that holds it.
-func (d *domain) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
+func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
 	actions, err := chosenActions(in)
 	if err != nil {
 		return Wired{}, err
@@ -61,7 +64,7 @@ func (d *domain) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (W
 	if in.Form == formBlueprint {
 		return blueprintOps(actions)
 	}
-	over, is := d.people.(*overMCP)
+	over, is := w.people.(*overMCP)
 	if !is {
 		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "no MCP server of Workday is configured (--mcp-url), so a flow could not reach one")
 	}

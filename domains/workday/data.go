@@ -49,6 +49,12 @@ type TableRow struct {
 	Details string `json:"details,omitempty"`
 }
 
+// records answer what is about everybody: queries, and the reports of the configuration.
+type records struct {
+	client  *rest.Client
+	reports map[string]Report
+}
+
 const (
 	shownRows  = 50
 	shownBytes = 12 << 10
@@ -64,8 +70,8 @@ func (t Table) Summary() string {
 }
 
 // queryData asks the tenant's data.
-func (d *domain) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) (domainkit.Result[Table], error) {
-	page, err := d.client.Query(ctx, in.Query, in.Limit)
+func (r records) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) (domainkit.Result[Table], error) {
+	page, err := r.client.Query(ctx, in.Query, in.Limit)
 	if err != nil {
 		return domainkit.Result[Table]{}, failure(err)
 	}
@@ -73,15 +79,15 @@ func (d *domain) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) 
 }
 
 // runReport runs a report that the service is configured with.
-func (d *domain) runReport(ctx context.Context, _ domainkit.Call, in ReportQuery) (domainkit.Result[Table], error) {
-	report := d.reports[in.Report]
+func (r records) runReport(ctx context.Context, _ domainkit.Call, in ReportQuery) (domainkit.Result[Table], error) {
+	report := r.reports[in.Report]
 	for name := range in.Prompts {
 		if !slices.Contains(report.Prompts, name) {
 			return domainkit.Result[Table]{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%s has no prompt %q; it has: %s",
 				in.Report, name, cmp.Or(strings.Join(report.Prompts, ", "), "none"))
 		}
 	}
-	rows, err := d.client.Report(ctx, report.Path, in.Prompts)
+	rows, err := r.client.Report(ctx, report.Path, in.Prompts)
 	if err != nil {
 		return domainkit.Result[Table]{}, failure(err)
 	}
@@ -166,23 +172,24 @@ func entitled[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] 
 
 const runReport = "run_report"
 
-// addReports adds the reports that the service is configured with; without any there is
-// nothing to run.
-func (d *domain) addReports(svc *domainkit.Service) error {
-	if len(d.reports) == 0 {
-		return nil
+// register adds queries, and the reports that the service is configured with; without any
+// there is nothing to run.
+func (r records) register(d *domain, svc *domainkit.Service) error {
+	query := domainkit.Add(svc, domainkit.Capability{Name: "query_data"}, entitled(d, r.queryData))
+	if query != nil || len(r.reports) == 0 {
+		return query
 	}
-	for name, report := range d.reports {
+	for name, report := range r.reports {
 		if owner, of, found := strings.Cut(report.Path, "/"); !found || owner == "" || of == "" {
 			return fmt.Errorf("report %q: the path %q is not owner/name", name, report.Path)
 		}
 	}
-	names := slices.Sorted(maps.Keys(d.reports))
+	names := slices.Sorted(maps.Keys(r.reports))
 	schema, err := json.Marshal(map[string]any{"properties": map[string]any{"report": map[string]any{"enum": names}}})
 	if err != nil {
 		return err
 	}
 	return domainkit.Add(svc, domainkit.Capability{
 		Name: runReport, Schema: schema, Metadata: contracts.Metadata{Examples: []contracts.CallExample{{Parameters: map[string]any{"report": names[0]}}}},
-	}, entitled(d, d.runReport))
+	}, entitled(d, r.runReport))
 }

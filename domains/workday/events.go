@@ -59,7 +59,7 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 	if err != nil {
 		return RequestStates{}, err
 	}
-	events, err := d.requestsOf(ctx, in.Worker, in.About)
+	events, err := requestsOf(ctx, d.client, in.Worker, in.About)
 	if err != nil {
 		return RequestStates{}, err
 	}

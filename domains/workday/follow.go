@@ -19,17 +19,20 @@ type FollowQuery struct {
 	RequestID string `json:"request_id,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request, where it is known"`
 }
 
+// following follows requests.
+type following struct{ *domain }
+
 // usualFollow is how often an event is looked at.
 const usualFollow = 15 * time.Minute
 
 // followRequest tells what a request came to, once it has come to something. Until then
 // the run of whoever asks is parked, and this is asked again.
-func (d *domain) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
+func (d following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
 		return RequestState{}, err
 	}
-	events, err := d.requestsOf(ctx, in.Worker, in.About)
+	events, err := requestsOf(ctx, d.client, in.Worker, in.About)
 	if err != nil {
 		return RequestState{}, err
 	}
@@ -64,8 +67,8 @@ func followed(events []rest.Event, id, name string) (rest.Event, error) {
 }
 
 // requestsOf are the events about a worker whose name has a text, the newest first.
-func (d *domain) requestsOf(ctx context.Context, worker, about string) ([]rest.Event, error) {
-	events, err := d.client.Events(ctx, worker)
+func requestsOf(ctx context.Context, client *rest.Client, worker, about string) ([]rest.Event, error) {
+	events, err := client.Events(ctx, worker)
 	if err != nil {
 		return nil, failure(err)
 	}

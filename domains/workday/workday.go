@@ -109,7 +109,7 @@ func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initi
 type domain struct {
 	client  *rest.Client
 	people  directory
-	reports map[string]Report
+	records records
 	kinds   absenceNames
 	access  Access
 	zone    *time.Location
@@ -161,7 +161,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if cfg.Today == nil {
 		cfg.Today = cfg.Now
 	}
-	d := &domain{client: client, people: people, reports: cfg.Reports, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
+	d := &domain{client: client, people: people, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}

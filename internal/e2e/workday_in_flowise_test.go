@@ -47,7 +47,7 @@ func TestWorkdayIsWiredIntoAChatflow(t *testing.T) {
 	t.Cleanup(front.Close)
 	s := startSite(t)
 	var pack contracts.Registration
-	body, err := os.ReadFile(filepath.Join("..", "..", "examples", "packs", "workday-in-flowise", "registration.json"))
+	body, err := os.ReadFile(filepath.Join("..", "..", "examples", "workday-in-flowise", "registration.json"))
 	if err == nil {
 		err = contracts.Parse(contracts.SchemaRegistration, body, &pack)
 	}

@@ -107,8 +107,7 @@ func (r *reading) month(i int) {
 	offer := func(p *param, day time.Time) {
 		r.add(mention{param: p, first: i, last: to, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
-	offer(start, first)
-	if end != nil {
+	if offer(start, first); end != nil {
 		offer(end, last)
 	}
 }
