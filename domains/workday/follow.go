@@ -20,14 +20,15 @@ type FollowQuery struct {
 }
 
 // following follows requests.
-type following struct{ *domain }
+type following struct{ d *domain }
 
 // usualFollow is how often an event is looked at.
 const usualFollow = 15 * time.Minute
 
 // followRequest tells what a request came to, once it has come to something. Until then
 // the run of whoever asks is parked, and this is asked again.
-func (d following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
+func (f following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
+	d := f.d
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
 		return RequestState{}, err

@@ -15,8 +15,8 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 4483, "client": 969, "cmd": 7307, "contracts": 9500, "domainkit": 5962, "domains": 33872, "examples": 5410,
-		"execution": 15050, "intent": 31642, "internal": 32400, "orchestrator": 16400, "planner": 7033, "web": 166,
+		"bench": 4483, "client": 969, "cmd": 7307, "contracts": 9500, "domainkit": 5962, "domains": 33873, "examples": 5410,
+		"execution": 15050, "intent": 31640, "internal": 32400, "orchestrator": 16400, "planner": 7033, "web": 166,
 	}
 }
 

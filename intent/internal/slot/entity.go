@@ -92,7 +92,7 @@ func clockWord(stem string) bool {
 }
 
 // month offers a period to two parameters that are its ends: "in December" is
-// from its first day to its last. One that is not over is since its first day. What has an effect takes only what is named: of
+// from its first day to its last. What has an effect takes only what is named: of
 // "next week" nobody says whether Sunday belongs to it.
 func (r *reading) month(i int) {
 	start, end := r.set.period()
@@ -101,19 +101,17 @@ func (r *reading) month(i int) {
 	}
 	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
 	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&cues.SenseTime != 0
-	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes || end == nil && last.Before(r.now) {
+	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
 		return
 	}
 	offer := func(p *param, day time.Time) {
 		r.add(mention{param: p, first: i, last: to, value: p.dateText(value.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
-	if offer(start, first); end != nil {
-		offer(end, last)
-	}
+	offer(start, first)
+	offer(end, last)
 }
 
-// period gives the two parameters that are the ends of the only period, or since when
-// something is, without an end.
+// period gives the two parameters that are the ends of the only period.
 func (s *Set) period() (start, end *param) {
 	for _, p := range s.params {
 		switch {
@@ -126,7 +124,7 @@ func (s *Set) period() (start, end *param) {
 			return nil, nil
 		}
 	}
-	if start == nil || end == nil && !slices.Contains(start.words, "sinc") && !slices.Contains(start.words, "since") {
+	if start == nil || end == nil {
 		return nil, nil
 	}
 	return start, end
@@ -218,7 +216,7 @@ func (r *reading) date(p *param, e value.Entity) {
 // an effect takes it so only where it needs both.
 func bothEnds(r *reading, e value.Entity) {
 	start, end := r.set.period()
-	if start == nil || end == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
+	if start == nil || e.Edge != value.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
 	}
 	for _, p := range []*param{start, end} {
