@@ -32,7 +32,6 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 	tests["delete Greeter, Helper and Old Bot"] = []string{
 		"delete_chatflow map[chatflow_id:Greeter]", "delete_chatflow map[chatflow_id:Helper]", "delete_chatflow map[chatflow_id:Old Bot]",
 	}
-	tests["roll Support Bot back to the one before"] = []string{"rollback_chatflow map[chatflow_id:Support Bot version:the one before]"}
 	tests["compare the last two versions of the Support Bot"] = []string{"diff_versions map[chatflow_id:Support Bot]"}
 	for say, want := range tests {
 		got, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)})
