@@ -257,8 +257,9 @@ func (x *executor) busy(after time.Duration, why string) reply {
 
 // answer is the outcome of an execution.
 type answer struct {
-	status int
-	result contracts.ToolResult
+	status     int
+	result     contracts.ToolResult
+	retryAfter time.Duration
 }
 
 // run calls the handler and checks what it answers. It never panics.
@@ -279,6 +280,10 @@ func (x *executor) run(ctx context.Context, j *job) (out answer) {
 }
 
 func (x *executor) failed(ctx context.Context, c *served, err error) answer {
+	if w, ok := errors.AsType[*waiting](err); ok && !c.writes {
+		why := contracts.CleanSummary(w.why)
+		return answer{http.StatusTooManyRequests, contracts.ToolResult{Summary: why, Error: Retryf(contracts.ErrBudget, "%s", why)}, w.after}
+	}
 	out := answer{status: http.StatusOK}
 	if contracts.CodeOf(err) == contracts.CodeForbidden {
 		out.status = http.StatusForbidden
@@ -296,7 +301,7 @@ func (x *executor) checked(ctx context.Context, c *served, result contracts.Tool
 		if result.Error == nil {
 			result.Error = &contracts.ToolError{Type: contracts.ErrInternal, Message: "failed without a reason"}
 		}
-		return answer{http.StatusOK, result}
+		return answer{status: http.StatusOK, result: result}
 	}
 	if c.outputSchema != nil && result.Facts != nil {
 		fillLists(result.Facts, c.outputSchema)
@@ -310,15 +315,15 @@ func (x *executor) checked(ctx context.Context, c *served, result contracts.Tool
 		bound = contracts.ToolResult{OK: true, Summary: bound.Summary}
 	}
 	if len(faults) == 0 {
-		return answer{http.StatusOK, bound}
+		return answer{status: http.StatusOK, result: bound}
 	}
 	fault := contracts.Invalid("the answer breaks its contract", faults...)
 	x.log.ErrorContext(ctx, "bad answer", slog.String("capability", c.name), slog.Any("error", fault))
 	if c.writes {
-		return answer{http.StatusOK, bound}
+		return answer{status: http.StatusOK, result: bound}
 	}
 	failure := Failf(contracts.ErrInternal, contracts.EffectNone, "%s", fault.Error())
-	return answer{http.StatusOK, contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
+	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
 // tooLarge tells whether a result does not fit one answer.

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,6 +62,25 @@ func TestExecuteAnswersWithFacts(t *testing.T) {
 	if ct := got.Header.Get("Content-Type"); ct != "application/json" {
 		t.Errorf("content type %q", ct)
 	}
+}
+
+// TestAReadThatWaitsSaysForWhat, and when to ask again; it is no failure, and leaves
+// nothing behind.
+func TestAReadThatWaitsSaysForWhat(t *testing.T) {
+	t.Parallel()
+	decided := false
+	c := quotes(t, func(ctx context.Context, call domainkit.Call, in quoteIn) (quote, error) {
+		if !decided {
+			return quote{}, fmt.Errorf("quote: %w", domainkit.Waitf(90*time.Minute, "waits for the decision of %s", in.Symbol))
+		}
+		return plainQuote(ctx, call, in)
+	})
+	got := c.execute("get_quote", `{"symbol":"ABC"}`, "").want(t, 429)
+	if got.Header.Get("Retry-After") != "5400" || !strings.Contains(got.Body, `"message":"waits for the decision of ABC"`) {
+		t.Errorf("%v %s", got.Header, got.Body)
+	}
+	decided = true
+	c.execute("get_quote", `{"symbol":"ABC"}`, "").want(t, 200)
 }
 
 func TestExecuteRefusesBadRequests(t *testing.T) {

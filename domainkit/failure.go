@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -28,6 +29,22 @@ func Retryf(errType, format string, args ...any) *contracts.ToolError {
 // connection; the core then finds out instead of guessing.
 func Failf(errType string, effect contracts.Effect, format string, args ...any) *contracts.ToolError {
 	return &contracts.ToolError{Type: errType, Message: fmt.Sprintf(format, args...), Effect: effect}
+}
+
+// waiting is a read that has nothing to tell yet.
+type waiting struct {
+	after time.Duration
+	why   string
+}
+
+// Error says what it waits for.
+func (w *waiting) Error() string { return w.why }
+
+// Waitf says that a read has nothing to tell before something outside has happened, such
+// as the decision of a person, and when to ask again. The core parks the run, says why,
+// and asks anew, for wait_max_s in all; nothing waits in the domain.
+func Waitf(after time.Duration, format string, args ...any) error {
+	return &waiting{after, fmt.Sprintf(format, args...)}
 }
 
 // Forbiddenf says that this principal may not do this; it is answered with 403.

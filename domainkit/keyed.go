@@ -174,7 +174,7 @@ func (x *executor) unknown(ctx context.Context, c *served, why error) answer {
 	x.log.WarnContext(ctx, "effect of an earlier execution unknown", slog.String("capability", c.name), slog.Any("error", why))
 	failure := Failf(contracts.ErrInternal, contracts.EffectUnknown,
 		"an earlier execution of %s with this key was cut off, and it is not known whether it took effect", c.name)
-	return answer{http.StatusOK, contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
+	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
 // settlement says what an answer means for its key: a final result is kept, a

@@ -186,7 +186,7 @@ func (x *executor) await(ctx context.Context, w *work, patience time.Duration) r
 	defer timer.Stop()
 	select {
 	case <-w.done:
-		return reply{status: w.answer.status, body: w.answer.result}
+		return reply{status: w.answer.status, body: w.answer.result, retryAfter: w.answer.retryAfter}
 	case <-w.late:
 		return timedOut(w.capability)
 	case <-timer.C:

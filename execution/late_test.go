@@ -10,6 +10,45 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
+// TestAReadWaitsForDays: a domain that has nothing to tell before a person elsewhere has
+// decided says so; the run is parked between two looks, a stop of the server in the middle
+// included, and the answer is what was decided. One that is never decided ends.
+func TestAReadWaitsForDays(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		decided := time.Now().Add(3 * 24 * time.Hour)
+		md := contracts.Metadata{SideEffectClass: contracts.ClassRead, TimeoutMS: 15_000, WaitMaxS: 4 * 24 * 3600}
+		waiting := execution.Reply{Kind: execution.ReplyBusy, RetryAfter: time.Hour, Message: "waits for Helena"}
+		var looks atomic.Int64
+		w.declare("follow", md, func(context.Context, execution.Call) execution.Reply {
+			if looks.Add(1); time.Now().Before(decided) {
+				return waiting
+			}
+			return facts(map[string]any{"state": "denied"})
+		})
+		w.declare("forgotten", md, func(context.Context, execution.Call) execution.Reply { return waiting })
+		first := w.runner()
+		followed, forgotten := w.submit(first, w.node("n1", "follow", nil)), w.submit(first, w.node("n1", "forgotten", nil))
+		w.until(first, followed, "parked", func(v contracts.RunView) bool { return v.Nodes[0].QueuedFor == "waits for Helena" })
+		time.Sleep(24 * time.Hour)
+		if err := first.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		second := w.runner()
+		time.Sleep(25 * time.Hour)
+		if v := w.ended(second, followed); v.State != contracts.RunCompleted || v.Nodes[0].Facts["state"] != "denied" {
+			t.Errorf("the run is %s: %+v", v.State, v.Nodes[0])
+		}
+		if n := looks.Load(); n > 3*24+2 || n < 40 {
+			t.Errorf("%d looks in the days that it waited", n)
+		}
+		time.Sleep(24 * time.Hour)
+		if v := w.ended(second, forgotten); v.State != contracts.RunFailed || v.Nodes[0].Error == nil || v.Nodes[0].Error.Type != contracts.ErrTimeout {
+			t.Errorf("what is never decided is %s: %+v", v.State, v.Nodes[0])
+		}
+	})
+}
+
 // TestALateOutcomeMeetsTheResend: the outcome that an earlier owner observes while
 // the resend of the next one is under way is the one that counts, once.
 func TestALateOutcomeMeetsTheResend(t *testing.T) {

@@ -52,6 +52,12 @@ func TestWhatIsEditedInFlowiseIsKeptAndCanBeRestored(t *testing.T) {
 		if now := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{})); now != original {
 			t.Error("what was there before the edit is not restored")
 		}
+		for from, to := range map[string]string{"the first one": "v1", "version 2": "v2", "the one before": "v3", "the last but one": "v3"} {
+			if got := b.facts("diff_versions", object{"chatflow_id": id, "from": from}, in{}); got["from"] != to {
+				t.Errorf("%s is %v, want %s", from, got["from"], to)
+			}
+		}
+		b.refused("diff_versions", object{"chatflow_id": id, "from": "the best one"}, in{})
 		b.facts("rollback_chatflow", object{"chatflow_id": id, "version": "v2"}, in{key: "forth" + id})
 		if now := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{})); !strings.Contains(now, "by hand") {
 			t.Error("the edit of the colleague cannot be restored")

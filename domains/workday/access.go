@@ -47,13 +47,18 @@ func (a Access) withDefaults() Access {
 }
 
 // declare writes the rules into the hints of the manifest, wherever a parameter
-// marks the person whom a call is about.
-func (a Access) declare(hints []byte) ([]byte, error) {
+// marks the person whom a call is about, and takes out capabilities that are absent.
+func (a Access) declare(hints []byte, absent ...string) ([]byte, error) {
 	var manifest map[string]any
 	if err := json.Unmarshal(hints, &manifest); err != nil {
 		return nil, fmt.Errorf("manifest.json: %w", err)
 	}
 	capabilities, _ := manifest["capabilities"].([]any)
+	capabilities = slices.DeleteFunc(capabilities, func(c any) bool {
+		name, _ := at(c, "name").(string)
+		return slices.Contains(absent, name)
+	})
+	manifest["capabilities"] = capabilities
 	for _, c := range capabilities {
 		metadata, _ := at(c, "metadata").(map[string]any)
 		specs, _ := at(metadata, "parameter_specs").(map[string]any)
@@ -173,7 +178,7 @@ func (d *domain) asker(ctx context.Context, p contracts.Principal) (w rest.Worke
 			return w, false, err
 		}
 	}
-	w, err = d.client.Worker(ctx, ref)
+	w, err = d.people.Worker(ctx, ref)
 	switch {
 	case rest.IsKind(err, rest.KindNotFound):
 		return w, false, nil
@@ -195,7 +200,7 @@ func (d *domain) reference(ctx context.Context, who string) (string, error) {
 		if len(staff.Items) != 1 { // none, or an address that does not tell two apart
 			return "", nil
 		}
-		w, err := d.client.Worker(ctx, staff.Items[0].ID)
+		w, err := d.people.Worker(ctx, staff.Items[0].ID)
 		if err != nil || !strings.EqualFold(w.Email, who) {
 			return "", nil //nolint:nilerr // who cannot be read is not known
 		}

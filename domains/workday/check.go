@@ -122,6 +122,10 @@ func needs(c *rest.Client, listed error, today string) []need {
 			_, err := c.Events(ctx, worker)
 			return err
 		}),
+		read("Workday Query Language", "System", "query_data; besides, the domains of what is queried", func(ctx context.Context, _, _ string) error {
+			_, err := c.Query(ctx, "SELECT workdayID FROM allWorkers LIMIT 1", 1)
+			return err
+		}),
 		start("Request Time Off"), start("Correct Time Off"), start("Change Business Title"),
 	}
 }

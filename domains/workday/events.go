@@ -46,14 +46,7 @@ func (r RequestStates) Summary() string {
 	if r.Total == 0 {
 		return "Workday has no such request of " + r.Name
 	}
-	newest := r.Requests[0]
-	text := fmt.Sprintf("%s of %s, effective %s: %s", newest.Process, r.Name, newest.Effective, newest.State)
-	if newest.WaitsFor != "" {
-		text += ", waits for " + newest.WaitsFor
-	}
-	if newest.Comment != "" {
-		text += " (" + newest.Comment + ")"
-	}
+	text := r.Requests[0].Summary()
 	if r.Total > 1 {
 		text += fmt.Sprintf("; %d in all", r.Total)
 	}
@@ -66,14 +59,13 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 	if err != nil {
 		return RequestStates{}, err
 	}
-	events, err := d.client.Events(ctx, in.Worker)
+	events, err := requestsOf(ctx, d.client, in.Worker, in.About)
 	if err != nil {
-		return RequestStates{}, failure(err)
+		return RequestStates{}, err
 	}
 	events = slices.DeleteFunc(events, func(e rest.Event) bool {
-		return !strings.Contains(fold(processName(e)), fold(in.About)) || in.State != "" && (in.State == "open") != (eventState(e.Status.Descriptor) == stateSubmitted)
+		return in.State != "" && (in.State == "open") != (eventState(e.Status.Descriptor) == stateSubmitted)
 	})
-	slices.SortStableFunc(events, func(a, b rest.Event) int { return strings.Compare(b.Created, a.Created) })
 	out := RequestStates{Worker: w.ID, Name: w.Descriptor, Total: len(events), Requests: []RequestState{}}
 	for _, e := range events[:min(len(events), mostRequests)] {
 		one, err := stateOf(ctx, d.client, w, e)

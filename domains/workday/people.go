@@ -83,7 +83,7 @@ func (d *domain) getWorker(ctx context.Context, _ domainkit.Call, in Whom) (Prof
 
 // worker reads a person whom a parameter names.
 func (d *domain) worker(ctx context.Context, id string) (rest.Worker, error) {
-	w, err := d.client.Worker(ctx, id)
+	w, err := d.people.Worker(ctx, id)
 	if rest.IsKind(err, rest.KindNotFound) {
 		return w, domainkit.Refusef(contracts.ErrNotFound, "there is no worker with the ID %s", id)
 	}
@@ -180,10 +180,10 @@ func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error
 	case strings.IndexFunc(query, unicode.IsDigit) >= 0 && !strings.Contains(query, " "):
 		ref = "Employee_ID=" + query
 	default:
-		page, err := d.client.SearchWorkers(ctx, query, mostHits)
+		page, err := d.people.SearchWorkers(ctx, query, mostHits)
 		return rank(query, page.Items), err
 	}
-	w, err := d.client.Worker(ctx, ref)
+	w, err := d.people.Worker(ctx, ref)
 	if rest.IsKind(err, rest.KindNotFound) {
 		return nil, nil
 	}
@@ -278,8 +278,8 @@ type Someone struct {
 	Worker string `json:"worker" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker"`
 }
 
-// Report is one who reports to somebody.
-type Report struct {
+// DirectReport is one who reports to somebody.
+type DirectReport struct {
 	Worker       string `json:"worker"`
 	Name         string `json:"name"`
 	Title        string `json:"title"`
@@ -288,10 +288,10 @@ type Report struct {
 
 // Reports are the direct reports of a worker.
 type Reports struct {
-	Worker  string   `json:"worker"`
-	Name    string   `json:"worker_name"`
-	Total   int      `json:"total"`
-	Reports []Report `json:"reports"`
+	Worker  string         `json:"worker"`
+	Name    string         `json:"worker_name"`
+	Total   int            `json:"total"`
+	Reports []DirectReport `json:"reports"`
 }
 
 // Summary counts them.
@@ -317,7 +317,7 @@ func (d *domain) listDirectReports(ctx context.Context, _ domainkit.Call, in Som
 	}
 	out := Reports{Worker: w.ID, Name: w.Descriptor, Total: page.Total}
 	for _, r := range page.Items {
-		out.Reports = append(out.Reports, Report{r.ID, r.Descriptor, r.Title, r.Organization.Descriptor})
+		out.Reports = append(out.Reports, DirectReport{r.ID, r.Descriptor, r.Title, r.Organization.Descriptor})
 	}
 	return out, nil
 }

@@ -10,7 +10,6 @@ package workday
 
 import (
 	"cmp"
-	"context"
 	_ "embed" // manifest.json
 	"fmt"
 	"log/slog"
@@ -36,6 +35,11 @@ type Config struct {
 	AbsenceTypes map[string]string
 	// Access says who may ask about whom.
 	Access Access
+	// Reports are the tenant's custom reports that may be run, by the name that people call
+	// them [none].
+	Reports map[string]Report
+	// MCP reads people over Workday's MCP server [over REST].
+	MCP *MCP
 	// Authorization are the bearer tokens that callers of the service must
 	// send; none means no authentication.
 	Authorization []string
@@ -44,7 +48,9 @@ type Config struct {
 	// Zone is where days begin and end [UTC].
 	Zone *time.Location
 	// Today tells the day on which requests are made [Now].
-	Today  func() time.Time
+	Today func() time.Time
+	// Follow is how often a request that is followed is looked at [15m].
+	Follow time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -101,13 +107,16 @@ func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initi
 
 // domain is what the handlers share.
 type domain struct {
-	client *rest.Client
-	kinds  absenceNames
-	access Access
-	zone   *time.Location
-	today  func() time.Time
-	now    func() time.Time
-	warned warnings
+	client  *rest.Client
+	people  directory
+	records records
+	kinds   absenceNames
+	access  Access
+	zone    *time.Location
+	today   func() time.Time
+	now     func() time.Time
+	follow  time.Duration
+	warned  warnings
 }
 
 // New makes the service; it does not call the tenant yet.
@@ -124,16 +133,27 @@ func New(cfg Config) (*domainkit.Service, error) {
 		return nil, err
 	}
 	access := cfg.Access.withDefaults()
-	declared, err := access.declare(hints)
+	var absent []string
+	if len(cfg.Reports) == 0 {
+		absent = append(absent, runReport)
+	}
+	declared, err := access.declare(hints, absent...)
 	if err != nil {
 		return nil, err
+	}
+	checks := map[string]domainkit.Check{"tenant": {Run: client.Ping, Optional: true, Timeout: 5 * time.Second}}
+	people := directory(client)
+	if cfg.MCP != nil {
+		over, err := newOverMCP(*cfg.MCP, client)
+		if err != nil {
+			return nil, err
+		}
+		people, checks["mcp"] = over, domainkit.Check{Run: over.check, Optional: true, Timeout: 5 * time.Second}
 	}
 	svc, err := domainkit.New(domainkit.Config{
 		Domain: "workday", Version: Version, Hints: declared, Tokens: cfg.Authorization,
 		Store: cfg.Store, Logger: cfg.Logger, Now: cfg.Now,
-		Checks: map[string]domainkit.Check{"tenant": {
-			Run: func(ctx context.Context) error { return client.Ping(ctx) }, Optional: true, Timeout: 5 * time.Second,
-		}},
+		Checks: checks,
 	})
 	if err != nil {
 		return nil, err
@@ -141,7 +161,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if cfg.Today == nil {
 		cfg.Today = cfg.Now
 	}
-	d := &domain{client: client, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now}
+	d := &domain{client: client, people: people, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}

@@ -61,7 +61,7 @@ func (l *lane) judge(ctx context.Context, resp *http.Response, call execution.Ca
 	case execution.ReplyAccepted:
 		out = accepted(resp)
 	default:
-		out = problem(kind, refusal(resp))
+		out = problem(kind, refusal(resp, kind == execution.ReplyBusy))
 	}
 	out.RetryAfter = wait
 	return reply{Reply: out, unauthenticated: resp.StatusCode == http.StatusUnauthorized}
@@ -131,8 +131,8 @@ func accepted(resp *http.Response) execution.Reply {
 }
 
 // refusal words an answer that is neither a result nor accepted work, with
-// the message that the domain gave, if any.
-func refusal(resp *http.Response) string {
+// the message that the domain gave, if any. That alone says what a busy one waits for.
+func refusal(resp *http.Response, bare bool) string {
 	text := fmt.Sprintf("it answered %d", resp.StatusCode)
 	if name := http.StatusText(resp.StatusCode); name != "" {
 		text += " " + name
@@ -141,7 +141,10 @@ func refusal(resp *http.Response) string {
 	if err != nil || len(data) == 0 {
 		return text
 	}
-	if said := messageIn(data); said != "" {
+	switch said := messageIn(data); {
+	case said != "" && bare:
+		return said
+	case said != "":
 		return text + ": " + said
 	}
 	return text

@@ -42,6 +42,9 @@ func (t *Tenant) adminRoutes(mux *http.ServeMux) {
 	on("POST "+adminPrefix+"approve", func(*http.Request) (any, error) {
 		return map[string]int{"approved": t.ApproveAll()}, nil
 	})
+	on("POST "+adminPrefix+"deny", func(r *http.Request) (any, error) {
+		return map[string]int{"denied": t.DenyAll(r.URL.Query().Get("comment"))}, nil
+	})
 	on("POST "+adminPrefix+"reset", func(*http.Request) (any, error) { t.Reset(); return done, nil })
 	on("POST "+adminPrefix+"clock", func(r *http.Request) (any, error) {
 		d, err := time.ParseDuration(r.URL.Query().Get("advance"))

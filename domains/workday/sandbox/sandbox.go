@@ -63,6 +63,9 @@ type Config struct {
 	// NoCancel leaves out the actions on events, cancel and rescind, which services of
 	// before 2026-04 do not have.
 	NoCancel bool
+	// ToolPrefix stands before the names of the tools of the MCP server, as deployments
+	// of Workday have one [none].
+	ToolPrefix string
 	// Logger receives one line for each request [none].
 	Logger *slog.Logger
 }

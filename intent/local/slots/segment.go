@@ -314,13 +314,30 @@ func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
 	weak := len(segments) <= MaxSegments
 	var out []Segment
 	for _, p := range segments {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// continuesRelativeClause reports whether a segment goes on with the relative clause of the
+// one before, by the form of its verb: "a bot that answers from the page, remembers, and
+// uses …".
+func continuesRelativeClause(tokens []tokenize.Token, before, p Segment) bool {
+	for i := before.From + 1; i < before.To && !p.Sequence && !p.Subordinate && isThirdPerson(tokens[p.From]); i++ {
+		if tokens[i-1].Has(lexicon.Relative) && isThirdPerson(tokens[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isThirdPerson reports whether a word ends as the third person of an English verb does.
+func isThirdPerson(t tokenize.Token) bool {
+	return len(t.Fold) > 3 && strings.HasSuffix(t.Fold, "s") && !strings.HasSuffix(t.Fold, "ss") && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormTitle|tokenize.FormQuoted)
 }
 
 // listed is how many words a value has at most that is listed behind a preposition.

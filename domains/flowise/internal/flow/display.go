@@ -123,7 +123,12 @@ func parsePath(path string) ([]step, bool) {
 			var inner string
 			inner, rest, indexed = strings.Cut(rest, "]")
 			i, err := strconv.Atoi(inner)
-			if !indexed || err != nil || i < 0 {
+			if inner == "-" {
+				i, err = noIndex, nil
+			} else if i < 0 {
+				return nil, false
+			}
+			if !indexed || err != nil {
 				return nil, false
 			}
 			out = append(out, step{index: i, list: true})

@@ -65,7 +65,8 @@ type AddNode struct {
 }
 
 // SetParam gives a parameter of a node a value; null gives it its default.
-// ParamName may lead into a value: "agentTools[0].agentSelectedTool". The
+// ParamName may lead into a value: "agentTools[0].agentSelectedTool", and
+// "agentTools[-]" is the next item, as in a JSON Pointer. The
 // name "output" chooses the output of a node that offers several.
 type SetParam struct {
 	OpType    OpType          `json:"op_type"`

@@ -125,6 +125,7 @@ func TestOpsWrite(t *testing.T) {
 		"a removed node leaves its target":        {"conversation", `[{"op_type":"RemoveNode","node_id":"chatOpenAI_0"}]`, "conversationChain_0", "model", `""`},
 		"null brings the default back":            {"conversation", `[{"op_type":"SetParam","node_id":"chatOpenAI_0","param_name":"temperature","value":null}]`, "chatOpenAI_0", "temperature", `0.9`},
 		"a path leads into an array":              {"condition", `[{"op_type":"SetParam","node_id":"conditionAgentflow_0","param_name":"conditions[1].value2","value":"nope"}]`, "conditionAgentflow_0", "conditions", `[{"type":"string","value1":"{{ question }}","operation":"equal","value2":"yes"},{"type":"string","value1":"{{ question }}","operation":"equal","value2":"nope"}]`},
+		"a path leads behind the end of an array": {"condition", `[{"op_type":"SetParam","node_id":"conditionAgentflow_0","param_name":"conditions[-].value2","value":"nope"}]`, "conditionAgentflow_0", "conditions", `[{"type":"string","value1":"{{ question }}","operation":"equal","value2":"yes"},{"type":"string","value1":"{{ question }}","operation":"equal","value2":"no"},{"value2":"nope"}]`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

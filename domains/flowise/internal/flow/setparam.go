@@ -160,6 +160,9 @@ func replaceItem(whole, value []byte, steps []step) (out []byte, problem string)
 	if index > len(items) {
 		return nil, "the list has " + strconv.Itoa(len(items)) + " items; the next is " + strconv.Itoa(len(items))
 	}
+	if index == noIndex {
+		index = len(items)
+	}
 	if index == len(items) {
 		items = append(items, nil)
 	}

@@ -28,6 +28,7 @@ type options struct {
 	zone                                  string
 	absenceJSON                           bool
 	paths                                 workday.Paths
+	mcpURL, mcpTools, reportFile          string
 	hosts, kinds                          string
 	self, reports, all, people            string
 	loopback                              bool
@@ -56,6 +57,11 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Text(&o.paths.Staffing, "path-staffing", "WORKDAY_PATH_STAFFING", "/ccx/api/staffing/v7/{tenant}", "base path of the staffing service")
 	flags.Text(&o.paths.Absence, "path-absence", "WORKDAY_PATH_ABSENCE", "/ccx/api/absenceManagement/v5/{tenant}", "base path of absence management")
 	flags.Text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
+	flags.Text(&o.paths.WQL, "path-wql", "WORKDAY_PATH_WQL", "/ccx/api/wql/v1/{tenant}", "base path of queries in WQL")
+	flags.Text(&o.paths.Reports, "path-reports", "WORKDAY_PATH_REPORTS", "/ccx/service/customreport2/{tenant}", "base path of custom reports")
+	flags.Text(&o.reportFile, "reports", "WORKDAY_REPORTS", "", `JSON file of the custom reports that may be run, such as {"Headcount": {"path": "owner/Headcount", "prompts": ["Organization"]}}`)
+	flags.Text(&o.mcpURL, "mcp-url", "WORKDAY_MCP_URL", "", "Workday's MCP server, such as https://us.agent.workday.com/mcp, to read people from instead of REST")
+	flags.Text(&o.mcpTools, "mcp-tools", "WORKDAY_MCP_TOOLS", "", "what that server calls its tools, such as searchForWorker=acme_search")
 	flags.Text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
 	flags.Text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
 	flags.Text(&o.self, "self-roles", "WORKDAY_SELF_ROLES", "*", "roles that may ask about themselves; * is anybody")
@@ -76,11 +82,13 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 	clientSecret, err1 := o.clientSecret.Read()
 	refresh, err2 := o.refreshToken.Read()
 	tokens, err3 := o.authorize.Tokens()
-	kinds, err4 := parseKinds(o.kinds)
-	people, err5 := readPeople(o.people)
+	kinds, err4 := parsePairs("absence type", o.kinds)
+	people, err5 := readObject[string]("people", o.people)
 	signs, err6 := o.readJWT()
 	zone, err7 := time.LoadLocation(o.zone)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	reports, err8 := readObject[workday.Report]("reports", o.reportFile)
+	tools, err9 := parsePairs("tool", o.mcpTools)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return workday.Config{}, err
 	}
 	cfg := workday.Config{
@@ -89,7 +97,10 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 			Paths: o.paths, AbsenceJSON: o.absenceJSON, JWT: signs, AllowedHosts: strings.Split(o.hosts, ","), AllowLoopback: o.loopback, RequestsPerSecond: o.rps,
 		},
 		Access:       workday.Access{Self: roles(o.self), Reports: roles(o.reports), All: roles(o.all), People: people},
-		AbsenceTypes: kinds, Authorization: tokens, Zone: zone, Logger: logger,
+		AbsenceTypes: kinds, Reports: reports, Authorization: tokens, Zone: zone, Logger: logger,
+	}
+	if o.mcpURL != "" {
+		cfg.MCP = &workday.MCP{URL: o.mcpURL, Tools: tools}
 	}
 	switch {
 	case signs != nil:
@@ -127,32 +138,33 @@ func roles(text string) []string {
 	return list
 }
 
-func readPeople(path string) (map[string]string, error) {
+// readObject reads a file that is an object in JSON.
+func readObject[T any](what, path string) (map[string]T, error) {
 	if path == "" {
-		return nil, nil //nolint:nilnil // no file, no people
+		return nil, nil //nolint:nilnil // no file, nothing in it
 	}
 	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
-		return nil, fmt.Errorf("people: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	var people map[string]string
-	if err := json.Unmarshal(data, &people); err != nil {
-		return nil, fmt.Errorf("people %s: must be an object of principal to Workday ID: %w", path, err)
+	var out map[string]T
+	if err := json.Unmarshal(data, &out); err != nil {
+		return nil, fmt.Errorf("%s %s: must be an object by names: %w", what, path, err)
 	}
-	return people, nil
+	return out, nil
 }
 
-func parseKinds(text string) (map[string]string, error) {
-	kinds := map[string]string{}
+func parsePairs(what, text string) (map[string]string, error) {
+	out := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(pair) == "" {
 			continue
 		}
-		kind, name, found := strings.Cut(pair, "=")
+		key, name, found := strings.Cut(pair, "=")
 		if !found || strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("absence type %q: must be kind=name", pair)
+			return nil, fmt.Errorf("%s %q: must be %s=name", what, pair, strings.ReplaceAll(what, "absence type", "kind"))
 		}
-		kinds[strings.TrimSpace(kind)] = strings.TrimSpace(name)
+		out[strings.TrimSpace(key)] = strings.TrimSpace(name)
 	}
-	return kinds, nil
+	return out, nil
 }

@@ -90,6 +90,8 @@ type payload struct {
 	kind string
 	// lenient accepts what the tenant would only warn of.
 	lenient bool
+	// reads says of a POST that it asks, and may be sent again.
+	reads bool
 }
 
 // post writes once and reads the answer into out.
@@ -108,7 +110,7 @@ func (c *Client) postPart(ctx context.Context, path string, in, out any, lenient
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", path, err)
 	}
-	sent := payload{body, "application/json", lenient}
+	sent := payload{body: body, kind: "application/json", lenient: lenient}
 	if !c.cfg.AbsenceJSON {
 		var form bytes.Buffer
 		w := multipart.NewWriter(&form)
@@ -138,12 +140,11 @@ func (c *Client) call(ctx context.Context, method, path string, body payload, ou
 			rejected = token
 			continue
 		}
-		return c.read(op, method, got, out)
+		return c.read(op, method != http.MethodGet && !body.reads, got, out)
 	}
 }
 
-func (c *Client) read(op, method string, got answer, out any) error {
-	write := method != http.MethodGet
+func (c *Client) read(op string, write bool, got answer, out any) error {
 	if got.status < 200 || got.status > 299 {
 		return statusError(op, got, write, c.cfg.Now())
 	}
@@ -173,8 +174,8 @@ func (c *Client) exchange(ctx context.Context, op, method, path string, body pay
 	case <-ctx.Done():
 		return answer{}, &Error{Op: op, Kind: KindTimeout, Cause: ctx.Err()}
 	}
-	if method == http.MethodGet {
-		return c.sendRead(ctx, op, path, token)
+	if method == http.MethodGet || body.reads {
+		return c.sendRead(ctx, op, method, path, body, token)
 	}
 	return c.sendWrite(ctx, op, method, path, body, token)
 }
@@ -197,8 +198,8 @@ func (c *Client) request(ctx context.Context, method, path string, body payload,
 	return req, nil
 }
 
-func (c *Client) sendRead(ctx context.Context, op, path, token string) (answer, error) {
-	plain, err := c.request(ctx, http.MethodGet, path, payload{}, token)
+func (c *Client) sendRead(ctx context.Context, op, method, path string, body payload, token string) (answer, error) {
+	plain, err := c.request(ctx, method, path, body, token)
 	if err != nil {
 		return answer{}, err
 	}

@@ -69,6 +69,8 @@ type Config struct {
 // differ in them, so they are configuration.
 type Paths struct {
 	Common, Staffing, Absence, Process string
+	// WQL is that of queries, Reports that of custom reports.
+	WQL, Reports string
 }
 
 // WithDefaults fills the paths that are empty.
@@ -78,6 +80,8 @@ func (p Paths) WithDefaults() Paths {
 		Staffing: cmp.Or(p.Staffing, "/ccx/api/staffing/v7/{tenant}"),
 		Absence:  cmp.Or(p.Absence, "/ccx/api/absenceManagement/v5/{tenant}"),
 		Process:  cmp.Or(p.Process, "/ccx/api/businessProcess/v1/{tenant}"),
+		WQL:      cmp.Or(p.WQL, "/ccx/api/wql/v1/{tenant}"),
+		Reports:  cmp.Or(p.Reports, "/ccx/service/customreport2/{tenant}"),
 	}
 }
 
@@ -85,7 +89,7 @@ func (p Paths) forTenant(tenant string) Paths {
 	fill := func(path string) string {
 		return strings.TrimSuffix(strings.ReplaceAll(path, "{tenant}", url.PathEscape(tenant)), "/")
 	}
-	return Paths{Common: fill(p.Common), Staffing: fill(p.Staffing), Absence: fill(p.Absence), Process: fill(p.Process)}
+	return Paths{Common: fill(p.Common), Staffing: fill(p.Staffing), Absence: fill(p.Absence), Process: fill(p.Process), WQL: fill(p.WQL), Reports: fill(p.Reports)}
 }
 
 func (c *Config) setDefaults() {

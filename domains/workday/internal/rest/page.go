@@ -21,19 +21,27 @@ type Page[T any] struct {
 // list reads a collection page by page, up to most rows. Rows that move
 // between two pages while they are read are kept once.
 func list[T identified](ctx context.Context, c *Client, path string, query url.Values, most int) (Page[T], error) {
-	var all Page[T]
-	seen := map[string]bool{}
 	if query == nil {
 		query = url.Values{}
 	}
+	return pages(most, query, func(query url.Values, page *collection[T]) error { return c.get(ctx, path, query, page) })
+}
+
+// collection is what the tenant sends of one.
+type collection[T any] struct {
+	Total int `json:"total"`
+	Data  []T `json:"data"`
+}
+
+// pages reads one page after another by get.
+func pages[T identified](most int, query url.Values, get func(query url.Values, page *collection[T]) error) (Page[T], error) {
+	var all Page[T]
+	seen := map[string]bool{}
 	for offset := 0; len(all.Items) < most; offset += pageSize {
 		query.Set("limit", strconv.Itoa(min(pageSize, most)))
 		query.Set("offset", strconv.Itoa(offset))
-		var page struct {
-			Total int `json:"total"`
-			Data  []T `json:"data"`
-		}
-		if err := c.get(ctx, path, query, &page); err != nil {
+		var page collection[T]
+		if err := get(query, &page); err != nil {
 			return Page[T]{}, err
 		}
 		all.Total = page.Total

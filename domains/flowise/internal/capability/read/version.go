@@ -118,12 +118,15 @@ func (r *Reader) diffVersions(ctx context.Context, call domainkit.Call, in Versi
 	if err != nil {
 		return none, err
 	}
+	if in.To != "" {
+		in.To = to
+	}
 	if in.From == "" {
 		if in.From, err = r.versionBefore(ctx, call, in, after); err != nil {
 			return none, err
 		}
 	}
-	from, before, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.From)
+	from, before, err := r.site.Version(ctx, call, in.ChatflowID, in.From)
 	if err != nil {
 		return none, site.Failure(err)
 	}
@@ -174,7 +177,7 @@ func (r *Reader) laterVersion(ctx context.Context, call domainkit.Call, in Versi
 		f, err := r.site.Flow(ctx, call, in.ChatflowID)
 		return "now", f.FlowData, err
 	}
-	v, body, err := r.site.Data.Version(ctx, call.Instance, in.ChatflowID, in.To)
+	v, body, err := r.site.Version(ctx, call, in.ChatflowID, in.To)
 	if err != nil {
 		return "", "", site.Failure(err)
 	}

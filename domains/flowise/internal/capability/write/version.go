@@ -3,7 +3,6 @@ package write
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -39,7 +38,9 @@ func (w *Writer) rollback(ctx context.Context, call domainkit.Call, f api.Flow, 
 }
 
 func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.Flow, wanted string) (store.Version, string, error) {
-	wanted = versionLabel(wanted)
+	if from, named := site.PlaceOf(wanted); named && from >= 0 { // to go back to the last one is to go to the one before
+		wanted = ""
+	}
 	if wanted == "" {
 		list, _, err := w.site.Data.Versions(ctx, call.Instance, f.ID, 1000)
 		if err != nil {
@@ -50,16 +51,7 @@ func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.
 	if wanted == "" {
 		return store.Version{}, "", domainkit.Refusef(contracts.ErrPrecondition, "there is no earlier version of %s", present.Clip(f.Name, 80))
 	}
-	return w.site.Data.Version(ctx, call.Instance, f.ID, wanted)
-}
-
-// versionLabel takes "version 2" for v2.
-func versionLabel(said string) string {
-	said = strings.TrimSpace(said)
-	if head, rest, two := strings.Cut(said, " "); two && strings.HasPrefix(strings.ToLower(head), "ver") {
-		return strings.TrimSpace(rest)
-	}
-	return said
+	return w.site.Version(ctx, call, f.ID, wanted)
 }
 
 // before gives the newest version that is older than the present state and
@@ -97,7 +89,7 @@ func (w *Writer) restore(ctx context.Context, call domainkit.Call, in Restoring)
 	case !site.IsNotFound(err):
 		return plan{}, err
 	}
-	wanted := versionLabel(in.Version)
+	wanted := in.Version
 	if wanted == "" {
 		list, _, err := w.site.Data.Versions(ctx, call.Instance, in.ChatflowID, 1)
 		if err != nil {
@@ -108,7 +100,7 @@ func (w *Writer) restore(ctx context.Context, call domainkit.Call, in Restoring)
 		}
 		wanted = list[0].Label
 	}
-	v, body, err := w.site.Data.Version(ctx, call.Instance, in.ChatflowID, wanted)
+	v, body, err := w.site.Version(ctx, call, in.ChatflowID, wanted)
 	if err != nil {
 		return plan{}, site.Failure(err)
 	}

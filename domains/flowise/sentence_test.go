@@ -1,0 +1,49 @@
+package flowise_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/intent/local"
+)
+
+// TestWhatIsBuiltIsOneRequest in any order of its words: what a new bot shall do is no
+// request to a flow that is there. What is said of versions and periods is taken over.
+func TestWhatIsBuiltIsOneRequest(t *testing.T) {
+	t.Parallel()
+	adapter, err := local.New(local.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := setup(t).catalog()
+	tests := map[string][]string{}
+	for _, goal := range []string{
+		"build me a bot that answers from our FAQ page, remembers, and uses gpt-4o-mini",
+		"build me a bot that uses gpt-4o-mini, remembers, and answers from our FAQ page",
+		"a bot that remembers, uses gpt-4o-mini and answers from our FAQ page, please build it",
+		"create a chatbot which uses claude and remembers what was said",
+	} {
+		tests[goal] = []string{"develop_chatflow map[goal:" + goal + "]"}
+	}
+	tests["set the model of Support Bot to gpt-4o-mini"] = []string{"set_model map[chatflow_id:Support Bot model:gpt-4o-mini]"}
+	tests["delete Greeter, Helper and Old Bot"] = []string{
+		"delete_chatflow map[chatflow_id:Greeter]", "delete_chatflow map[chatflow_id:Helper]", "delete_chatflow map[chatflow_id:Old Bot]",
+	}
+	tests["compare the last two versions of the Support Bot"] = []string{"diff_versions map[chatflow_id:Support Bot]"}
+	for say, want := range tests {
+		got, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read []string
+		for _, in := range got.Intents {
+			read = append(read, fmt.Sprint(in.Capability, " ", in.Parameters))
+		}
+		if got.Outcome != contracts.GateAccept || fmt.Sprint(read) != fmt.Sprint(want) {
+			t.Errorf("%s: %s %v %s", say, got.Outcome, read, got.Question)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package workday
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
+)
+
+// formBlueprint is the form of the blueprint, for builders that know its node; the other
+// one is what a Flowise runs.
+const formBlueprint = "blueprint"
+
+// Wiring asks for the ops that give an agent of a flow the tools of Workday's MCP server.
+type Wiring struct {
+	// Spot is the node and, behind a #, the anchor or list that takes its tools.
+	Spot    string   `json:"spot,omitempty" max:"300" pattern:"^[A-Za-z0-9_/.\\[\\]-]+#[A-Za-z0-9_]+$" description:"The agent and the anchor or list that takes its tools, as find_part of the flow's domain gives it, such as toolAgent_0#tools"`
+	Goal    string   `json:"goal,omitempty" max:"4000" description:"What the flow shall do; the tools that it names are taken, all unless it names one"`
+	Actions []string `json:"actions,omitempty" max:"3" description:"Tools of the blueprint, instead of those that the goal names"`
+	Form    string   `json:"form,omitempty" enum:"flow,blueprint" default:"flow" description:"As a Flowise runs it, or literally as the blueprint has it"`
+}
+
+// Wired are the ops, in the Patch IR.
+type Wired struct {
+	Ops     []map[string]any `json:"ops"`
+	Actions []string         `json:"actions"`
+	Server  string           `json:"server"`
+	// Needs is what has to be there when the flow runs.
+	Needs []string `json:"needs"`
+	// Criteria are what a test of the flow has to show.
+	Criteria []string `json:"criteria"`
+}
+
+// Summary says what they do.
+func (w Wired) Summary() string {
+	return fmt.Sprintf("%s of %s, by %s", strings.Join(w.Actions, ", "), w.Server, amount(float64(len(w.Ops)), "ops"))
+}
+
+// wiring writes ops for the MCP server over which people are read, if they are.
+type wiring struct{ people directory }
+
+// What the blueprint names.
+const (
+	blueprintURL  = "https://<tenant>.workday.com/mcp"
+	tokenVariable = "$vars.beartoken"
+	blueprintNode = "workdayMcpTool_0"
+	flowNode      = "workdayMCP"
+)
+
+// compileOps writes the ops. Nothing is written anywhere: the domain of the flow applies
+// them. A token never stands in them, only the variable that holds it.
+func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
+	actions, err := chosenActions(in)
+	if err != nil {
+		return Wired{}, err
+	}
+	if in.Form == formBlueprint {
+		return blueprintOps(actions)
+	}
+	over, is := w.people.(*overMCP)
+	if !is {
+		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "no MCP server of Workday is configured (--mcp-url), so a flow could not reach one")
+	}
+	if in.Spot == "" {
+		return Wired{}, domainkit.Refusef(contracts.ErrInvalidParameters, "which agent of the flow shall have the tools is missing (spot)")
+	}
+	noted, failed := rest.Noting(ctx)
+	_, names, err := over.connected(noted)
+	if err != nil {
+		return Wired{}, failure(failed("tools/list", err))
+	}
+	served := make([]string, len(actions))
+	for i, action := range actions {
+		served[i] = names[action]
+	}
+	config, err := mcpServer(over.cfg.URL, "Bearer {{"+tokenVariable+"}}")
+	if err != nil {
+		return Wired{}, err
+	}
+	return Wired{
+		Ops: flowOps(in.Spot, config, served), Actions: served, Server: over.cfg.URL,
+		Needs: []string{"a variable beartoken in the flow's server that holds an access token of Workday"}, Criteria: []string{"answers every question"},
+	}, nil
+}
+
+// chosenActions are the tools that are asked for, in the order of the blueprint.
+func chosenActions(in Wiring) ([]string, error) {
+	for _, a := range in.Actions {
+		if !slices.Contains(mcpTools(), a) {
+			return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "the blueprint has no tool %q; it has %s", a, strings.Join(mcpTools(), ", "))
+		}
+	}
+	wanted := slices.DeleteFunc(mcpTools(), func(tool string) bool {
+		return !slices.Contains(in.Actions, tool) && (len(in.Actions) > 0 || !strings.Contains(strings.ToLower(in.Goal), strings.ToLower(tool)))
+	})
+	if len(wanted) == 0 {
+		return mcpTools(), nil
+	}
+	return wanted, nil
+}
+
+// flowOps put a node of the kind customMCP at an anchor, or an item of that kind into a
+// list of tools: only these two exist in a Flowise.
+func flowOps(spot, config string, actions []string) []map[string]any {
+	at, param, _ := strings.Cut(spot, "#")
+	tool := map[string]any{"mcpServerConfig": config, "mcpActions": actions}
+	prefix, isList := strings.CutSuffix(param, "Tools")
+	if isList && prefix != "" {
+		node, path, _ := strings.Cut(at, "/")
+		list := strings.TrimPrefix(path+"."+param+"[-]", ".")
+		return []map[string]any{{
+			"op_type": "SetParam", "node_id": node, "param_name": list,
+			"value": map[string]any{prefix + "SelectedTool": "customMCP", prefix + "SelectedToolConfig": tool},
+		}}
+	}
+	return []map[string]any{
+		{"op_type": "AddNode", "node_name": "customMCP", "node_id": flowNode, "label": "Workday MCP", "params": tool},
+		{"op_type": "Connect", "source_node_id": flowNode, "target_node_id": at, "target_anchor": param},
+	}
+}
+
+// blueprintOps are literally those of the blueprint, its placeholder included.
+func blueprintOps(actions []string) (Wired, error) {
+	config, err := mcpServer(blueprintURL, tokenVariable)
+	if err != nil {
+		return Wired{}, err
+	}
+	return Wired{
+		Ops: []map[string]any{
+			{"op_type": "AddNode", "node_name": "tool", "node_id": blueprintNode, "label": "Workday MCP", "params": map[string]any{
+				"selectedTool": "customMCP", "selectedToolConfig.mcpServerConfig": config, "selectedToolConfig.mcpActions": actions,
+			}},
+			{"op_type": "BindCredential", "node_id": blueprintNode, "credential_id": "workday-oauth-auto", "credential_type": "workdayOAuth"},
+		},
+		Actions: actions, Server: blueprintURL, Needs: []string{"a node of the kind tool, which no released Flowise has"}, Criteria: []string{},
+	}, nil
+}
+
+// mcpServer is the configuration of a server as a text in JSON, <, > and & as they are.
+func mcpServer(url, authorization string) (string, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}{url, map[string]string{"Authorization": authorization}})
+	return cmp.Or(strings.TrimSpace(out.String()), "{}"), err
+}

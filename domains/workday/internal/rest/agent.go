@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Agent is a client for what the tenant serves beside REST, such as its MCP server, with
+// the same token, limits and retries; it must be used for reads alone.
+func (c *Client) Agent(raw string) (*http.Client, error) {
+	if err := c.cfg.checkHost(raw); err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: agent{c}, Timeout: c.cfg.Timeout, CheckRedirect: noRedirect}, nil
+}
+
+type agent struct{ *Client }
+
+// RoundTrip sends a request with a token, and once more with a new one when the tenant
+// refuses that.
+func (a agent) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, rejected := req.Context(), ""
+	for {
+		token, err := a.tokens.token(ctx, rejected)
+		if err != nil {
+			return nil, err
+		}
+		again, err := retryablehttp.FromRequest(req.Clone(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", req.URL.Path, err)
+		}
+		again.Header.Set("Authorization", "Bearer "+token)
+		res, err := a.reads.Do(again)
+		if err != nil {
+			return nil, err
+		}
+		if status, noted := ctx.Value(statusKey{}).(*atomic.Int32); noted {
+			status.Store(int32(res.StatusCode)) //nolint:gosec // a status
+		}
+		if res.StatusCode != http.StatusUnauthorized || rejected != "" || req.GetBody == nil {
+			return res, nil
+		}
+		rejected = token
+		_ = res.Body.Close() // of a refusal nothing is read
+		if req.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type statusKey struct{}
+
+// Noting lets an Agent note the status of its last answer. The failure that it makes of an
+// error says what kind it is, as an Error of REST does.
+func Noting(ctx context.Context) (noted context.Context, failure func(op string, err error) *Error) {
+	status := &atomic.Int32{}
+	return context.WithValue(ctx, statusKey{}, status), func(op string, err error) *Error {
+		out := &Error{Op: op, Kind: KindUnavailable, Status: int(status.Load()), Cause: err}
+		if of, is := AsError(err); is {
+			return of
+		}
+		switch {
+		case ctx.Err() != nil:
+			out.Kind = KindTimeout
+		case out.Status >= http.StatusMultipleChoices:
+			out.Kind = kindOf(out.Status)
+		}
+		return out
+	}
+}

@@ -1,0 +1,211 @@
+package workday
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
+)
+
+// MCP is Workday's MCP server, over which people are read instead of REST.
+type MCP struct {
+	// URL is that of the agent gateway, such as https://us.agent.workday.com/mcp.
+	URL string
+	// Tools says what the server calls the tools getMyInfo, searchForWorker and getWorkers
+	// [a tool whose name is or ends in that].
+	Tools map[string]string
+}
+
+// The tools of the blueprint.
+const (
+	toolMyInfo  = "getMyInfo"
+	toolSearch  = "searchForWorker"
+	toolWorkers = "getWorkers"
+)
+
+// mcpTools are those tools, in the order of the blueprint.
+func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} }
+
+// directory is where people are read.
+type directory interface {
+	SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error)
+	Worker(ctx context.Context, id string) (rest.Worker, error)
+}
+
+// overMCP reads people from the MCP server. A session is made when it is first needed,
+// and anew when one is lost: the library gives one up after most failures.
+type overMCP struct {
+	cfg    MCP
+	rest   *rest.Client
+	client *mcp.Client
+
+	mu      sync.Mutex // held while it is connected; guards the fields below
+	session *mcp.ClientSession
+	names   map[string]string // of the tools, by the blueprint's
+}
+
+func newOverMCP(cfg MCP, client *rest.Client) (*overMCP, error) {
+	if _, err := client.Agent(cfg.URL); err != nil {
+		return nil, err
+	}
+	return &overMCP{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: Version}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})}, nil
+}
+
+// SearchWorkers finds people any of whose names begins with any of the words.
+func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
+	var all rest.Page[rest.Worker]
+	for len(all.Items) < most {
+		var page struct {
+			Total int           `json:"total"`
+			Data  []rest.Worker `json:"data"`
+		}
+		err := m.call(ctx, toolSearch, map[string]any{"search": words, "limit": min(most, 100), "offset": len(all.Items)}, &page)
+		if err != nil {
+			return rest.Page[rest.Worker]{}, err
+		}
+		all.Items, all.Total = append(all.Items, page.Data...), page.Total
+		if len(page.Data) == 0 || len(all.Items) >= page.Total {
+			break
+		}
+	}
+	all.Items = all.Items[:min(len(all.Items), most)]
+	return all, nil
+}
+
+// Worker reads one person, by Workday id or by reference id.
+func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
+	var out struct {
+		Data []rest.Worker `json:"data"`
+	}
+	err := m.call(ctx, toolWorkers, map[string]any{"ids": []string{id}}, &out)
+	if err == nil && len(out.Data) != 1 {
+		err = &rest.Error{Op: toolWorkers, Kind: rest.KindNotFound, Message: "resource not found"}
+	}
+	if err == nil && !strings.Contains(id, "=") && out.Data[0].ID != id {
+		err = &rest.Error{Op: toolWorkers, Kind: rest.KindBadAnswer, Message: "the answer is about somebody else"}
+	}
+	if err != nil {
+		return rest.Worker{}, err
+	}
+	return out.Data[0], nil
+}
+
+// check asks who the tenant takes this service for.
+func (m *overMCP) check(ctx context.Context) error {
+	return m.call(ctx, toolMyInfo, map[string]any{}, &struct{}{})
+}
+
+// call calls a tool, and once more when the session turns out to be lost.
+func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out any) error {
+	err := m.try(ctx, tool, in, out)
+	if errors.Is(err, mcp.ErrConnectionClosed) && ctx.Err() == nil {
+		err = m.try(ctx, tool, in, out)
+	}
+	return err
+}
+
+func (m *overMCP) try(ctx context.Context, tool string, in map[string]any, out any) error {
+	noted, failed := rest.Noting(ctx)
+	session, names, err := m.connected(noted)
+	if err != nil {
+		return failed(tool, err)
+	}
+	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: names[tool], Arguments: in})
+	if err != nil {
+		m.drop(session)
+		return failed(tool, err)
+	}
+	if answer.IsError || answer.NeedsInput() {
+		return &rest.Error{Op: tool, Kind: rest.KindInvalid, Message: cmp.Or(said(answer), "the tool failed and does not say why")}
+	}
+	raw := []byte(said(answer))
+	if answer.StructuredContent != nil {
+		if raw, err = json.Marshal(answer.StructuredContent); err != nil {
+			return fmt.Errorf("%s: %w", tool, err)
+		}
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return &rest.Error{Op: tool, Kind: rest.KindBadAnswer, Message: "the answer is not what Workday sends", Cause: err}
+	}
+	return nil
+}
+
+// said is the text of an answer.
+func said(answer *mcp.CallToolResult) string {
+	var parts []string
+	for _, c := range answer.Content {
+		if text, is := c.(*mcp.TextContent); is {
+			parts = append(parts, text.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// connected gives the session and what the server calls the tools.
+func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session != nil {
+		return m.session, m.names, nil
+	}
+	agent, err := m.rest.Agent(m.cfg.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	session, err := m.client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: m.cfg.URL, HTTPClient: agent, DisableStandaloneSSE: true, MaxRetries: -1,
+	}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := m.toolNames(ctx, session)
+	if err != nil {
+		_ = session.Close() // it is of no use
+		return nil, nil, err
+	}
+	m.session, m.names = session, names
+	return session, names, nil
+}
+
+// toolNames finds the tools. Workday puts a name of the deployment before them.
+func (m *overMCP) toolNames(ctx context.Context, session *mcp.ClientSession) (map[string]string, error) {
+	names := map[string]string{}
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range mcpTools() {
+			if wanted := m.cfg.Tools[of]; tool.Name == wanted || wanted == "" && strings.HasSuffix(tool.Name, of) {
+				if names[of] != "" {
+					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", names[of], tool.Name)}
+				}
+				names[of] = tool.Name
+			}
+		}
+	}
+	for _, of := range mcpTools() {
+		if names[of] == "" {
+			return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: "the MCP server has no tool " + cmp.Or(m.cfg.Tools[of], of)}
+		}
+	}
+	return names, nil
+}
+
+// drop forgets a session after a failure.
+func (m *overMCP) drop(session *mcp.ClientSession) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.session == session {
+		m.session = nil
+		go func() { _ = session.Close() }() // nobody waits for a session that is lost
+	}
+}
