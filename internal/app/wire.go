@@ -110,7 +110,7 @@ func (a *App) wireDomains() error {
 		return err
 	}
 	a.registry, err = registry.New(registry.Config{
-		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Bridges: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Within: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.directory, a.domains, registry.Sentences(sentences, kept))
 	return err
 }
