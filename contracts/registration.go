@@ -22,6 +22,7 @@ type Registration struct {
 	// Pack is the manifest of a pack, which has no service: workflows over the
 	// capabilities of other domains.
 	Pack json.RawMessage `json:"pack,omitempty"`
+	Bridge
 	// Authorization is "env:NAME": the header's value stands in that variable
 	// of the environment, never in a file or a store.
 	Authorization string `json:"authorization,omitempty"`
@@ -31,6 +32,50 @@ type Registration struct {
 	Roles []string `json:"roles,omitempty"`
 	// PollS is how often the manifest is asked for; 0 means the default.
 	PollS int `json:"poll_s,omitempty"`
+}
+
+// Bridge is a service that was not written for Manifold and stands in the place of
+// the URL: the server itself has the bridge to it. At most one of the two is there.
+type Bridge struct {
+	MCP     *MCPServer      `json:"mcp,omitempty"`
+	OpenAPI *OpenAPIService `json:"openapi,omitempty"`
+}
+
+// Given tells whether there is a service behind a bridge.
+func (b Bridge) Given() bool { return b.MCP != nil || b.OpenAPI != nil }
+
+// MCPServer is an MCP server: a URL, or a command that speaks on standard input and
+// output.
+type MCPServer struct {
+	URL string `json:"url,omitempty"`
+	// Authorization is "env:NAME", as that of a domain.
+	Authorization string `json:"authorization,omitempty"`
+	// Command starts the server, with the variables that Env names besides PATH and
+	// HOME. Only the bootstrap file may name one.
+	Command []string `json:"command,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	// Protocol is the version to begin with; "" means the newest.
+	Protocol string `json:"protocol,omitempty"`
+	BridgeOverlay
+}
+
+// OpenAPIService is an API that an OpenAPI document describes.
+type OpenAPIService struct {
+	// Document is a URL; in the bootstrap file, a file as well.
+	Document string `json:"document"`
+	// Base is the address of the API; "" means the first server of the document.
+	Base string `json:"base,omitempty"`
+	// Scheme is a security scheme of the document, Secret its credential as "env:NAME".
+	Scheme string `json:"scheme,omitempty"`
+	Secret string `json:"secret,omitempty"`
+	BridgeOverlay
+}
+
+// BridgeOverlay says what the operations of a service are: here, or in a file that
+// only the bootstrap file may name.
+type BridgeOverlay struct {
+	Overlay     json.RawMessage `json:"overlay,omitempty"`
+	OverlayFile string          `json:"overlay_file,omitempty"`
 }
 
 // Overlay is what a registration adds to a domain's own policies. It can only

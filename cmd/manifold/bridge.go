@@ -2,53 +2,78 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/bridges"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// bridgeOptions are the flags of bridges.
-type bridgeOptions struct {
-	bridges.Options
-
-	env      []string
-	protocol string
-	base     string
-	auth     string
-}
-
 func bridgeCommand(c *cli) *cobra.Command {
-	return group(
-		"bridge", "Serve an MCP server, or an API with an OpenAPI document, as a domain",
-		bridgeKind(c, "mcp URL | -- COMMAND…", "Serve an MCP server as a domain", mcpBridge),
-		bridgeKind(c, "openapi DOCUMENT", "Serve an API as a domain, by its OpenAPI document", openapiBridge),
-	)
+	return group("bridge", "Serve an MCP server, or an API with an OpenAPI document, as a domain", mcpBridge(c), openapiBridge(c))
 }
 
-// opener makes of arguments and flags what opens a service.
-type opener func(o *bridgeOptions, cmd *cobra.Command, args []string) (bridges.Open, error)
+func mcpBridge(c *cli) *cobra.Command {
+	var m contracts.MCPServer
+	cmd := bridgeKind(c, "mcp URL | -- COMMAND…", "Serve an MCP server as a domain", &m.OverlayFile, func(args []string) (contracts.Bridge, error) {
+		switch {
+		case len(args) == 0:
+			return contracts.Bridge{}, usagef("name the URL of an MCP server, or behind -- the command that starts one")
+		case bridge.IsURL(args[0]):
+			m.URL = args[0]
+		default:
+			m.Command = args
+		}
+		return contracts.Bridge{MCP: &m}, nil
+	})
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&m.Authorization, "authorization", "", "env:NAME: the variable with the value of the header Authorization")
+	flags.StringSliceVar(&m.Env, "env", nil, "variables of the environment that the command gets besides PATH and HOME")
+	flags.StringVar(&m.Protocol, "protocol", "", "version of the protocol to begin with [the newest]")
+	return cmd
+}
 
-// bridgeKind is the command of one kind of bridge, and those below it.
-func bridgeKind(c *cli, use, short string, open opener) *cobra.Command {
-	o := &bridgeOptions{}
-	does := func(do func(context.Context, bridges.Options, bridges.Open) error) func(*cobra.Command, []string) error {
-		return func(cmd *cobra.Command, args []string) error {
-			how, err := open(o, cmd, args)
-			if err != nil {
-				return usageError{err}
+func openapiBridge(c *cli) *cobra.Command {
+	var o contracts.OpenAPIService
+	var auth string
+	cmd := bridgeKind(c, "openapi DOCUMENT", "Serve an API as a domain, by its OpenAPI document", &o.OverlayFile, func(args []string) (contracts.Bridge, error) {
+		if len(args) != 1 {
+			return contracts.Bridge{}, usagef("name one OpenAPI document, a file or a URL")
+		}
+		o.Document = args[0]
+		if scheme, variable, ok := strings.Cut(auth, "="); ok {
+			o.Scheme, o.Secret = scheme, variable
+		} else if auth != "" {
+			return contracts.Bridge{}, usagef("--auth must be SCHEME=env:NAME")
+		}
+		return contracts.Bridge{OpenAPI: &o}, nil
+	})
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&o.Base, "base", "", "address of the API [the first server of the document]")
+	flags.StringVar(&auth, "auth", "", "SCHEME=env:NAME: the credential of a security scheme of the document")
+	return cmd
+}
+
+// bridgeKind is the command of one kind of bridge, and those below it; named makes its
+// service out of the arguments.
+func bridgeKind(c *cli, use, short string, overlay *string, named func(args []string) (contracts.Bridge, error)) *cobra.Command {
+	var o bridges.Options
+	does := func(do func(context.Context, bridges.Options) error) func(*cobra.Command, []string) error {
+		return func(cmd *cobra.Command, args []string) (err error) {
+			if o.Bridge, err = named(args); err != nil {
+				return err
 			}
 			o.Getenv, o.Stdout, o.Stderr = c.getenv, c.out.w, c.errs.w
-			return do(cmd.Context(), o.Options, how)
+			return do(cmd.Context(), o)
 		}
 	}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: does(bridges.Serve)}
 	var tools []string
 	confirm := &cobra.Command{
 		Use: "confirm " + use, Short: "Take over into the overlay what has changed, after it is shown", Args: cobra.ArbitraryArgs,
-		RunE: does(func(ctx context.Context, o bridges.Options, open bridges.Open) error {
-			return bridges.Confirm(ctx, o, open, tools)
-		}),
+		RunE: does(func(ctx context.Context, o bridges.Options) error { return bridges.Confirm(ctx, o, tools) }),
 	}
 	confirm.Flags().StringSliceVar(&tools, "operation", nil, "the operations to take over [all]")
 	cmd.AddCommand(
@@ -57,23 +82,10 @@ func bridgeKind(c *cli, use, short string, open opener) *cobra.Command {
 		confirm,
 	)
 	flags := cmd.PersistentFlags()
+	flags.StringVar(overlay, "overlay", "", "file that says what the operations are")
 	flags.StringVar(&o.Domain, "domain", "bridge", "name of the domain")
-	flags.StringVar(&o.Overlay, "overlay", "", "file that says what the operations are")
 	flags.StringVar(&o.Listen, "listen", "127.0.0.1:8096", "address to serve the domain at")
-	flags.StringVar(&o.Keys, "keys", "", "file that keeps the idempotency keys of writes [in memory]")
-	flags.StringVar(&o.Authorization, "authorization", "", "env:NAME: the variable with the value of the header Authorization")
+	flags.StringVar(&o.Keys, "keys", "", "file that keeps the idempotency keys of writes, beside it a file of how operations were seen first [in memory]")
 	flags.StringVar(&o.TokenEnv, "token-env", "", "the variable with the token that callers of the domain must send")
-	flags.StringSliceVar(&o.env, "env", nil, "variables of the environment that the command gets besides PATH and HOME")
-	flags.StringVar(&o.protocol, "protocol", "", "version of the protocol to begin with [the newest]")
-	flags.StringVar(&o.base, "base", "", "address of the API [the first server of the document]")
-	flags.StringVar(&o.auth, "auth", "", "NAME=env:VARIABLE: the credential of a security scheme of the document")
 	return cmd
-}
-
-func mcpBridge(o *bridgeOptions, _ *cobra.Command, args []string) (bridges.Open, error) {
-	return bridges.MCP(args, o.env, o.protocol)
-}
-
-func openapiBridge(o *bridgeOptions, _ *cobra.Command, args []string) (bridges.Open, error) {
-	return bridges.OpenAPI(args, o.base, o.auth)
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/intent/llm"
 	"github.com/manifold-run/manifold/intent/local"
+	"github.com/manifold-run/manifold/internal/bridge/host"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/telegram"
@@ -83,7 +85,13 @@ func (a *App) wireDomains() error {
 	if err != nil {
 		return err
 	}
-	if a.domains, err = domainclient.New(domainclient.Config{Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now}); err != nil {
+	within := &host.Host{Dir: a.path("bridges"), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now, Logger: a.cfg.Logger}
+	if a.domains, err = domainclient.New(domainclient.Config{
+		Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now,
+		Bridge: func(at registry.Endpoint, tried bool) (http.Handler, func()) {
+			return within.Serve(at.Domain, at.Bridge, tried)
+		},
+	}); err != nil {
 		return err
 	}
 	a.cleanups = append(a.cleanups, cleanup{"domains", func(context.Context) error {
@@ -102,7 +110,7 @@ func (a *App) wireDomains() error {
 		return err
 	}
 	a.registry, err = registry.New(registry.Config{
-		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Within: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.directory, a.domains, registry.Sentences(sentences, kept))
 	return err
 }

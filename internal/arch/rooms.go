@@ -174,6 +174,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
 		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi"}},
+		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
@@ -211,13 +212,13 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
+	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi", "internal/mcpserver", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/host", "internal/mcpserver", "internal/model/scripted", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
 		{Dir: "internal/dev/fit", Rooms: []string{"contracts", "intent/eval", "intent/local/slots"}},

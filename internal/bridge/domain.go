@@ -42,12 +42,21 @@ type Config struct {
 	Tokens []string
 	// Store keeps the idempotency keys [in memory].
 	Store domainkit.Store
+	// Seen keeps how operations were seen first [as long as the bridge runs].
+	Seen Seen
 	// MaxOperations bounds what a service may offer [500].
 	MaxOperations int
 	// MaxConcurrent bounds the calls at once [16].
 	MaxConcurrent int
 	Now           func() time.Time
 	Logger        *slog.Logger
+}
+
+// Seen keeps how the operations of a service were seen first: one without a pin is
+// compared with that.
+type Seen interface {
+	Load() (map[string]Definition, error)
+	Save(all map[string]Definition) error
 }
 
 func (c Config) withDefaults() Config {
@@ -75,6 +84,7 @@ type Domain struct {
 	busy chan struct{} // held while the operations are listed
 
 	mu      sync.Mutex // guards the fields below
+	overlay Overlay
 	seen    map[string]Definition
 	listed  map[string]string // digests of what was listed last
 	at      time.Time
@@ -99,7 +109,29 @@ func New(cfg Config, source Source) (*Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Domain{cfg: cfg.withDefaults(), source: source, verbs: verbs, busy: make(chan struct{}, 1), seen: map[string]Definition{}}, nil
+	d := &Domain{cfg: cfg.withDefaults(), source: source, verbs: verbs, busy: make(chan struct{}, 1), overlay: cfg.Overlay, seen: map[string]Definition{}}
+	if cfg.Seen == nil {
+		return d, nil
+	}
+	seen, err := cfg.Seen.Load()
+	if err != nil {
+		return nil, fmt.Errorf("how the operations were seen first: %w", err)
+	}
+	maps.Copy(d.seen, seen)
+	return d, nil
+}
+
+// Revise takes another overlay; what is under way ends as it was.
+func (d *Domain) Revise(o Overlay) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.overlay, d.listed, d.stale = o, nil, true
+}
+
+func (d *Domain) says() Overlay {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.overlay
 }
 
 // Close ends the bridge; what is under way may end until ctx does.
@@ -142,7 +174,7 @@ func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := d.refresh(r.Context(), r.URL.Path == "/manifest")
 	if err != nil {
-		d.absent(w, r, err)
+		Absent(w, r, err)
 		return
 	}
 	if r.Method == http.MethodPost && r.URL.Path == "/execute" && d.polled(w, r, s) {
@@ -151,8 +183,8 @@ func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// absent answers while the service cannot be reached and never was.
-func (d *Domain) absent(w http.ResponseWriter, r *http.Request, err error) {
+// Absent answers while the service cannot be used and never was.
+func Absent(w http.ResponseWriter, r *http.Request, err error) {
 	detail := contracts.CleanSummary(err.Error())
 	if r.URL.Path == "/health" {
 		tell(w, http.StatusOK, contracts.Health{
@@ -296,20 +328,38 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.note(defs); err != nil {
+		return nil, errors.Join(err, next.service.Shutdown(ctx))
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.listed = digests
-	for _, def := range defs { // the first look is what later ones are compared with
-		if _, known := d.seen[def.Name]; !known {
-			d.seen[def.Name] = def
-		}
-	}
 	if d.current != nil {
 		d.old = append([]*serving{d.current}, d.old...)
 		d.old = d.old[:min(len(d.old), maxOld)]
 	}
 	d.current = next
 	return next, nil
+}
+
+// note keeps operations that are seen for the first time: later looks are compared
+// with that.
+func (d *Domain) note(defs []Definition) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := maps.Clone(d.seen)
+	for _, def := range defs {
+		if _, known := all[def.Name]; !known {
+			all[def.Name] = def
+		}
+	}
+	if len(all) > len(d.seen) && d.cfg.Seen != nil {
+		if err := d.cfg.Seen.Save(all); err != nil {
+			return fmt.Errorf("how the operations were seen first: %w", err)
+		}
+	}
+	d.seen = all
+	return nil
 }
 
 // definitions lists the operations, bounded in time and number.
@@ -320,9 +370,9 @@ func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := defs[:0:0]
+	taken, selected := defs[:0:0], d.says().Select
 	for _, def := range defs {
-		if d.cfg.Overlay.Select.takes(def) {
+		if selected.takes(def) {
 			taken = append(taken, def)
 		}
 	}
@@ -334,16 +384,17 @@ func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 
 // build makes the service of what may be served.
 func (d *Domain) build(defs []Definition) (*serving, error) {
-	if faults := d.cfg.Overlay.faults(defs); len(faults) > 0 {
+	overlay := d.says()
+	if faults := overlay.faults(defs); len(faults) > 0 {
 		return nil, contracts.Invalid("the overlay does not fit the service", faults...)
 	}
 	d.mu.Lock()
 	seen := maps.Clone(d.seen)
 	d.mu.Unlock()
-	out := &serving{findings: judge(d.cfg.Overlay, defs, seen, d.verbs), digests: map[string]string{}}
+	out := &serving{findings: judge(overlay, defs, seen, d.verbs), digests: map[string]string{}}
 	svc, err := domainkit.New(domainkit.Config{
-		Domain: d.cfg.Domain, Version: d.cfg.Version, Title: d.cfg.Overlay.Title, Description: d.cfg.Overlay.Description,
-		Tests: d.cfg.Overlay.Tests, Tokens: d.cfg.Tokens, Store: d.cfg.Store, MaxConcurrent: d.cfg.MaxConcurrent,
+		Domain: d.cfg.Domain, Version: d.cfg.Version, Title: overlay.Title, Description: overlay.Description,
+		Tests: overlay.Tests, Tokens: d.cfg.Tokens, Store: d.cfg.Store, MaxConcurrent: d.cfg.MaxConcurrent,
 		Checks: map[string]domainkit.Check{
 			"server":     {Run: d.reachable, Optional: true},
 			"operations": {Run: func(context.Context) error { return unserved(out.findings) }, Optional: true},

@@ -22,6 +22,9 @@ type Config struct {
 	// Control is asked before every dial with the resolved address; an SSRF
 	// guard goes here. Nil allows every address.
 	Control func(network, address string, c syscall.RawConn) error
+	// Bridge serves the bridge of a domain that has one, and ends it; not for long if it is
+	// only tried. Nil: there are none.
+	Bridge func(at registry.Endpoint, tried bool) (handler http.Handler, end func())
 	// Transport goes around that of each domain; nil for none.
 	Transport func(http.RoundTripper) http.RoundTripper
 	// MaxConcurrent bounds the calls in flight to one domain [64].
@@ -80,12 +83,15 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg.withDefaults(), lanes: map[string]*lane{}}, nil
 }
 
-// Close gives up all idle connections; calls in flight end by themselves.
+// Close gives up all idle connections, and ends bridges; other calls in flight end by
+// themselves.
 func (c *Client) Close() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range c.lanes {
-		l.transport.CloseIdleConnections()
+	lanes := c.lanes
+	c.lanes = map[string]*lane{}
+	c.mu.Unlock()
+	for _, l := range lanes {
+		l.close()
 	}
 }
 
@@ -94,7 +100,7 @@ func (c *Client) Forget(domain string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l, ok := c.lanes[domain]; ok {
-		l.transport.CloseIdleConnections()
+		go l.close() // a bridge may take its time
 		delete(c.lanes, domain)
 	}
 }
@@ -109,9 +115,9 @@ func (c *Client) lane(at registry.Endpoint) *lane {
 		return l
 	}
 	if ok {
-		l.transport.CloseIdleConnections()
+		go l.close() // a bridge may take its time
 	}
-	l = newLane(c.cfg, at.URL)
+	l = newLane(c.cfg, at, false)
 	c.lanes[at.Domain] = l
 	return l
 }
@@ -129,8 +135,8 @@ func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
 	case !ok && at.Domain != "":
 		return c.lane(at), func() {}
 	}
-	l = newLane(c.cfg, at.URL)
-	return l, l.transport.CloseIdleConnections
+	l = newLane(c.cfg, at, true)
+	return l, l.close
 }
 
 // authorization gives the header's value for a registration's authorization.
@@ -160,11 +166,13 @@ type lane struct {
 	slots     chan struct{}
 	big       chan struct{}
 	queueWait time.Duration
+	// within ends the bridge that the lane leads to, if it does.
+	within func()
 }
 
-func newLane(cfg Config, url string) *lane {
+func newLane(cfg Config, at registry.Endpoint, tried bool) *lane {
 	l := &lane{
-		url:       url,
+		url:       at.URL,
 		transport: newTransport(cfg),
 		breaker: &breaker{
 			threshold: cfg.BreakerThreshold, shortest: cfg.BreakerPause, longest: cfg.BreakerPauseMax, now: cfg.Now,
@@ -172,6 +180,10 @@ func newLane(cfg Config, url string) *lane {
 		slots:     make(chan struct{}, cfg.MaxConcurrent),
 		big:       make(chan struct{}, cfg.MaxBigAnswers),
 		queueWait: cfg.QueueWait,
+		within:    func() {},
+	}
+	if cfg.Bridge != nil && at.Bridge.Given() {
+		l.within = serveWithin(l.transport, func() (http.Handler, func()) { return cfg.Bridge(at, tried) })
 	}
 	var way http.RoundTripper = l.transport
 	if cfg.Transport != nil {
@@ -184,6 +196,12 @@ func newLane(cfg Config, url string) *lane {
 		},
 	}
 	return l
+}
+
+// close gives up what the lane holds.
+func (l *lane) close() {
+	l.transport.CloseIdleConnections()
+	l.within()
 }
 
 func newTransport(cfg Config) *http.Transport {

@@ -13,7 +13,7 @@ import (
 // returned with the report. Who may call this is for the caller to check.
 func (r *Registry) Register(ctx context.Context, reg contracts.Registration) (contracts.DomainReport, error) {
 	reg.URL = strings.TrimRight(reg.URL, "/")
-	if faults := registrationFaults("", reg); len(faults) > 0 {
+	if faults := append(registrationFaults("", reg), remoteFaults(reg)...); len(faults) > 0 {
 		return contracts.DomainReport{}, contracts.Invalid("the registration is refused", faults...)
 	}
 	if err := r.cfg.checkURL(reg); err != nil {

@@ -121,7 +121,7 @@ func (d *domain) sameRow(other *domain) bool {
 func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.reg.URL != reg.URL || !bytes.Equal(d.reg.Pack, reg.Pack) || d.reg.Authorization != reg.Authorization {
+	if !endpoint(row.Name, d.reg).same(endpoint(row.Name, reg)) {
 		d.seen, d.failures, d.refusedUntil = seen{}, 0, time.Time{}
 		d.health = contracts.Health{Status: contracts.HealthStarting}
 	}

@@ -32,15 +32,11 @@ func (p packs) Health(ctx context.Context, at Endpoint) (contracts.Health, error
 }
 
 func endpoint(domain string, reg contracts.Registration) Endpoint {
-	return Endpoint{Domain: domain, URL: reg.URL, Authorization: reg.Authorization, Pack: reg.Pack}
-}
-
-// checkURL judges the address of a service; a pack has none.
-func (c Config) checkURL(reg contracts.Registration) error {
-	if reg.Pack != nil {
-		return nil
+	at := Endpoint{Domain: domain, URL: reg.URL, Authorization: reg.Authorization, Pack: reg.Pack, Bridge: reg.Bridge}
+	if reg.Given() {
+		at.URL = bridgeURL(domain, reg.Bridge)
 	}
-	return c.CheckURL(reg.URL)
+	return at
 }
 
 func (e Endpoint) same(other Endpoint) bool {

@@ -30,6 +30,9 @@ type Endpoint struct {
 	Authorization string
 	// Pack is the manifest itself, where there is no service.
 	Pack []byte
+	// Bridge is the service behind a bridge within the server; URL then only tells one
+	// bridge from another.
+	Bridge contracts.Bridge
 }
 
 // Fetched is the answer to a request for a manifest.

@@ -54,9 +54,10 @@ func registrationFaults(at string, reg contracts.Registration) []contracts.Fault
 	if reg.Domain != "" && !domainForm.MatchString(reg.Domain) {
 		faults.add(at+"/domain", "must match "+domainForm.String())
 	}
-	if why := urlFault(reg.URL); why != "" && reg.Pack == nil {
+	if why := urlFault(reg.URL); why != "" && reg.Pack == nil && !reg.Given() {
 		faults.add(at+"/url", why)
 	}
+	faults = append(faults, bridgeFaults(at, reg)...)
 	if reg.Pack != nil && (reg.URL != "" || reg.Authorization != "") {
 		faults.add(at+"/pack", "stands in the place of a service: it has neither url nor authorization")
 	}

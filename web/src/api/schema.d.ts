@@ -1881,6 +1881,22 @@ export interface components {
             since: string;
             waiting?: string[];
         };
+        /** @description MCPServer is an MCP server: a URL, or a command that speaks on standard input and output. */
+        MCPServer: {
+            /** Format: uri */
+            url?: string;
+            /** @description Authorization is "env:NAME", as that of a domain. */
+            authorization?: string;
+            /** @description Command starts the server, with the variables that Env names besides PATH and HOME. Only the bootstrap file may name one. */
+            command?: string[];
+            env?: string[];
+            /** @description Protocol is the version to begin with; "" means the newest. */
+            protocol?: string;
+            overlay?: Record<string, never>;
+            overlay_file?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * @description MergeRule says when a node runs by what became of those that it depends on.
          * @enum {string}
@@ -2112,6 +2128,23 @@ export interface components {
             machine_ms?: number;
             human_ms?: number;
         };
+        /** @description OpenAPIService is an API that an OpenAPI document describes. */
+        OpenAPIService: {
+            /** @description Document is a URL; in the bootstrap file, a file as well. */
+            document: string;
+            /**
+             * Format: uri
+             * @description Base is the address of the API; "" means the first server of the document.
+             */
+            base?: string;
+            /** @description Scheme is a security scheme of the document, Secret its credential as "env:NAME". */
+            scheme?: string;
+            secret?: string;
+            overlay?: Record<string, never>;
+            overlay_file?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description Opinion is what a model said of a verdict. It can only lower it. */
         Opinion: {
             /** @description Status is the verdict that it would give; empty where it gave none. */
@@ -2308,6 +2341,8 @@ export interface components {
             url?: string;
             /** @description Pack is the manifest of a pack, which has no service: workflows over the capabilities of other domains. */
             pack?: Record<string, never>;
+            mcp?: components["schemas"]["MCPServer"];
+            openapi?: components["schemas"]["OpenAPIService"];
             /** @description Authorization is "env:NAME": the header's value stands in that variable of the environment, never in a file or a store. */
             authorization?: string;
             trust?: components["schemas"]["Trust"];
@@ -2318,7 +2353,7 @@ export interface components {
             poll_s?: number;
         } & {
             [key: string]: unknown;
-        }) | unknown | unknown;
+        }) | unknown | unknown | unknown | unknown;
         /** @description Rename is the body that gives a session another name. */
         Rename: {
             name: string;

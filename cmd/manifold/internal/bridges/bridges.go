@@ -11,91 +11,56 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/internal/bridge"
+	"github.com/manifold-run/manifold/internal/bridge/host"
 )
 
 // Options are what all bridges take.
 type Options struct {
-	Domain, Overlay, Listen, Keys string
-	// Authorization and TokenEnv name variables of the environment.
-	Authorization, TokenEnv string
-	Getenv                  func(string) string
-	Stdout, Stderr          io.Writer
+	contracts.Bridge
+
+	Domain, Listen, Keys string
+	// TokenEnv names a variable of the environment.
+	TokenEnv       string
+	Getenv         func(string) string
+	Stdout, Stderr io.Writer
 }
 
-// Open makes the source of a bridge. Changed is to be told of changes, and is set
-// before the source is asked.
-type Open func(o Options, overlay bridge.Overlay, changed func()) (bridge.Source, error)
-
-// Header gives the value of the header Authorization: that of the variable that
-// "env:NAME" names, "" for none.
-func (o Options) Header() (string, error) {
-	if o.Authorization == "" {
-		return "", nil
+// overlay is the part of the bridge that names the overlay.
+func (o Options) overlay() *contracts.BridgeOverlay {
+	if o.MCP != nil {
+		return &o.MCP.BridgeOverlay
 	}
-	name, ok := strings.CutPrefix(o.Authorization, "env:")
-	if !ok {
-		return "", errors.New("--authorization must be env:NAME; the secret itself stays in the environment")
-	}
-	value := o.Getenv(name)
-	if value == "" {
-		return "", fmt.Errorf("the variable %s is not set", name)
-	}
-	return value, nil
-}
-
-// HTTP says how the service is reached.
-func (o Options) HTTP() (bridge.HTTP, error) {
-	value, err := o.Header()
-	if err != nil || value == "" {
-		return bridge.HTTP{}, err
-	}
-	return bridge.HTTP{Authorize: func(r *http.Request) error {
-		r.Header.Set("Authorization", value)
-		return nil
-	}}, nil
-}
-
-// overlay reads the overlay; a file that is not there is none.
-func (o Options) overlay() (text []byte, parsed bridge.Overlay, err error) {
-	if o.Overlay == "" {
-		return nil, parsed, nil
-	}
-	if text, err = os.ReadFile(o.Overlay); err != nil {
-		return nil, parsed, err
-	}
-	parsed, err = bridge.ParseOverlay(text)
-	return text, parsed, err
+	return &o.OpenAPI.BridgeOverlay
 }
 
 // open makes a bridge that is not served yet.
-func (o Options) open(cfg bridge.Config, open Open) (*bridge.Domain, error) {
-	_, overlay, err := o.overlay()
-	if err != nil {
-		return nil, err
-	}
-	var domain *bridge.Domain
-	source, err := open(o, overlay, func() {
-		if domain != nil {
-			domain.Changed()
-		}
-	})
+func (o Options) open(ctx context.Context, cfg bridge.Config) (*bridge.Domain, error) {
+	_, overlay, err := host.Overlay(o.Bridge)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Domain, cfg.Overlay = o.Domain, overlay
 	cfg.Logger = slog.New(slog.NewTextHandler(o.Stderr, nil))
+	var domain *bridge.Domain
+	source, err := host.Source(ctx, o.Bridge, overlay, host.Reach{
+		Lookup:  func(name string) (string, bool) { value := o.Getenv(name); return value, value != "" },
+		Changed: func() { domain.Changed() },
+		Logger:  cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
 	domain, err = bridge.New(cfg, source)
 	return domain, err
 }
 
 // Serve serves a bridge as a domain until ctx ends.
-func Serve(ctx context.Context, o Options, open Open) error {
+func Serve(ctx context.Context, o Options) error {
 	cfg := bridge.Config{}
 	if o.TokenEnv != "" {
 		token := o.Getenv(o.TokenEnv)
@@ -110,9 +75,9 @@ func Serve(ctx context.Context, o Options, open Open) error {
 			return err
 		}
 		defer store.Close() // all that matters was committed
-		cfg.Store = store
+		cfg.Store, cfg.Seen = store, bridge.SeenFile(o.Keys+".seen.json")
 	}
-	domain, err := o.open(cfg, open)
+	domain, err := o.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -133,8 +98,8 @@ func Serve(ctx context.Context, o Options, open Open) error {
 }
 
 // findings asks the service once.
-func findings(ctx context.Context, o Options, open Open) ([]bridge.Finding, error) {
-	domain, err := o.open(bridge.Config{MaxOperations: 10000}, open)
+func findings(ctx context.Context, o Options) ([]bridge.Finding, error) {
+	domain, err := o.open(ctx, bridge.Config{MaxOperations: 10000})
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +108,14 @@ func findings(ctx context.Context, o Options, open Open) ([]bridge.Finding, erro
 }
 
 // Init writes a first overlay, and shows what it would be.
-func Init(ctx context.Context, o Options, open Open) error {
-	file := o.Overlay
+func Init(ctx context.Context, o Options) error {
+	said := o.overlay()
+	file := said.OverlayFile
 	if _, err := os.Stat(file); file != "" && !errors.Is(err, fs.ErrNotExist) {
 		return contracts.Errorf(contracts.CodeConflict, "%s is there already; \"confirm\" takes over what has changed", file)
 	}
-	o.Overlay = ""
-	found, err := findings(ctx, o, open)
+	said.OverlayFile = ""
+	found, err := findings(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -167,8 +133,8 @@ func Init(ctx context.Context, o Options, open Open) error {
 }
 
 // Check shows what each operation counts as.
-func Check(ctx context.Context, o Options, open Open) error {
-	found, err := findings(ctx, o, open)
+func Check(ctx context.Context, o Options) error {
+	found, err := findings(ctx, o)
 	if err == nil {
 		Table(o.Stdout, found)
 	}
@@ -177,15 +143,16 @@ func Check(ctx context.Context, o Options, open Open) error {
 
 // Confirm takes over what has changed of the operations, all if none are named,
 // into the overlay.
-func Confirm(ctx context.Context, o Options, open Open, names []string) error {
-	if o.Overlay == "" {
+func Confirm(ctx context.Context, o Options, names []string) error {
+	file := o.overlay().OverlayFile
+	if file == "" {
 		return errors.New("--overlay names the file that is to be changed")
 	}
-	text, _, err := o.overlay()
+	text, _, err := host.Overlay(o.Bridge)
 	if err != nil {
 		return err
 	}
-	found, err := findings(ctx, o, open)
+	found, err := findings(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -200,7 +167,7 @@ func Confirm(ctx context.Context, o Options, open Open, names []string) error {
 		fmt.Fprintln(o.Stdout, "nothing has changed")
 		return nil
 	}
-	return os.WriteFile(o.Overlay, next, 0o600)
+	return os.WriteFile(file, next, 0o600)
 }
 
 // Table shows what became of each operation.

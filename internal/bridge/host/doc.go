@@ -1,0 +1,3 @@
+// Package host has the bridges within a server, and opens the services behind all
+// bridges.
+package host

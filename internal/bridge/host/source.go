@@ -1,0 +1,97 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/bridge"
+	"github.com/manifold-run/manifold/internal/bridge/mcp"
+	"github.com/manifold-run/manifold/internal/bridge/openapi"
+)
+
+// Reach is what a bridge has to reach its service.
+type Reach struct {
+	// Lookup resolves the NAME of "env:NAME".
+	Lookup func(name string) (value string, found bool)
+	// Control is asked before every dial; nil allows all.
+	Control func(network, address string, c syscall.RawConn) error
+	// Changed is told when the service says that its operations have changed.
+	Changed func()
+	Logger  *slog.Logger
+}
+
+// Overlay reads what an operator says of a service.
+func Overlay(b contracts.Bridge) (text []byte, parsed bridge.Overlay, err error) {
+	if !b.Given() {
+		return nil, parsed, contracts.Errorf(contracts.CodeInvalid, "a bridge needs an MCP server, or an OpenAPI document")
+	}
+	said := overlayOf(b)
+	text = said.Overlay
+	if said.OverlayFile != "" {
+		if text, err = os.ReadFile(said.OverlayFile); err != nil {
+			return nil, parsed, contracts.Errorf(contracts.CodeInvalid, "the overlay: %w", err)
+		}
+	}
+	parsed, err = bridge.ParseOverlay(text)
+	return text, parsed, err
+}
+
+func overlayOf(b contracts.Bridge) contracts.BridgeOverlay {
+	if b.MCP != nil {
+		return b.MCP.BridgeOverlay
+	}
+	return b.OpenAPI.BridgeOverlay
+}
+
+// Source opens the service behind a bridge. An MCP server is not called yet, an
+// OpenAPI document is read.
+func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) (bridge.Source, error) {
+	way := bridge.HTTP{Control: r.Control}
+	if b.OpenAPI != nil {
+		cfg := openapi.Config{Document: b.OpenAPI.Document, Base: b.OpenAPI.Base, Scheme: b.OpenAPI.Scheme, Remote: o.Remote, HTTP: way}
+		var err error
+		if cfg.Secret, err = r.secret(b.OpenAPI.Secret); err != nil {
+			return nil, err
+		}
+		return openapi.New(ctx, cfg)
+	}
+	if m := b.MCP; len(m.Command) > 0 {
+		return mcp.New(mcp.Config{Command: m.Command, Env: mcp.Environment(m.Env...), Protocol: m.Protocol, Changed: r.Changed, Logger: r.Logger})
+	}
+	value, err := r.secret(b.MCP.Authorization)
+	if err != nil {
+		return nil, err
+	}
+	if value != "" {
+		way.Authorize = func(req *http.Request) error {
+			req.Header.Set("Authorization", value)
+			return nil
+		}
+	}
+	return mcp.New(mcp.Config{URL: b.MCP.URL, HTTP: way, Protocol: b.MCP.Protocol, Changed: r.Changed, Logger: r.Logger})
+}
+
+// secret gives the value of the variable that "env:NAME" names, "" for "".
+func (r Reach) secret(said string) (string, error) {
+	if said == "" {
+		return "", nil
+	}
+	name, ok := strings.CutPrefix(said, "env:")
+	if !ok {
+		return "", contracts.Errorf(contracts.CodeInvalid, "a credential must be env:NAME; the secret itself stays in the environment")
+	}
+	var value string
+	if r.Lookup != nil {
+		value, _ = r.Lookup(name)
+	}
+	if value == "" {
+		return "", contracts.Errorf(contracts.CodeUnauthorized, "the variable %s is not set", cmp.Or(name, "NAME"))
+	}
+	return value, nil
+}

@@ -1,0 +1,39 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// SeenFile is Seen in a file.
+type SeenFile string
+
+// Load reads the file; one that is not there says nothing.
+func (f SeenFile) Load() (map[string]Definition, error) {
+	raw, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]Definition{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]Definition
+	return out, contracts.DecodeStrict(raw, &out)
+}
+
+// Save writes the file whole, or leaves it as it was.
+func (f SeenFile) Save(all map[string]Definition) error {
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	next := string(f) + ".new"
+	if err := os.WriteFile(next, raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, string(f))
+}
