@@ -46,7 +46,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err := a.wireModel(); err != nil {
 		return err
 	}
-	if err := a.wireDomains(); err != nil {
+	if err := a.wireDomains(); err != nil { //nolint:contextcheck // bridges live longer than the start
 		return err
 	}
 	guard, err := webhook.NewGuard(a.cfg.Webhooks)
