@@ -82,7 +82,9 @@ func TestAnMCPServerIsADomainOfTheServerItself(t *testing.T) {
 	apptest.Stop(t, a)
 
 	world.AddTool(&sdk.Tool{Name: "close_shop", Description: "Closes the shop, and sends the till home.", InputSchema: json.RawMessage(`{"type":"object","properties":{"till":{"type":"string"}}}`)},
-		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil })
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
 	_, c = shopServer(t, dir, bootstrap)
 	names := map[string]bool{}
 	all, err := c.Capabilities(t.Context(), "shop")
