@@ -1,6 +1,8 @@
 package orchestrator_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
+	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
 // newDesks is an office that asks two numbers, one after the other.
@@ -196,5 +199,71 @@ func TestAChatMessageThatComesAgainAnswersOneQuestion(t *testing.T) {
 	}
 	if open, err := o.store.Interrupts(t.Context(), execution.InterruptFilter{SessionID: second.SessionID}); err != nil || len(open) != 2 {
 		t.Errorf("%d questions were asked, %v", len(open), err)
+	}
+}
+
+// held is a store of turns whose saves wait until they are let go.
+type held struct {
+	orchestrator.Turns
+
+	saves chan struct{}
+}
+
+func (h held) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+	<-h.saves
+	return h.Turns.SaveTurn(ctx, t)
+}
+
+// overtaken is a store of turns in which another server, just started, takes up each
+// decision that has begun, and makes it before its sender's own server does.
+type overtaken struct {
+	orchestrator.Turns
+
+	o     *office
+	other *conversation.Conversation
+}
+
+func (s overtaken) BeginTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+	begun, created, err := s.Turns.BeginTurn(ctx, t)
+	if err != nil || t.Kind != orchestrator.TurnDecision {
+		return begun, created, err
+	}
+	if err := s.other.Start(ctx); err != nil {
+		return begun, created, err
+	}
+	for gate := (contracts.Interrupt{Status: contracts.InterruptOpen}); gate.Status == contracts.InterruptOpen && err == nil; time.Sleep(time.Millisecond) {
+		gate, err = execution.InterruptNow(ctx, s.o.store, t.Gate)
+	}
+	return begun, created, err
+}
+
+func TestADecisionThatAnotherServerTakesUpIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
+	if r.Interrupt == nil || r.Interrupt.Action == nil {
+		t.Fatalf("no gate: %+v", r)
+	}
+	with := func(turns orchestrator.Turns) *conversation.Conversation {
+		return orchestratortest.Wire(t, orchestratortest.Ports{
+			Sessions: o.store, Gates: o.store, Turns: turns, Previews: o.store, Runs: o.store, Runner: o.runner, Catalogs: o, Notifier: o.notifier,
+		}).Conversation
+	}
+	saves := make(chan struct{})
+	other := with(held{o.store, saves})
+	o.Conversation = with(overtaken{o.store, o, other})
+	err := o.approve(bob, *r.Interrupt)
+	close(saves)
+	if err := errors.Join(err, other.Stop(t.Context())); err != nil {
+		t.Errorf("who decided is told %v", err)
+	}
+	gate, err := execution.InterruptNow(t.Context(), o.store, r.Interrupt.InterruptID)
+	if err != nil || len(gate.Decisions) != 1 || gate.Status != contracts.InterruptApproved {
+		t.Errorf("%+v, %v", gate, err)
+	}
+	o.Conversation = o.Rooms.Conversation
+	_, err = o.Decide(t.Context(), bob, r.Interrupt.InterruptID, contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: r.Interrupt.ActionSHA256}, 0)
+	if contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("a second approval is told %v", err)
 	}
 }

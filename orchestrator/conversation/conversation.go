@@ -111,7 +111,7 @@ func (c *Conversation) Start(ctx context.Context) error {
 	// The sweep outlives the context of the call that started it.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop, c.done = stop, make(chan struct{})
-	go c.sweep(work)
+	go c.sweep(work, c.cfg.Now()) // what begins from now on is taken by who hears it
 	return nil
 }
 
@@ -130,11 +130,11 @@ func (c *Conversation) Stop(ctx context.Context) error {
 	}
 }
 
-func (c *Conversation) sweep(ctx context.Context) {
+func (c *Conversation) sweep(ctx context.Context, begun time.Time) {
 	defer close(c.done)
 	ticker := time.NewTicker(c.cfg.FinishEvery)
 	defer ticker.Stop()
-	c.machine.sweep(ctx, c.cfg.Now())
+	c.machine.sweep(ctx, begun)
 	for {
 		select {
 		case <-ctx.Done():
