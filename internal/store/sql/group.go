@@ -146,7 +146,9 @@ func (g *group) part(batch []*write, answers []error) Part {
 		for i, w := range batch {
 			err := w.What.apply(ctx, g)
 			if err == nil && w.What.act != nil {
-				err = recordAct(ctx, x, *w.What.act)
+				if err := recordAct(ctx, x, *w.What.act); err != nil {
+					return nil, err // whatever it is: what was applied must not stay without its act
+				}
 			}
 			if _, refusal := errors.AsType[*contracts.Error](err); err != nil && !refusal {
 				return nil, err
