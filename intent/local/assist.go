@@ -44,7 +44,7 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 			add(e)
 		}
 	}
-	for _, c := range ranked[:min(len(ranked), most-most/kinShare)] {
+	for _, c := range ranked[:min(len(ranked), most-most/relatedShare)] {
 		add(c.Entry)
 	}
 	var rest []*contracts.CapabilityEntry
@@ -58,18 +58,18 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 			}
 		}
 	}
-	for _, e := range slices.Concat(kinOf(ranked, rest, most/kinShare), rest) {
+	for _, e := range slices.Concat(relatedReads(ranked, rest, most/relatedShare), rest) {
 		add(e)
 	}
 	return out, nil
 }
 
-// kinOf are reads of the domains of the first capabilities of a shortlist, in their order in
+// relatedReads are reads of the domains of the first capabilities of a shortlist, in their order in
 // all; the domains take turns.
-func kinOf(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contracts.CapabilityEntry {
+func relatedReads(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contracts.CapabilityEntry {
 	var domains []string
 	for _, c := range ranked {
-		if len(domains) < kinDomains && !slices.Contains(domains, c.Entry.Domain) {
+		if len(domains) < relatedDomains && !slices.Contains(domains, c.Entry.Domain) {
 			domains = append(domains, c.Entry.Domain)
 		}
 	}
@@ -87,11 +87,11 @@ func kinOf(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contr
 	return out
 }
 
-// One of kinShare capabilities that are offered may be there for its domain, which is one of
-// the first kinDomains of the shortlist.
+// One of relatedShare capabilities that are offered may be there for its domain, which is one of
+// the first relatedDomains of the shortlist.
 const (
-	kinShare   = 3
-	kinDomains = 3
+	relatedShare   = 3
+	relatedDomains = 3
 )
 
 // Locate finds where the values of a call stand in a message. Of a list, all items must

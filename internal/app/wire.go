@@ -85,11 +85,11 @@ func (a *App) wireDomains() error {
 	if err != nil {
 		return err
 	}
-	within := &host.Host{Dir: a.path("bridges"), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now, Logger: a.cfg.Logger}
+	bridges := &host.Host{Dir: a.path("bridges"), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now, Logger: a.cfg.Logger}
 	if a.domains, err = domainclient.New(domainclient.Config{
 		Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now,
 		Bridge: func(at registry.Endpoint, tried bool) (http.Handler, func()) {
-			return within.Serve(at.Domain, at.Bridge, tried)
+			return bridges.Serve(at.Domain, at.Bridge, tried)
 		},
 	}); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (a *App) wireDomains() error {
 		return err
 	}
 	a.registry, err = registry.New(registry.Config{
-		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, Within: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, AllowEmbedded: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.directory, a.domains, registry.Sentences(sentences, kept))
 	return err
 }

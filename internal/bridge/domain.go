@@ -42,8 +42,8 @@ type Config struct {
 	Tokens []string
 	// Store keeps the idempotency keys [in memory].
 	Store domainkit.Store
-	// Seen keeps how operations were seen first [as long as the bridge runs].
-	Seen Seen
+	// Baseline keeps the definitions of operations as they were first listed [in memory].
+	Baseline Baseline
 	// MaxOperations bounds what a service may offer [500].
 	MaxOperations int
 	// MaxConcurrent bounds the calls at once [16].
@@ -52,9 +52,9 @@ type Config struct {
 	Logger        *slog.Logger
 }
 
-// Seen keeps how the operations of a service were seen first: one without a pin is
-// compared with that.
-type Seen interface {
+// Baseline stores the definitions of a service's operations as they were first listed. An
+// operation without a pin is compared with it.
+type Baseline interface {
 	Load() (map[string]Definition, error)
 	Save(all map[string]Definition) error
 }
@@ -110,25 +110,25 @@ func New(cfg Config, source Source) (*Domain, error) {
 		return nil, err
 	}
 	d := &Domain{cfg: cfg.withDefaults(), source: source, verbs: verbs, busy: make(chan struct{}, 1), overlay: cfg.Overlay, seen: map[string]Definition{}}
-	if cfg.Seen == nil {
+	if cfg.Baseline == nil {
 		return d, nil
 	}
-	seen, err := cfg.Seen.Load()
+	seen, err := cfg.Baseline.Load()
 	if err != nil {
-		return nil, fmt.Errorf("how the operations were seen first: %w", err)
+		return nil, fmt.Errorf("the baseline of operations: %w", err)
 	}
 	maps.Copy(d.seen, seen)
 	return d, nil
 }
 
-// Revise takes another overlay; what is under way ends as it was.
-func (d *Domain) Revise(o Overlay) {
+// SetOverlay replaces the overlay; calls under way end with the one before.
+func (d *Domain) SetOverlay(o Overlay) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.overlay, d.listed, d.stale = o, nil, true
 }
 
-func (d *Domain) says() Overlay {
+func (d *Domain) currentOverlay() Overlay {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.overlay
@@ -265,187 +265,6 @@ type kept struct {
 func (k *kept) Header() http.Header         { return k.header }
 func (k *kept) WriteHeader(code int)        { k.code = code }
 func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
-
-// refresh gives what is in service. With look, or when there is nothing yet, or the
-// service says that it has changed, its operations are listed first; a service that
-// cannot be reached then stays in service as it was.
-func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
-	if s := d.asItIs(look); s != nil {
-		return s, nil
-	}
-	select {
-	case d.busy <- struct{}{}:
-		defer func() { <-d.busy }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if s := d.asItIs(look); s != nil {
-		return s, nil
-	}
-	s, err := d.list(ctx)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.trouble = ""
-	if err != nil {
-		d.trouble = err.Error()
-		d.cfg.Logger.WarnContext(ctx, "the operations could not be listed", slog.Any("error", err))
-		if d.current != nil {
-			return d.current, nil
-		}
-	}
-	return s, err
-}
-
-// asItIs gives what is in service, nil if it should be looked at.
-func (d *Domain) asItIs(look bool) *serving {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.current == nil || d.stale || look && d.cfg.Now().Sub(d.at) > fresh {
-		return nil
-	}
-	return d.current
-}
-
-// list asks for the operations, and puts them into service if they are others.
-func (d *Domain) list(ctx context.Context) (*serving, error) {
-	defs, err := d.definitions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	digests := map[string]string{}
-	for _, def := range defs {
-		digests[def.Name] = def.Digest()
-	}
-	d.mu.Lock()
-	same := d.current != nil && maps.Equal(digests, d.listed)
-	current := d.current
-	d.at, d.stale = d.cfg.Now(), false
-	d.mu.Unlock()
-	if same {
-		return current, nil
-	}
-	next, err := d.build(defs)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.note(defs); err != nil {
-		return nil, errors.Join(err, next.service.Shutdown(ctx))
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.listed = digests
-	if d.current != nil {
-		d.old = append([]*serving{d.current}, d.old...)
-		d.old = d.old[:min(len(d.old), maxOld)]
-	}
-	d.current = next
-	return next, nil
-}
-
-// note keeps operations that are seen for the first time: later looks are compared
-// with that.
-func (d *Domain) note(defs []Definition) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := maps.Clone(d.seen)
-	for _, def := range defs {
-		if _, known := all[def.Name]; !known {
-			all[def.Name] = def
-		}
-	}
-	if len(all) > len(d.seen) && d.cfg.Seen != nil {
-		if err := d.cfg.Seen.Save(all); err != nil {
-			return fmt.Errorf("how the operations were seen first: %w", err)
-		}
-	}
-	d.seen = all
-	return nil
-}
-
-// definitions lists the operations, bounded in time and number.
-func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	defs, err := d.source.Definitions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	taken, selected := defs[:0:0], d.says().Select
-	for _, def := range defs {
-		if selected.takes(def) {
-			taken = append(taken, def)
-		}
-	}
-	if len(taken) > d.cfg.MaxOperations {
-		return nil, contracts.Errorf(contracts.CodeTooLarge, "it offers %d operations, more than %d; select those that are needed in the overlay", len(taken), d.cfg.MaxOperations)
-	}
-	return taken, nil
-}
-
-// build makes the service of what may be served.
-func (d *Domain) build(defs []Definition) (*serving, error) {
-	overlay := d.says()
-	if faults := overlay.faults(defs); len(faults) > 0 {
-		return nil, contracts.Invalid("the overlay does not fit the service", faults...)
-	}
-	d.mu.Lock()
-	seen := maps.Clone(d.seen)
-	d.mu.Unlock()
-	out := &serving{findings: judge(overlay, defs, seen, d.verbs), digests: map[string]string{}}
-	svc, err := domainkit.New(domainkit.Config{
-		Domain: d.cfg.Domain, Version: d.cfg.Version, Title: overlay.Title, Description: overlay.Description,
-		Tests: overlay.Tests, Tokens: d.cfg.Tokens, Store: d.cfg.Store, MaxConcurrent: d.cfg.MaxConcurrent,
-		Checks: map[string]domainkit.Check{
-			"server":     {Run: d.reachable, Optional: true},
-			"operations": {Run: func(context.Context) error { return unserved(out.findings) }, Optional: true},
-		},
-		Logger: d.cfg.Logger, Now: d.cfg.Now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range out.findings {
-		f := &out.findings[i]
-		if !f.Served() {
-			d.cfg.Logger.Warn("an operation is not served", slog.String("operation", contracts.CleanSummary(f.Operation)), slog.String("why", f.Why))
-			continue
-		}
-		out.digests[f.Operation] = f.definition.Digest()
-		if err := d.add(svc, f); err != nil {
-			return nil, err
-		}
-	}
-	if len(out.digests) == 0 {
-		return nil, contracts.Errorf(contracts.CodeInvalid, "none of its %d operations can be served: %w", len(defs), unserved(out.findings))
-	}
-	out.service = svc
-	out.handler, err = svc.Handler()
-	return out, err
-}
-
-// reachable is a health check: how the last look at the service went.
-func (d *Domain) reachable(context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.trouble == "" {
-		return nil
-	}
-	return errors.New(d.trouble)
-}
-
-// unserved says which operations are in quarantine, or have a fault.
-func unserved(findings []Finding) error {
-	var names []string
-	for _, f := range findings {
-		if !f.Served() && f.Why != "left out by the overlay" {
-			names = append(names, contracts.CleanSummary(f.Operation)+": "+f.Why)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d operations are not served: %s", len(names), strings.Join(names[:min(len(names), 5)], "; "))
-}
 
 // add declares one capability.
 func (d *Domain) add(svc *domainkit.Service, f *Finding) error {

@@ -166,8 +166,8 @@ type lane struct {
 	slots     chan struct{}
 	big       chan struct{}
 	queueWait time.Duration
-	// within ends the bridge that the lane leads to, if it does.
-	within func()
+	// closeBridge ends the in-process bridge that the lane leads to, if it does.
+	closeBridge func()
 }
 
 func newLane(cfg Config, at registry.Endpoint, tried bool) *lane {
@@ -177,13 +177,13 @@ func newLane(cfg Config, at registry.Endpoint, tried bool) *lane {
 		breaker: &breaker{
 			threshold: cfg.BreakerThreshold, shortest: cfg.BreakerPause, longest: cfg.BreakerPauseMax, now: cfg.Now,
 		},
-		slots:     make(chan struct{}, cfg.MaxConcurrent),
-		big:       make(chan struct{}, cfg.MaxBigAnswers),
-		queueWait: cfg.QueueWait,
-		within:    func() {},
+		slots:       make(chan struct{}, cfg.MaxConcurrent),
+		big:         make(chan struct{}, cfg.MaxBigAnswers),
+		queueWait:   cfg.QueueWait,
+		closeBridge: func() {},
 	}
 	if cfg.Bridge != nil && at.Bridge.Given() {
-		l.within = serveWithin(l.transport, func() (http.Handler, func()) { return cfg.Bridge(at, tried) })
+		l.closeBridge = serveInProcess(l.transport, func() (http.Handler, func()) { return cfg.Bridge(at, tried) })
 	}
 	var way http.RoundTripper = l.transport
 	if cfg.Transport != nil {
@@ -201,7 +201,7 @@ func newLane(cfg Config, at registry.Endpoint, tried bool) *lane {
 // close gives up what the lane holds.
 func (l *lane) close() {
 	l.transport.CloseIdleConnections()
-	l.within()
+	l.closeBridge()
 }
 
 func newTransport(cfg Config) *http.Transport {

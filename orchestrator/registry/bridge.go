@@ -26,8 +26,8 @@ func (c Config) checkURL(reg contracts.Registration) error {
 		return nil
 	case !reg.Given():
 		urls = []string{reg.URL}
-	case !c.Within:
-		return contracts.Errorf(contracts.CodeInvalid, "this server has no bridge within, as others share its database; run \"manifold bridge\" as a program and register its URL")
+	case !c.AllowEmbedded:
+		return contracts.Errorf(contracts.CodeInvalid, "this server runs no bridge itself, since others share its database; run \"manifold bridge\" as a program and register its URL")
 	case reg.MCP != nil && reg.MCP.URL != "":
 		urls = []string{reg.MCP.URL}
 	case reg.OpenAPI != nil:

@@ -19,9 +19,8 @@ type Config struct {
 	// CheckURL judges the address of a registration, such as an SSRF guard
 	// does; nil allows all.
 	CheckURL func(url string) error
-	// Within tells that the server has a bridge within to each of the services that were not written for
-	// Manifold.
-	Within bool
+	// AllowEmbedded permits registrations with an MCP server or an OpenAPI document.
+	AllowEmbedded bool
 	// Poll is how often manifests are asked for [30s]; a registration's poll_s
 	// goes before it.
 	Poll time.Duration

@@ -1,3 +1,3 @@
-// Package host has the bridges within a server, and opens the services behind all
-// bridges.
+// Package host runs bridges inside the server, and opens the services behind all bridges.
+// It does not classify operations: internal/bridge does.
 package host

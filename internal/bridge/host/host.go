@@ -18,9 +18,9 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Host has the bridges within a server.
+// Host runs bridges inside the server.
 type Host struct {
-	// Dir is where each keeps its idempotency keys, and how operations were seen first.
+	// Dir is where each keeps its idempotency keys, and its baseline.
 	Dir     string
 	Lookup  func(name string) (value string, found bool)
 	Control func(network, address string, c syscall.RawConn) error
@@ -34,7 +34,7 @@ const endTime = 5 * time.Second
 // Serve gives the bridge of a domain, and what ends it. The service is reached when the
 // bridge is first asked. One that is only tried keeps nothing.
 func (h *Host) Serve(domain string, b contracts.Bridge, tried bool) (handler http.Handler, end func()) {
-	w := &within{host: h, name: domain, bridge: b, tried: tried}
+	w := &hostedBridge{host: h, name: domain, bridge: b, tried: tried}
 	return w, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), endTime)
 		defer cancel()
@@ -44,9 +44,9 @@ func (h *Host) Serve(domain string, b contracts.Bridge, tried bool) (handler htt
 	}
 }
 
-// within is a bridge within the server. It is opened when it is first asked, and
+// hostedBridge is a bridge that runs inside the server. It is opened when it is first asked, and
 // again as long as that fails.
-type within struct {
+type hostedBridge struct {
 	host   *Host
 	name   string
 	bridge contracts.Bridge
@@ -60,7 +60,7 @@ type within struct {
 }
 
 // ServeHTTP answers as the bridge does.
-func (w *within) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *hostedBridge) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	d, err := w.current(r.Context(), r.URL.Path == "/manifest")
 	if err != nil {
 		w.host.Logger.WarnContext(r.Context(), "a bridge cannot be opened", slog.String("domain", w.name), slog.Any("error", err))
@@ -71,7 +71,7 @@ func (w *within) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 // current gives the bridge. With look, an overlay file that has changed is taken over.
-func (w *within) current(ctx context.Context, look bool) (*bridge.Domain, error) {
+func (w *hostedBridge) current(ctx context.Context, look bool) (*bridge.Domain, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -88,12 +88,12 @@ func (w *within) current(ctx context.Context, look bool) (*bridge.Domain, error)
 		w.host.Logger.WarnContext(ctx, "the overlay of a bridge cannot be read", slog.String("domain", w.name), slog.Any("error", err))
 	} else if !bytes.Equal(text, w.overlay) {
 		w.overlay = text
-		w.domain.Revise(parsed)
+		w.domain.SetOverlay(parsed)
 	}
 	return w.domain, nil
 }
 
-func (w *within) open(ctx context.Context) (err error) {
+func (w *hostedBridge) open(ctx context.Context) (err error) {
 	text, overlay, err := Overlay(w.bridge)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (w *within) open(ctx context.Context) (err error) {
 		if w.keys, err = sqlitestore.Open(context.WithoutCancel(ctx), file+".db"); err != nil {
 			return err
 		}
-		cfg.Store, cfg.Seen = w.keys, bridge.SeenFile(file+"-"+service(w.bridge)+".seen.json")
+		cfg.Store, cfg.Baseline = w.keys, bridge.BaselineFile(file+"-"+service(w.bridge)+".baseline.json")
 	}
 	var domain *bridge.Domain
 	source, err := Source(ctx, w.bridge, overlay, Reach{
@@ -136,7 +136,7 @@ func service(b contracts.Bridge) string {
 }
 
 // keep gives up the keys.
-func (w *within) keep() error {
+func (w *hostedBridge) keep() error {
 	keys := w.keys
 	w.keys = nil
 	if keys == nil {
@@ -145,7 +145,7 @@ func (w *within) keep() error {
 	return keys.Close()
 }
 
-func (w *within) close(ctx context.Context) error {
+func (w *hostedBridge) close(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true

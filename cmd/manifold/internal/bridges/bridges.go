@@ -75,7 +75,7 @@ func Serve(ctx context.Context, o Options) error {
 			return err
 		}
 		defer store.Close() // all that matters was committed
-		cfg.Store, cfg.Seen = store, bridge.SeenFile(o.Keys+".seen.json")
+		cfg.Store, cfg.Baseline = store, bridge.BaselineFile(o.Keys+".baseline.json")
 	}
 	domain, err := o.open(ctx, cfg)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// SeenFile is Seen in a file.
-type SeenFile string
+// BaselineFile is a Baseline in a JSON file.
+type BaselineFile string
 
 // Load reads the file; one that is not there says nothing.
-func (f SeenFile) Load() (map[string]Definition, error) {
+func (f BaselineFile) Load() (map[string]Definition, error) {
 	raw, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]Definition{}, nil
@@ -26,7 +26,7 @@ func (f SeenFile) Load() (map[string]Definition, error) {
 }
 
 // Save writes the file whole, or leaves it as it was.
-func (f SeenFile) Save(all map[string]Definition) error {
+func (f BaselineFile) Save(all map[string]Definition) error {
 	raw, err := json.Marshal(all)
 	if err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// serveWithin makes a transport reach a handler of this process, whatever the
+// serveInProcess makes a transport reach a handler of this process, whatever the
 // address, and gives what ends it. The handler is made when it is first called. It is
 // served over HTTP all the same, so that all that holds for a domain holds for it.
-func serveWithin(t *http.Transport, open func() (http.Handler, func())) (end func()) {
-	ways := &pipes{made: make(chan net.Conn), done: make(chan struct{})}
+func serveInProcess(t *http.Transport, open func() (http.Handler, func())) (end func()) {
+	ways := &pipeListener{made: make(chan net.Conn), done: make(chan struct{})}
 	var once sync.Once
 	var closing func()
 	server := &http.Server{ReadHeaderTimeout: time.Minute}
@@ -38,14 +38,14 @@ func serveWithin(t *http.Transport, open func() (http.Handler, func())) (end fun
 	}
 }
 
-// pipes are connections within the process.
-type pipes struct {
+// pipeListener accepts in-memory connections.
+type pipeListener struct {
 	made  chan net.Conn
 	done  chan struct{}
 	close sync.Once
 }
 
-func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case p.made <- theirs:
@@ -58,7 +58,7 @@ func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // Accept gives the next connection.
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.made:
 		return conn, nil
@@ -68,17 +68,17 @@ func (p *pipes) Accept() (net.Conn, error) {
 }
 
 // Close ends all dials.
-func (p *pipes) Close() error {
+func (p *pipeListener) Close() error {
 	p.close.Do(func() { close(p.done) })
 	return nil
 }
 
 // Addr names the process.
-func (p *pipes) Addr() net.Addr { return pipeAddr{} }
+func (p *pipeListener) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}
 
-// Network is that of pipes.
+// Network is that of pipeListener.
 func (pipeAddr) Network() string { return "pipe" }
 
 // String names no place.

@@ -1,0 +1,193 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+)
+
+// refresh gives what is in service. With look, or when there is nothing yet, or the
+// service says that it has changed, its operations are listed first; a service that
+// cannot be reached then stays in service as it was.
+func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
+	if s := d.asItIs(look); s != nil {
+		return s, nil
+	}
+	select {
+	case d.busy <- struct{}{}:
+		defer func() { <-d.busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s := d.asItIs(look); s != nil {
+		return s, nil
+	}
+	s, err := d.list(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.trouble = ""
+	if err != nil {
+		d.trouble = err.Error()
+		d.cfg.Logger.WarnContext(ctx, "the operations could not be listed", slog.Any("error", err))
+		if d.current != nil {
+			return d.current, nil
+		}
+	}
+	return s, err
+}
+
+// asItIs gives what is in service, nil if it should be looked at.
+func (d *Domain) asItIs(look bool) *serving {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.current == nil || d.stale || look && d.cfg.Now().Sub(d.at) > fresh {
+		return nil
+	}
+	return d.current
+}
+
+// list asks for the operations, and puts them into service if they are others.
+func (d *Domain) list(ctx context.Context) (*serving, error) {
+	defs, err := d.definitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	digests := map[string]string{}
+	for _, def := range defs {
+		digests[def.Name] = def.Digest()
+	}
+	d.mu.Lock()
+	same := d.current != nil && maps.Equal(digests, d.listed)
+	current := d.current
+	d.at, d.stale = d.cfg.Now(), false
+	d.mu.Unlock()
+	if same {
+		return current, nil
+	}
+	next, err := d.build(defs)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.recordBaseline(defs); err != nil {
+		return nil, errors.Join(err, next.service.Shutdown(ctx))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.listed = digests
+	if d.current != nil {
+		d.old = append([]*serving{d.current}, d.old...)
+		d.old = d.old[:min(len(d.old), maxOld)]
+	}
+	d.current = next
+	return next, nil
+}
+
+// recordBaseline adds operations that are listed for the first time.
+func (d *Domain) recordBaseline(defs []Definition) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := maps.Clone(d.seen)
+	for _, def := range defs {
+		if _, known := all[def.Name]; !known {
+			all[def.Name] = def
+		}
+	}
+	if len(all) > len(d.seen) && d.cfg.Baseline != nil {
+		if err := d.cfg.Baseline.Save(all); err != nil {
+			return fmt.Errorf("the baseline of operations: %w", err)
+		}
+	}
+	d.seen = all
+	return nil
+}
+
+// definitions lists the operations, bounded in time and number.
+func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	defs, err := d.source.Definitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken, selected := defs[:0:0], d.currentOverlay().Select
+	for _, def := range defs {
+		if selected.takes(def) {
+			taken = append(taken, def)
+		}
+	}
+	if len(taken) > d.cfg.MaxOperations {
+		return nil, contracts.Errorf(contracts.CodeTooLarge, "it offers %d operations, more than %d; select those that are needed in the overlay", len(taken), d.cfg.MaxOperations)
+	}
+	return taken, nil
+}
+
+// build makes the service of what may be served.
+func (d *Domain) build(defs []Definition) (*serving, error) {
+	overlay := d.currentOverlay()
+	if faults := overlay.faults(defs); len(faults) > 0 {
+		return nil, contracts.Invalid("the overlay does not fit the service", faults...)
+	}
+	d.mu.Lock()
+	seen := maps.Clone(d.seen)
+	d.mu.Unlock()
+	out := &serving{findings: judge(overlay, defs, seen, d.verbs), digests: map[string]string{}}
+	svc, err := domainkit.New(domainkit.Config{
+		Domain: d.cfg.Domain, Version: d.cfg.Version, Title: overlay.Title, Description: overlay.Description,
+		Tests: overlay.Tests, Tokens: d.cfg.Tokens, Store: d.cfg.Store, MaxConcurrent: d.cfg.MaxConcurrent,
+		Checks: map[string]domainkit.Check{
+			"server":     {Run: d.reachable, Optional: true},
+			"operations": {Run: func(context.Context) error { return unserved(out.findings) }, Optional: true},
+		},
+		Logger: d.cfg.Logger, Now: d.cfg.Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.findings {
+		f := &out.findings[i]
+		if !f.Served() {
+			d.cfg.Logger.Warn("an operation is not served", slog.String("operation", contracts.CleanSummary(f.Operation)), slog.String("why", f.Why))
+			continue
+		}
+		out.digests[f.Operation] = f.definition.Digest()
+		if err := d.add(svc, f); err != nil {
+			return nil, err
+		}
+	}
+	if len(out.digests) == 0 {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "none of its %d operations can be served: %w", len(defs), unserved(out.findings))
+	}
+	out.service = svc
+	out.handler, err = svc.Handler()
+	return out, err
+}
+
+// reachable is a health check: how the last look at the service went.
+func (d *Domain) reachable(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.trouble == "" {
+		return nil
+	}
+	return errors.New(d.trouble)
+}
+
+// unserved says which operations are in quarantine, or have a fault.
+func unserved(findings []Finding) error {
+	var names []string
+	for _, f := range findings {
+		if !f.Served() && f.Why != "left out by the overlay" {
+			names = append(names, contracts.CleanSummary(f.Operation)+": "+f.Why)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d operations are not served: %s", len(names), strings.Join(names[:min(len(names), 5)], "; "))
+}
