@@ -2,7 +2,6 @@ package orchestrator_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -202,68 +201,35 @@ func TestAChatMessageThatComesAgainAnswersOneQuestion(t *testing.T) {
 	}
 }
 
-// held is a store of turns whose saves wait until they are let go.
-type held struct {
+// looked is a store of turns that tells which turns were asked for.
+type looked struct {
 	orchestrator.Turns
 
-	saves chan struct{}
+	filters chan orchestrator.TurnFilter
 }
 
-func (h held) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	<-h.saves
-	return h.Turns.SaveTurn(ctx, t)
+func (l looked) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
+	l.filters <- f
+	return l.Turns.ListTurns(ctx, f)
 }
 
-// overtaken is a store of turns in which another server, just started, takes up each
-// decision that has begun, and makes it before its sender's own server does.
-type overtaken struct {
-	orchestrator.Turns
-
-	o     *office
-	other *conversation.Conversation
-}
-
-func (s overtaken) BeginTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
-	begun, created, err := s.Turns.BeginTurn(ctx, t)
-	if err != nil || t.Kind != orchestrator.TurnDecision {
-		return begun, created, err
-	}
-	if err := s.other.Start(ctx); err != nil {
-		return begun, created, err
-	}
-	for gate := (contracts.Interrupt{Status: contracts.InterruptOpen}); gate.Status == contracts.InterruptOpen && err == nil; time.Sleep(time.Millisecond) {
-		gate, err = execution.InterruptNow(ctx, s.o.store, t.Gate)
-	}
-	return begun, created, err
-}
-
-func TestADecisionThatAnotherServerTakesUpIsMadeOnce(t *testing.T) {
+// What a server takes up when it starts was interrupted before that: a decision that it
+// hears meanwhile would be made twice, and one of the two told that it was settled already.
+func TestWhatBeginsAfterTheStartIsNotTakenUp(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
-	if r.Interrupt == nil || r.Interrupt.Action == nil {
-		t.Fatalf("no gate: %+v", r)
+	turns := looked{o.store, make(chan orchestrator.TurnFilter, 10)}
+	c := orchestratortest.Wire(t, orchestratortest.Ports{
+		Sessions: o.store, Gates: o.store, Turns: turns, Previews: o.store, Runs: o.store, Runner: o.runner, Catalogs: o, Notifier: o.notifier,
+	}).Conversation
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	with := func(turns orchestrator.Turns) *conversation.Conversation {
-		return orchestratortest.Wire(t, orchestratortest.Ports{
-			Sessions: o.store, Gates: o.store, Turns: turns, Previews: o.store, Runs: o.store, Runner: o.runner, Catalogs: o, Notifier: o.notifier,
-		}).Conversation
+	started := time.Now()
+	if f := <-turns.filters; !f.Unfinished || f.Before.IsZero() || f.Before.After(started) {
+		t.Errorf("started at %s, and what began before %s is taken up", started, f.Before)
 	}
-	saves := make(chan struct{})
-	other := with(held{o.store, saves})
-	o.Conversation = with(overtaken{o.store, o, other})
-	err := o.approve(bob, *r.Interrupt)
-	close(saves)
-	if err := errors.Join(err, other.Stop(t.Context())); err != nil {
-		t.Errorf("who decided is told %v", err)
-	}
-	gate, err := execution.InterruptNow(t.Context(), o.store, r.Interrupt.InterruptID)
-	if err != nil || len(gate.Decisions) != 1 || gate.Status != contracts.InterruptApproved {
-		t.Errorf("%+v, %v", gate, err)
-	}
-	o.Conversation = o.Rooms.Conversation
-	_, err = o.Decide(t.Context(), bob, r.Interrupt.InterruptID, contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: r.Interrupt.ActionSHA256}, 0)
-	if contracts.CodeOf(err) != contracts.CodeConflict {
-		t.Errorf("a second approval is told %v", err)
+	if err := c.Stop(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -206,23 +206,13 @@ func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed boo
 	if err != nil {
 		return t, err
 	}
-	if !resumed || !gates.DecidedBy(i, t.By.Subject(), t.Resume.Decision, time.Time{}) {
-		if _, err := m.gates.Decide(ctx, t.By, i, *t.Resume); err != nil && !m.decidedElsewhere(ctx, t, err) {
+	if !resumed || !gates.DecidedBy(i, t.By.Subject(), t.Resume.Decision) {
+		if i, err = m.gates.Decide(ctx, t.By, i, *t.Resume); err != nil {
 			return t, err
 		}
 	}
 	t.Outcome, t.RunID = orchestrator.TurnAnswered, i.RunID
 	return t, nil
-}
-
-// decidedElsewhere reports whether a decision was refused because another server, which
-// takes up what was interrupted, has made it for this very turn.
-func (m *machine) decidedElsewhere(ctx context.Context, t orchestrator.Turn, refused error) bool {
-	if contracts.CodeOf(refused) != contracts.CodeConflict {
-		return false
-	}
-	i, err := execution.InterruptNow(ctx, m.store, t.Gate)
-	return err == nil && gates.DecidedBy(i, t.By.Subject(), t.Resume.Decision, t.CreatedAt)
 }
 
 const (

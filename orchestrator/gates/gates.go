@@ -358,10 +358,9 @@ func acting(ctx context.Context, who access.Principal, i contracts.Interrupt) co
 	}
 }
 
-// DecidedBy tells whether somebody has made a decision on what a gate shows now, not
-// before a time.
-func DecidedBy(i contracts.Interrupt, subject string, d contracts.Decision, since time.Time) bool {
+// DecidedBy tells whether somebody has made a decision on what a gate shows now.
+func DecidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
 	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
-		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256 && !x.DecidedAt.Before(since)
+		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256
 	})
 }

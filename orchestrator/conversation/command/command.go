@@ -212,7 +212,7 @@ func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 	if err != nil {
 		return i, "", err
 	}
-	if i.Status == contracts.InterruptOpen && !gates.DecidedBy(i, t.By.Subject(), d, time.Time{}) {
+	if i.Status == contracts.InterruptOpen && !gates.DecidedBy(i, t.By.Subject(), d) {
 		if d == contracts.DecisionApprove && i.Type.Gate() {
 			if seen, err := gates.WasShown(ctx, c.turns, *t, i); err != nil || !seen {
 				return i, gates.ShowFirst(t, i), err
