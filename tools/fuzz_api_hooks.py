@@ -34,8 +34,9 @@ def impossible(operation, body):
         return True
     if operation == "createKey":
         return past(body.get("expires_at")) or not one_line(body.get("name", ""))
-    if operation == "registerDomain":  # a pack is a whole manifest, in the place of a service
-        return "pack" in body
+    if operation == "registerDomain":  # a pack is a whole manifest, in the place of a service;
+        # so is a bridge, whose fields belong together, and some to the bootstrap file only
+        return any(kind in body for kind in ("pack", "mcp", "openapi"))
     if operation == "plan":  # there is no capability that an intent or a step could name
         return bool(body.get("intents")) or "draft" in body
     if operation in ("startSession", "runPlan"):  # webhooks go to a public https address
