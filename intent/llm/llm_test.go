@@ -125,6 +125,32 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// A draft of one plain call is that call to the rules; one with a condition is not.
+func TestAnUngatedWriteOfADraftIsConfirmedUnlessTheLocalReaderReadsIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	tag := contracts.DraftStep{ID: "a", Tool: "workshop.tag_tool", Params: map[string]any{"tool": "drill", "tag": "blue"}}
+	waits := tag
+	waits.When = "1 < 2"
+	for name, c := range map[string]struct {
+		says string
+		step contracts.DraftStep
+		want contracts.GateOutcome
+	}{
+		"read alike":       {"tag the drill: tool=drill tag=blue", tag, contracts.GateAccept},
+		"read otherwise":   {"blue would suit the drill", tag, contracts.GateClarify},
+		"with a condition": {"tag the drill: tool=drill tag=blue", waits, contracts.GateClarify},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := s.understand(t, &model{readings: []reasoning.Reading{{Draft: &contracts.Draft{Steps: []contracts.DraftStep{c.step}}}}}, intent.Request{Message: c.says})
+			if u.Outcome != c.want || u.Draft == nil || (u.Question != "") != (c.want == contracts.GateClarify) {
+				t.Errorf("%s, %q", u.Outcome, u.Question)
+			}
+		})
+	}
+}
+
 // In a further round a write that a rule holds back is confirmed by whoever asked, with its
 // values: they may be worked out of what was read. The other calls of the round go on.
 func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {

@@ -244,7 +244,7 @@ func (m *message) settle(ctx context.Context) (intent.Understanding, error) {
 	switch {
 	case r.Draft != nil:
 		out.Draft = r.Draft
-		m.restrainDraft(&out)
+		return out, m.restrainDraft(ctx, &out)
 	case len(m.calls) > 0:
 		return m.intents(ctx)
 	case m.target != nil:

@@ -61,27 +61,44 @@ func (m *message) restrain(ctx context.Context, u *intent.Understanding) error {
 }
 
 // restrainDraft does the same for the writes of a draft. Its steps keep conditions.
-func (m *message) restrainDraft(u *intent.Understanding) {
+func (m *message) restrainDraft(ctx context.Context, u *intent.Understanding) error {
 	if m.goesOn() {
 		m.hold(u, func(i int) string { return u.Draft.Steps[i].ID })
-		return
+		return nil
 	}
 	for i, c := range m.calls {
 		if !c.entry.Policy.SideEffectClass.Writes() {
 			continue
 		}
-		switch why := m.local.Restrains(m.req, c.entry, c.evidence, true); {
-		case why != "":
-			u.Question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
-		case !c.entry.Policy.ApprovalRequired:
-			u.Question = fmt.Sprintf("Shall I do this: %s?", describe(c))
-		default:
-			continue
+		question := ""
+		if why := m.local.Restrains(m.req, c.entry, c.evidence, true); why != "" {
+			question = fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(m.req.Message), why, describe(c))
+		} else if !c.entry.Policy.ApprovalRequired {
+			same, err := m.sameCalls(ctx, u.Draft)
+			if err != nil {
+				return err
+			}
+			if !same {
+				question = fmt.Sprintf("Shall I do this: %s?", describe(c))
+			}
 		}
-		u.Outcome, u.Unclear = contracts.GateClarify, u.Draft.Steps[i].ID
-		u.Choices = []contracts.Alternative{alternative(c.entry)}
-		return
+		if question != "" {
+			u.Outcome, u.Unclear, u.Question = contracts.GateClarify, u.Draft.Steps[i].ID, question
+			u.Choices = []contracts.Alternative{alternative(c.entry)}
+			return nil
+		}
 	}
+	return nil
+}
+
+// sameCalls reports whether a draft is no more than the calls that the local reader reads.
+func (m *message) sameCalls(ctx context.Context, d *contracts.Draft) (bool, error) {
+	for _, s := range d.Steps {
+		if s.When != "" || s.ForEach != "" || len(s.DependsOn) > 0 || refers(s.Params) {
+			return false, nil
+		}
+	}
+	return m.readAlike(ctx)
 }
 
 // confirm makes an understanding a question about one of its intents; yes does them all.

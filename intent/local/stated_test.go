@@ -99,6 +99,7 @@ func TestWhatAThingShallSayStandsBesideTheRequest(t *testing.T) {
 		`make a parrot called Long John. It should say "Land in sight"`:    `{"name":"Long John","phrase":"Land in sight"}`,
 		`make a parrot, name: Long John. it must answer "Land"`:            `{"name":"Long John","phrase":"Land"}`,
 		`make a parrot, name: Dr. Long John. it must answer "Land"`:        `{"name":"Dr. Long John","phrase":"Land"}`,
+		`make a parrot called Long John that just says "Land"`:             `{"name":"Long John","phrase":"Land"}`,
 		`make a parrot called Long John. It should not say "Land"`:         "",
 		`make a parrot called Long John, it is like the one with "Ho" on`:  "",
 		`make a parrot called Long John. It says "Land" if somebody comes`: "",

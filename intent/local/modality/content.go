@@ -21,7 +21,7 @@ func givesContent(tokens []tokenize.Token, covered []bool, i int) bool {
 	if i+1 >= len(covered) || !covered[i+1] {
 		return false
 	}
-	return tokens[i].Has(lexicon.Saying) || i > 2 && !tokens[i].Break && tokens[i].Has(lexicon.Says) && tokens[i-1].Has(lexicon.Relative)
+	return tokens[i].Has(lexicon.Saying) || i > 2 && tokens[i].Has(lexicon.Says) && tokenize.HeadsRelativeClause(tokens, i)
 }
 
 // SaysSomething tells a text with such a clause.

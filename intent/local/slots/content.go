@@ -21,7 +21,7 @@ func sayingThat(r *reading, frees []*param) {
 			}
 			return
 		}
-		if i+1 == r.to || !relates(r.doc.Tokens[i-1].Fold) || r.doc.Tokens[i].Break {
+		if i+1 == r.to || !tokenize.HeadsRelativeClause(r.doc.Tokens, i) {
 			continue
 		}
 		if p := r.near.uttered(frees); p != nil {

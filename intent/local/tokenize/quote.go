@@ -82,6 +82,29 @@ func quoteEnd(src string, from int, closing rune) (int, bool) {
 	return 0, false
 }
 
+// HeadsRelativeClause reports whether the verb at a place is the first of a relative clause:
+// right behind the word that begins it, or behind one adverb ("that just says").
+func HeadsRelativeClause(tokens []Token, verb int) bool {
+	before := verb - 1
+	if before > 0 && isAdverb(tokens[before]) {
+		before--
+	}
+	return before >= 0 && !tokens[verb].Break && tokens[before].Has(lexicon.Relative)
+}
+
+// isAdverb tells a small word of a verb phrase that is nobody and negates nothing.
+func isAdverb(t Token) bool {
+	if !t.Has(lexicon.Function) || t.Break {
+		return false
+	}
+	for _, c := range []lexicon.Class{lexicon.Relative, lexicon.Subject, lexicon.Pronoun, lexicon.Article, lexicon.Third, lexicon.Finite, lexicon.Negation, lexicon.Faint} {
+		if t.Has(c) {
+			return false
+		}
+	}
+	return true
+}
+
 // QuotedClause gives the first token of the quotation that stands between the word that
 // begins a relative clause and the verb at a place: "der „Hallo“ sagt"; -1 where there is
 // none. An article begins one behind a comma.
