@@ -17,12 +17,23 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
+	"github.com/manifold-run/manifold/internal/app"
+	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
+// flowiseRequest is one line of such a file.
+type flowiseRequest struct {
+	Say, Useful string
+	// Calls are what a model answers that understands it, if one is to be asked.
+	Calls []scripted.Call
+}
+
 // TestMeasureFlowiseRequests plays a file of requests, {"requests": [{"say",
-// "useful"}]}, against a real Flowise with a small world of flows, and prints what
+// "useful", "calls"}]}, against a real Flowise with a small world of flows, and prints what
 // became of each: what was answered, which gate opened and how it ended once
 // approved, what was asked back. Whether that is what was wanted, a person judges.
+// Where requests have calls, [{"name", "arguments"}], a model reads the messages and
+// answers with these.
 //
 //	make measure-flowise REQUESTS=file.json
 func TestMeasureFlowiseRequests(t *testing.T) {
@@ -35,7 +46,7 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file struct {
-		Requests []struct{ Say, Useful string } `json:"requests"`
+		Requests []flowiseRequest `json:"requests"`
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
@@ -43,7 +54,7 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	if os.Getenv("FLOWISE_URL") == "" {
 		t.Fatal("FLOWISE_URL and FLOWISE_KEY name no server; make measure-flowise starts one")
 	}
-	s := startSite(t)
+	s := startSite(t, understanding(t, file.Requests)...)
 	w := newFlowiseWorld(t, os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY"))
 	s.register(contracts.Registration{Domain: "flowise", URL: w.url})
 	w.build()
@@ -56,6 +67,22 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// understanding puts a model behind the server that answers the requests with their calls.
+func understanding(t *testing.T, requests []flowiseRequest) []func(*app.Config) {
+	t.Helper()
+	var rules []scripted.Rule
+	for _, r := range requests {
+		if len(r.Calls) > 0 {
+			rules = append(rules, scripted.Rule{Contains: r.Say, Answer: scripted.Answer{Calls: r.Calls}})
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	_, model := modelled(t, app.EngineOpenAI, says(rules...), byModel)
+	return []func(*app.Config){model}
 }
 
 func oneLine(text string) string {
