@@ -1,8 +1,10 @@
 package local
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local/lexicon"
@@ -379,7 +381,9 @@ func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.R
 		_, v.List = c.Parameters[name].([]any)
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b modality.RoleValue) int { return a.First - b.First })
+	slices.SortFunc(out, func(a, b modality.RoleValue) int {
+		return cmp.Or(a.First-b.First, a.Last-b.Last, strings.Compare(a.Parameter, b.Parameter))
+	})
 	return out
 }
 
