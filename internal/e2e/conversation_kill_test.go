@@ -328,7 +328,8 @@ func (c *mortalTalk) judged(order string, earlier []string) (writes int) {
 		}
 		writes += c.writes(id)
 		c.sound(run)
-		if slices.Contains(earlier, id) && len(earlier) < len(c.session.RunIDs) {
+		ended := slices.Contains([]contracts.RunState{contracts.RunCancelled, contracts.RunRejected}, run.State)
+		if slices.Contains(earlier, id) && (ended || len(earlier) < len(c.session.RunIDs)) {
 			played.Old = append(played.Old, run)
 		} else {
 			played.Runs = append(played.Runs, run)
