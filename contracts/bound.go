@@ -77,8 +77,8 @@ func boundFacts(facts map[string]any, faults *faultList) map[string]any {
 	}
 }
 
-// mostBytes is what the JSON of decoded JSON has at most, without writing it; false for
-// what it does not know.
+// mostBytes is an upper bound of the length of v as JSON, found without encoding it;
+// known is false where v holds other types than decoded JSON.
 func mostBytes(v any) (n int, known bool) {
 	const scalar, quotes, escaped = 32, 3, 6
 	switch v := v.(type) {

@@ -35,17 +35,23 @@ type WordUse struct {
 // WordClass is what a word is to an intent. Each word has exactly one.
 type WordClass string
 
-// The classes. Words of the last three are not used: an aside asks for nothing, a
-// word beside says something about the action that changes nothing of it, and
-// without a binding one another thing would be done than was said.
+// The classes.
 const (
-	WordValue    WordClass = "value"
-	WordCommand  WordClass = "command"
-	WordOther    WordClass = "other_request"
+	// WordValue is part of a value.
+	WordValue WordClass = "value"
+	// WordCommand asks for the action.
+	WordCommand WordClass = "command"
+	// WordOther belongs to another request of the message.
+	WordOther WordClass = "other_request"
+	// WordCourtesy is politeness.
 	WordCourtesy WordClass = "courtesy"
-	WordAside    WordClass = "aside"
-	WordBeside   WordClass = "beside"
-	WordBinding  WordClass = "binding"
+	// WordAside is not used, and asks for nothing.
+	WordAside WordClass = "aside"
+	// WordBeside is not used, and changes nothing of the action that it speaks of.
+	WordBeside WordClass = "beside"
+	// WordBinding is not used although it matters: without it, another thing would be
+	// done than was said.
+	WordBinding WordClass = "binding"
 )
 
 // Provenance says where a value comes from.
@@ -63,7 +69,7 @@ const (
 	FromModel    Provenance = "model"
 )
 
-// Unread gives the texts of the words of the classes, in their order.
+// Unread returns the texts of the words that have one of the classes, in order.
 func (s *Said) Unread(classes ...WordClass) []string {
 	if s == nil {
 		return nil

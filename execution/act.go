@@ -35,6 +35,9 @@ type pendingAct struct {
 	recorded atomic.Bool
 }
 
+// An act travels in the context, so that no port needs a parameter for it: WithAct sets
+// it, a store asks ActOf for each write, and Recorded ends it.
+//
 // WithAct has the first write that succeeds with the context recorded as an act,
 // in its transaction: neither is there without the other.
 func WithAct(ctx context.Context, a Act) context.Context {

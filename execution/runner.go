@@ -75,8 +75,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Deps are the ports that a Runner works through. Observer, Reviewers and Mind may
-// be nil.
+// Deps are the ports that a Runner works through. Store, Invoker and Catalogs
+// are required; all others may be nil.
 type Deps struct {
 	Store     Store
 	Invoker   Invoker

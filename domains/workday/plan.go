@@ -257,8 +257,8 @@ func (d *domain) inTime(t *thought, in Wish) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "%s is in the past; time off is requested from today, %s, on, and sickness for at most %d days back", in.Start, today, sickBack)
 }
 
-// compare sets a plan against what the worker has left. More is for the tenant to
-// refuse, which may let balances fall below zero; that is told.
+// compare warns of a plan that takes more than the worker's balance: whether a balance may
+// fall below zero is the tenant's to decide.
 func (d *domain) compare(ctx context.Context, t *thought) error {
 	all, err := d.client.Balances(ctx, t.worker.ID, "")
 	if rest.IsKind(err, rest.KindForbidden) || rest.IsKind(err, rest.KindNotFound) {

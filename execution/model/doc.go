@@ -1,6 +1,7 @@
 // Package model is the state of a run as a value: its nodes and their rows, what
 // they wait for, the gates and intents, and what follows when something
-// happens to one of them. It does no I/O, draws nothing at random and has no
+// happens to one of them. It has nothing to do with language models: those stand behind
+// the port Mind of package execution. It does no I/O, draws nothing at random and has no
 // clock; what is random or timed comes in with an event.
 //
 // Whoever owns a run calls State.Apply and commits the Changes that it gives.

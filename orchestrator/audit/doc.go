@@ -1,3 +1,3 @@
-// Package audit accounts for what was done: the ledger of a run, whether its
-// chain still holds, and the run played again from both.
+// Package audit verifies the hash chains of ledgers, replays a run from its plan and its
+// ledger, keeps the log over everything that is stored, and signs its roots.
 package audit

@@ -119,9 +119,9 @@ func (c *Conversation) Take(ctx context.Context, who access.Principal, in Input)
 	if !kept {
 		return c.look(ctx, who, in)
 	}
-	words := fingerprint(in)
-	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, words}, "\x00")
-	taken, err, _ := c.flights.Do(flight, func() (any, error) { return c.taken(ctx, who, in, key, words) })
+	sum := fingerprint(in)
+	flight := strings.Join([]string{key.Conversation, key.Key, key.Model, sum}, "\x00")
+	taken, err, _ := c.flights.Do(flight, func() (any, error) { return c.taken(ctx, who, in, key, sum) })
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -25,7 +25,8 @@ type Input struct {
 	SessionID string
 	Thread    *Thread
 
-	// Model is the domain to choose from, "" for all.
+	// Model is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
+	// request to; "" for all.
 	Model   string
 	Message string
 	// Quoted says that the person's own words could not be told for certain from

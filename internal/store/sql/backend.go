@@ -124,9 +124,10 @@ type Backend interface {
 	Write(ctx context.Context, parts []Part) error
 	// Fault gives an error of the database a code of contracts.
 	Fault(doing string, err error) error
-	// Passing tells faults of transactions that were in each other's way.
+	// Passing reports whether a fault is a deadlock or a failed serialization, after which
+	// the transaction is tried again.
 	Passing(err error) bool
-	// Answered tells whether a fault of Write belongs to one of its changes, so that
+	// Answered reports whether one of the changes of a Write caused the fault, so that
 	// each is worth being tried alone.
 	Answered(err error) bool
 	// CheckRows compares what is stored with the seals, and contents with their

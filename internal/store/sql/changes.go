@@ -66,8 +66,8 @@ func (a *changes) addNames(runID string, hashes ...string) {
 	}
 }
 
-// rows are those of each table, contents in the order of their hashes, as any
-// other server has them.
+// rows are those of each table, contents in the order of their hashes: one order on all
+// servers, so that they do not deadlock.
 func (a *changes) rows() []Rows {
 	blobs, names := Rows{Table: &tables.blobs}, Rows{Table: &tables.names}
 	for _, hash := range slices.Sorted(maps.Keys(a.blobs)) {

@@ -239,7 +239,7 @@ func (g *group) readSession(row stored.Row) error {
 
 // effects are what the group stores.
 func (g *group) effects() *Effects {
-	slices.SortStableFunc(g.others, func(x, y Statement) int { return cmp.Compare(x.Text+x.Scope, y.Text+y.Scope) }) // as any other server does
+	slices.SortStableFunc(g.others, func(x, y Statement) int { return cmp.Compare(x.Text+x.Scope, y.Text+y.Scope) }) // in one order on all servers, so that they do not deadlock
 	if len(g.consumed) > 0 {
 		g.statements = append(g.statements, Statement{Text: `UPDATE intent SET consumed = true WHERE nonce {any $1}`, Args: []any{g.consumed}})
 	}

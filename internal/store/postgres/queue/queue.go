@@ -35,7 +35,7 @@ type Job struct {
 	At   time.Time
 }
 
-// Queue adds jobs. It holds nothing and is safe for concurrent use.
+// Queue inserts jobs and works on none. It is safe for concurrent use.
 type Queue struct{ client *river.Client[pgx.Tx] }
 
 // New makes the queue whose tables stand in the schema of the pool.

@@ -31,8 +31,9 @@ type Upkeep struct {
 }
 
 const (
-	// cooldown is the least time between two fetches of jobs, poll the most. What
-	// is added tells of itself; a poll finds timers, which are late by half of it.
+	// cooldown is the least time between two fetches of jobs, poll the most. New jobs
+	// arrive by NOTIFY; polling only finds scheduled jobs, which start late by poll/2
+	// on average.
 	cooldown = 20 * time.Millisecond
 	poll     = 250 * time.Millisecond
 	// upkeepMayTake bounds one piece of upkeep, jobMayTake any other job.
@@ -59,7 +60,7 @@ func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Worker, error) 
 		},
 		Workers: workers, PeriodicJobs: h.periodic(), Logger: quiet(h.Logger),
 		FetchCooldown: cooldown, FetchPollInterval: poll,
-		JobTimeout: jobMayTake, RescueStuckJobsAfter: 2 * jobMayTake,
+		JobTimeout: jobMayTake, RescueStuckJobsAfter: 2 * jobMayTake, // upkeep's own timeout holds the rescuer off
 		CompletedJobRetentionPeriod: keepDone, CancelledJobRetentionPeriod: keepDone, DiscardedJobRetentionPeriod: keepFailed,
 	})
 	if err != nil {
