@@ -121,7 +121,7 @@ type read struct {
 
 // serveDomain serves one domain whose reads take no time, or a nap.
 func (w *whole) serveDomain(serving context.Context) error {
-	svc, err := domainkit.New(domainkit.Config{Domain: domainName, Version: "1.0.0"})
+	svc, err := domainkit.New(domainkit.Config{Domain: domainName, Version: "1.0.0", MaxConcurrent: 2048})
 	if err != nil {
 		return err
 	}

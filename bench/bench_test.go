@@ -49,6 +49,7 @@ func repeat(b *testing.B, inFlight int, operation func(context.Context) error) {
 	b.ReportMetric(milliseconds(took.at(0.5)), "p50-ms")
 	b.ReportMetric(milliseconds(took.at(0.99)), "p99-ms")
 	b.ReportMetric(took.perSecond(), "runs/s")
+	b.ReportMetric(milliseconds(took.cpuEach()), "cpu-ms/run")
 }
 
 // BenchmarkRun runs ten no-op nodes.

@@ -170,7 +170,7 @@ type racer struct {
 
 // loadTable measures racers in turn, beside the first of them, which is the floor.
 func loadTable(ctx context.Context, p *page, e effort, racers []racer) error {
-	p.printf("| in flight | | median ms | p99 ms | runs/s | of the floor |\n|--:|---|--:|--:|--:|--:|\n")
+	p.printf("| in flight | | median ms | p99 ms | runs/s | of the floor | processor ms a run |\n|--:|---|--:|--:|--:|--:|--:|\n")
 	operations := make([]func(context.Context) error, len(racers))
 	for i, r := range racers {
 		operations[i] = r.run
@@ -181,8 +181,8 @@ func loadTable(ctx context.Context, p *page, e effort, racers []racer) error {
 			return err
 		}
 		for i, r := range racers {
-			p.printf("| %d | %s | %.1f | %.1f | %.0f | × %.2f |\n", inFlight, r.name, milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)),
-				took[i].perSecond(), took[i].perSecond()/took[0].perSecond())
+			p.printf("| %d | %s | %.1f | %.1f | %.0f | × %.2f | %.1f |\n", inFlight, r.name, milliseconds(took[i].at(0.5)), milliseconds(took[i].at(0.99)),
+				took[i].perSecond(), took[i].perSecond()/took[0].perSecond(), milliseconds(took[i].cpuEach()))
 		}
 	}
 	return nil

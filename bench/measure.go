@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -10,12 +11,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sample is the durations of many equal operations and the time they took
-// together.
+// sample is the durations of many equal operations, the time they took together, and
+// the processor time of this process meanwhile.
 type sample struct {
-	each  []time.Duration
-	total time.Duration
+	each       []time.Duration
+	total, cpu time.Duration
 }
+
+// cpuEach is the processor time of one operation. It hardly depends on what else the
+// machine does.
+func (s *sample) cpuEach() time.Duration { return s.cpu / time.Duration(max(len(s.each), 1)) }
 
 // at gives a quantile, 0.5 for the median.
 func (s *sample) at(q float64) time.Duration {
@@ -37,6 +42,7 @@ func (s *sample) perSecond() float64 {
 func (s *sample) add(round sample) {
 	s.each = append(s.each, round.each...)
 	s.total += round.total
+	s.cpu += round.cpu
 }
 
 // note adds one operation.
@@ -51,6 +57,10 @@ func measure(ctx context.Context, n, inFlight int, operation func(context.Contex
 	var out sample
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
+	before, err := used()
+	if err != nil {
+		return out, err
+	}
 	began := time.Now()
 	for range min(inFlight, n) {
 		group.Go(func() error {
@@ -67,9 +77,11 @@ func measure(ctx context.Context, n, inFlight int, operation func(context.Contex
 			return nil
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	out.total = time.Since(began)
-	return out, err
+	after, failed := used()
+	out.cpu = after - before
+	return out, errors.Join(err, failed)
 }
 
 // compete measures several operations in rounds, each a little in turn, so

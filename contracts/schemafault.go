@@ -26,6 +26,7 @@ func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
 			faults = []schemaFault{{Fault: Fault{Message: fmt.Sprintf("cannot be validated: %v", r)}}}
 		}
 	}()
+	growStack(0)
 	switch err := s.Validate(v).(type) { //nolint:errorlint // the library returns its own type unwrapped
 	case nil:
 		return nil
@@ -34,6 +35,20 @@ func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
 	default:
 		return []schemaFault{{Fault: Fault{Message: "cannot be validated: " + err.Error()}}}
 	}
+}
+
+// stackOfValidation is what the library takes of the stack for a value of two levels: 6
+// KiB for each.
+const stackOfValidation = 20 << 10
+
+// growStack makes the stack of a new goroutine large enough in one step. Otherwise it
+// is doubled and copied several times in the midst of a validation, which took more
+// time than the validation itself.
+//
+//go:noinline
+func growStack(at int) byte {
+	var room [stackOfValidation]byte
+	return room[at]
 }
 
 func plainFaults(faults []schemaFault) []Fault {

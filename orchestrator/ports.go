@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -73,6 +74,18 @@ type Turns interface {
 	// ListTurns gives the turns that the filter selects, in the order in which
 	// they began.
 	ListTurns(ctx context.Context, f TurnFilter) ([]Turn, error)
+	// Standing reads where a session stands, with at most so many runs.
+	Standing(ctx context.Context, sessionID string, runs int) (Standing, error)
+}
+
+// Standing is where a session stands at one moment: what one of its turns names is
+// among the rest.
+type Standing struct {
+	// Open are its open questions, Turns what was said, in the order in which they began.
+	Open  []contracts.Interrupt
+	Turns []Turn
+	// Runs are the newest first, without their plans.
+	Runs []execution.Run
 }
 
 // TurnFilter selects turns; empty fields select all.

@@ -81,7 +81,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 		cfg.Now = time.Now
 	}
 	v, err := readmodels.New(readmodels.Deps{
-		Sessions: deps.Sessions, Gates: deps.Gates, Turns: deps.Turns, Store: deps.Store, Runner: deps.Runner, Catalogs: deps.Catalogs,
+		Sessions: deps.Sessions, Gates: deps.Gates, Turns: deps.Turns, Runner: deps.Runner, Catalogs: deps.Catalogs,
 	})
 	if err != nil {
 		return nil, err

@@ -82,6 +82,11 @@ func (k *Killed) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrat
 	return executiontest.Read(ctx, k.Process, func() (orchestrator.Turn, error) { return k.Store.Turn(ctx, key) })
 }
 
+// Standing is a read.
+func (k *Killed) Standing(ctx context.Context, sessionID string, runs int) (orchestrator.Standing, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.Standing, error) { return k.Store.Standing(ctx, sessionID, runs) })
+}
+
 // ListTurns is a read.
 func (k *Killed) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	return executiontest.Read(ctx, k.Process, func() ([]orchestrator.Turn, error) { return k.Store.ListTurns(ctx, f) })

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		"of all who save a version of a turn one does":                     turnIsSavedOnceAVersion,
 		"turns without outcome are found":                                  unfinishedTurns,
 		"a turn is found by its open question":                             turnByInterrupt,
+		"where a session stands is read at one moment":                     sessionStands,
 		"a preview belongs to its owner and expires":                       previewsExpire,
 		"the first secret of a name is everyone's":                         oneSecret,
 		"each interrupt of a session with a webhook makes one delivery":    interruptsMakeDeliveries,

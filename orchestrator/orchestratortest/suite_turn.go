@@ -2,12 +2,14 @@ package orchestratortest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -42,6 +44,45 @@ func turnOnce(t *testing.T, s Opened) {
 		t.Fatal(err)
 	}
 	same(t, "turns", []orchestrator.Turn{want, other}, turns)
+}
+
+// sessionStands reads while a session goes on: whatever a turn names is there.
+func sessionStands(t *testing.T, s Opened) {
+	const runs = 12
+	createSession(t, s, orchestrator.Session{ID: "s1", Owner: contracts.Principal{ID: "ana"}})
+	createRun(t, s, "elsewhere", "s2", execution.Transition{})
+	var reading sync.WaitGroup
+	var over atomic.Bool
+	reading.Go(func() {
+		for !over.Load() {
+			at, err := s.Standing(t.Context(), "s1", 2*runs)
+			if err != nil {
+				t.Errorf("read: %v", err)
+				return
+			}
+			for _, turn := range at.Turns {
+				if !slices.ContainsFunc(at.Runs, func(r execution.Run) bool { return r.ID == turn.RunID }) ||
+					!slices.ContainsFunc(at.Open, func(i contracts.Interrupt) bool { return i.InterruptID == turn.InterruptID }) {
+					t.Errorf("turn %s names what is not there: %d runs, %d questions", turn.Key, len(at.Runs), len(at.Open))
+				}
+			}
+		}
+	})
+	for i := range runs {
+		id := fmt.Sprintf("r%02d", i)
+		createRun(t, s, id, "s1", execution.Transition{Gates: []contracts.Interrupt{gate("g-"+id, "s1", id)}})
+		turn := exampleTurn("s1", id)
+		turn.RunID, turn.InterruptID = id, "g-"+id
+		if _, _, err := s.BeginTurn(t.Context(), turn); err != nil {
+			t.Errorf("begin: %v", err)
+		}
+	}
+	over.Store(true)
+	reading.Wait()
+	at, err := s.Standing(t.Context(), "s1", 3)
+	if err != nil || len(at.Runs) != 3 || len(at.Turns) != runs || len(at.Open) != runs || at.Turns[0].Key != "r00" {
+		t.Errorf("%d runs of 3, %d turns, %d questions, %v", len(at.Runs), len(at.Turns), len(at.Open), err)
+	}
 }
 
 func oneTurnBegins(t *testing.T, s Opened) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -71,6 +72,21 @@ func (s *Store) ListTurns(_ context.Context, f orchestrator.TurnFilter) ([]orche
 		}
 	}
 	return clone(turns)
+}
+
+// Standing reads where a session stands. The turns are read first: what they name was
+// stored before them.
+func (s *Store) Standing(ctx context.Context, sessionID string, runs int) (at orchestrator.Standing, err error) {
+	if at.Turns, err = s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID}); err != nil {
+		return at, err
+	}
+	listed, err := s.ListRuns(ctx, execution.RunFilter{SessionID: sessionID, Limit: runs, Brief: true})
+	if err != nil {
+		return at, err
+	}
+	at.Runs = listed.Items
+	at.Open, err = s.Interrupts(ctx, execution.InterruptFilter{SessionID: sessionID, Status: contracts.InterruptOpen})
+	return at, err
 }
 
 func noTurn(key orchestrator.TurnKey) error {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
@@ -25,7 +23,6 @@ type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
 	Turns    orchestrator.Turns
-	Store    execution.Store
 	Runner   *execution.Runner
 	Catalogs orchestrator.Catalogs
 }
@@ -35,18 +32,17 @@ type Views struct {
 	dir      *sessions.Directory
 	gates    *gates.Gates
 	turns    orchestrator.Turns
-	store    execution.Store
 	runner   *execution.Runner
 	catalogs orchestrator.Catalogs
 }
 
 // New makes the views of a store.
 func New(deps Deps) (*Views, error) {
-	if deps.Sessions == nil || deps.Gates == nil || deps.Turns == nil || deps.Store == nil || deps.Runner == nil || deps.Catalogs == nil {
+	if deps.Sessions == nil || deps.Gates == nil || deps.Turns == nil || deps.Runner == nil || deps.Catalogs == nil {
 		return nil, errors.New("views: every dependency is needed")
 	}
 	return &Views{
-		dir: deps.Sessions, gates: deps.Gates, turns: deps.Turns, store: deps.Store, runner: deps.Runner, catalogs: deps.Catalogs,
+		dir: deps.Sessions, gates: deps.Gates, turns: deps.Turns, runner: deps.Runner, catalogs: deps.Catalogs,
 	}, nil
 }
 
@@ -159,12 +155,12 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
 		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
 	}
-	at, err := v.stand(ctx, session.ID)
+	at, err := v.turns.Standing(ctx, session.ID, MaxRuns)
 	if err != nil {
 		return out, err
 	}
-	runs, turns, last := at.runs, at.turns, LastSubstance(at.turns)
-	out.Open = at.open
+	runs, turns, last := at.Runs, at.Turns, LastSubstance(at.Turns)
+	out.Open = at.Open
 	if out.Tokens, err = orchestrator.TokensOf(ctx, v.runner, turns, runs); err != nil {
 		return out, err
 	}
@@ -187,55 +183,6 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 	}
 	out.Answer, err = v.lastAnswer(ctx, last, runs)
 	return out, err
-}
-
-// stand is what a session's view is made of.
-type stand struct {
-	open  []contracts.Interrupt
-	runs  []execution.Run
-	turns []orchestrator.Turn
-}
-
-// stand reads where a session stands. Its reads are made at once, since a store may
-// be a network away, and so not all of the same moment: where a turn names a
-// question or a run that was not seen, they are made again, and the second time
-// it is believed that there is none.
-func (v *Views) stand(ctx context.Context, sessionID string) (s stand, err error) {
-	for missed := ""; ; {
-		reads, reading := errgroup.WithContext(ctx)
-		reads.Go(func() (err error) {
-			s.open, err = v.store.Interrupts(reading, execution.InterruptFilter{SessionID: sessionID, Status: contracts.InterruptOpen})
-			return err
-		})
-		reads.Go(func() error {
-			listed, err := v.store.ListRuns(reading, execution.RunFilter{SessionID: sessionID, Limit: MaxRuns, Brief: true})
-			s.runs = listed.Items
-			return err
-		})
-		reads.Go(func() (err error) {
-			s.turns, err = v.turns.ListTurns(reading, orchestrator.TurnFilter{SessionID: sessionID})
-			return err
-		})
-		err = reads.Wait()
-		now := s.missed()
-		if err != nil || now == missed {
-			return s, err
-		}
-		missed = now
-	}
-}
-
-// missed is the question or the run of the last turn that was not seen, "" for none.
-func (s stand) missed() string {
-	last := LastSubstance(s.turns)
-	switch {
-	case last == nil || len(s.open) > 0:
-	case last.Outcome == orchestrator.TurnClarifying:
-		return last.InterruptID
-	case last.RunID != "" && !slices.ContainsFunc(s.runs, func(r execution.Run) bool { return r.ID == last.RunID }):
-		return last.RunID
-	}
-	return ""
 }
 
 // goesOn tells whether a turn is on its way, or was interrupted and will be

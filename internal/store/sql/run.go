@@ -105,6 +105,15 @@ func whyNotCancelled(ctx context.Context, q Querier, runID string) error {
 
 // ListRuns gives runs, newest first.
 func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
+	text, args, err := selectedRuns(f)
+	if err != nil {
+		return contracts.List[execution.Run]{}, err
+	}
+	runs, err := list(ctx, s.core, "list runs", stored.ScanRun, text, args...)
+	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err
+}
+
+func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
 	var q stored.Query
 	if f.SessionID != "" {
 		q.Where(`r.session_id = ?`, f.SessionID)
@@ -133,13 +142,12 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 		q.Where(`r.finished_at = 0 AND r.id IN (SELECT q.run_id FROM quarantine q)`)
 	}
 	if err := q.Beyond(f.Cursor, `r.created_at, r.id`, `<`); err != nil {
-		return contracts.List[execution.Run]{}, err
+		return "", nil, err
 	}
 	selects := selectRun
 	if f.Brief {
 		selects = selectBrief
 	}
-	text, args := q.Text(selects, `ORDER BY r.created_at DESC, r.id DESC`, f.Limit)
-	runs, err := list(ctx, s.core, "list runs", stored.ScanRun, text, args...)
-	return contracts.Cut(runs, f.Limit, func(r execution.Run) string { return stored.Mark(r.CreatedAt, r.ID) }), err
+	text, args = q.Text(selects, `ORDER BY r.created_at DESC, r.id DESC`, f.Limit)
+	return text, args, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/store/stored"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -59,6 +60,12 @@ func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator
 
 // ListTurns gives the turns that the filter selects.
 func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
+	text, args := selectedTurns(f)
+	turns, err := list(ctx, s.core, "list turns", stored.ScanTurn, text, args...)
+	return contracts.Cut(turns, f.Limit, func(orchestrator.Turn) string { return "" }).Items, err
+}
+
+func selectedTurns(f orchestrator.TurnFilter) (text string, args []any) {
 	var q stored.Query
 	if f.SessionID != "" {
 		q.Where(`session_id = ?`, f.SessionID)
@@ -72,9 +79,28 @@ func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orch
 	if !f.Before.IsZero() {
 		q.Where(`begun_at < ?`, stored.Nanos(f.Before))
 	}
-	text, args := q.Text(selectTurn, `ORDER BY place`, f.Limit)
-	turns, err := list(ctx, s.core, "list turns", stored.ScanTurn, text, args...)
-	return contracts.Cut(turns, f.Limit, func(orchestrator.Turn) string { return "" }).Items, err
+	return q.Text(selectTurn, `ORDER BY place`, f.Limit)
+}
+
+// Standing reads where a session stands, from one state of the database.
+func (s *Talk) Standing(ctx context.Context, sessionID string, limit int) (orchestrator.Standing, error) {
+	var at orchestrator.Standing
+	ofTurns, turnArgs := selectedTurns(orchestrator.TurnFilter{SessionID: sessionID})
+	ofRuns, runArgs, err := selectedRuns(execution.RunFilter{SessionID: sessionID, Brief: true, Limit: limit})
+	if err != nil {
+		return at, err
+	}
+	open := selectedGates(execution.InterruptFilter{SessionID: sessionID, Status: contracts.InterruptOpen})
+	ofGates, gateArgs := open.Text(selectInterrupt, `ORDER BY place`, 0)
+	err = s.db.Snapshot(ctx,
+		Statement{Text: ofTurns, Args: turnArgs, Each: into(&at.Turns, stored.ScanTurn)},
+		Statement{Text: ofRuns, Args: runArgs, Each: into(&at.Runs, stored.ScanRun)},
+		Statement{Text: ofGates, Args: gateArgs, Each: into(&at.Open, stored.ScanInterrupt)})
+	if err != nil {
+		return orchestrator.Standing{}, s.db.Fault("read where session "+sessionID+" stands", err)
+	}
+	at.Runs = at.Runs[:min(len(at.Runs), limit)]
+	return at, nil
 }
 
 func noTurn(key orchestrator.TurnKey) error {

@@ -45,6 +45,8 @@ type table struct {
 	columns []store.Column
 	at      []int
 	writes  map[int]string
+	// replaces says that rows which are there already are changed.
+	replaces bool
 	// changed is the row of an update, its key at the end.
 	changed []any
 }
@@ -209,6 +211,11 @@ func (h *handle) run(ctx context.Context, s store.Statement) error {
 }
 
 // rowsAtOnce is how many rows one statement inserts if there are as many.
+//
+// SQLite keeps a journal of each statement that writes several rows and may have to
+// take them back, and copies every page it touches to it. So such statements are told
+// not to (OR FAIL): a fault of one ends its transaction in any case. Rows that replace
+// others cannot be told, and are written one by one.
 const rowsAtOnce = 8
 
 func (h *handle) writeRows(ctx context.Context, r *store.Rows) error {
@@ -219,12 +226,13 @@ func (h *handle) writeRows(ctx context.Context, r *store.Rows) error {
 	if t == nil {
 		t = &table{writes: map[int]string{}}
 		t.columns, t.at = r.Rendered(dialect)
+		t.replaces = strings.Contains(r.Conflict, "DO UPDATE")
 		h.tables[r.Table] = t
 	}
 	cells, width := t.cells(r), len(t.columns)
 	for len(cells) > 0 {
 		n := 1
-		if r.Key == 0 && len(cells) >= rowsAtOnce*width {
+		if r.Key == 0 && !t.replaces && len(cells) >= rowsAtOnce*width {
 			n = rowsAtOnce
 		}
 		text, ok := t.writes[n]
@@ -281,7 +289,7 @@ func writeText(t *store.Table, columns []store.Column, rows int) string {
 	for i, c := range columns {
 		names[i] = c.Name
 	}
-	b.WriteString("INSERT INTO " + t.Name + " (" + strings.Join(names, ", ") + ") VALUES ")
+	b.WriteString("INSERT OR FAIL INTO " + t.Name + " (" + strings.Join(names, ", ") + ") VALUES ")
 	for row := range rows {
 		if row > 0 {
 			b.WriteString(", ")

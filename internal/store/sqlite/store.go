@@ -199,7 +199,7 @@ func (s *file) closeReaders(n int) error {
 func dsn(path string) string {
 	settings := url.Values{"_pragma": {
 		"busy_timeout(10000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)",
-		"temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(67108864)",
+		"temp_store(MEMORY)", "cache_size(-16000)", "journal_size_limit(67108864)", "wal_autocheckpoint(4000)",
 	}, "_txlock": {"immediate"}, "_error_rc": {"1"}}
 	return fileURL(path, settings)
 }
