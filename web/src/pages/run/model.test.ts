@@ -35,22 +35,6 @@ describe('folding', () => {
     expect(stateOf(out[1] as (typeof out)[number])).toBe('failed');
   });
 
-  test('draws few boxes of very many steps that are not alike', () => {
-    const steps = Array.from({ length: 5000 }, (_, i) =>
-      node(`n${i}`, i < 25 ? [] : [`n${i - 25}`], {
-        tool: `d${i % 4}.read_${i}`,
-        state: i === 4999 ? 'failed' : 'pending',
-      }),
-    );
-    const out = boxes(steps);
-    expect(out.length).toBeLessThanOrEqual(300);
-    expect(out.reduce((n, b) => n + b.nodes.length, 0)).toBe(5000);
-    const known = new Set(out.map((b) => b.id));
-    expect(out.flatMap((b) => b.after).filter((id) => !known.has(id))).toEqual([]);
-    expect(out.some((b) => b.after.includes(b.id))).toBe(false);
-    expect(out.some((b) => stateOf(b) === 'failed')).toBe(true);
-  });
-
   test('leaves a few as they are', () => {
     expect(fold(many(3), 8)).toHaveLength(8);
   });

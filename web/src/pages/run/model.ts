@@ -136,7 +136,9 @@ export interface Box {
  * than limit of them; what waits for the copies of such a box folds likewise.
  */
 export function fold(nodes: NodeView[], limit: number): Box[] {
-  const waits = waitsOf(nodes);
+  const known = new Map(nodes.map((n) => [n.node_id, n]));
+  const waits = (n: NodeView) =>
+    [...new Set([...(n.depends_on ?? []), ...(n.after ?? [])])].filter((id) => known.has(id));
   const boxOf = new Map<string, string>();
   const out: Box[] = [];
   for (const level of levels(nodes, waits)) {
@@ -189,49 +191,15 @@ function levels(nodes: NodeView[], waits: (n: NodeView) => string[]): NodeView[]
   return out;
 }
 
-/** Steps are folded the more the more boxes there are: wanted are so many, and more than most are not drawn. */
-const wantedBoxes = 300;
-const mostBoxes = 600;
+/** mostBoxes is how many boxes are drawn at most; steps are folded more the more there are. */
+const mostBoxes = 300;
 
 export function boxes(nodes: NodeView[]): Box[] {
-  let out: Box[] = [];
   for (const limit of [8, 3, 1]) {
-    out = fold(nodes, limit);
-    if (out.length <= wantedBoxes) return out;
+    const out = fold(nodes, limit);
+    if (out.length <= mostBoxes || limit === 1) return out;
   }
-  return out.length <= mostBoxes ? out : foldByDomain(nodes, 1);
-}
-
-/**
- * foldByDomain makes one box of all steps of a domain that are equally deep in the plan; where that is
- * still too much, of several depths that follow each other.
- */
-function foldByDomain(nodes: NodeView[], depths: number): Box[] {
-  const groups = new Map<string, NodeView[]>();
-  levels(nodes, waitsOf(nodes)).forEach((level, depth) => {
-    for (const node of level) {
-      const key = `${Math.floor(depth / depths)} ${domainOf(node) || node.kind}`;
-      const group = groups.get(key);
-      if (group) group.push(node);
-      else groups.set(key, [node]);
-    }
-  });
-  if (groups.size > wantedBoxes) return foldByDomain(nodes, depths * 2);
-  const boxOf = new Map<string, string>();
-  for (const members of groups.values()) for (const n of members) boxOf.set(n.node_id, members[0]?.node_id ?? '');
-  const waits = waitsOf(nodes);
-  return [...groups.values()].map((members) => {
-    const id = members[0]?.node_id ?? '';
-    const after = new Set(members.flatMap((n) => waits(n).map((from) => boxOf.get(from) ?? from)));
-    after.delete(id);
-    return { id, nodes: members, after: [...after].sort() };
-  });
-}
-
-/** waitsOf tells which of some steps a step waits for. */
-function waitsOf(nodes: NodeView[]): (n: NodeView) => string[] {
-  const known = new Set(nodes.map((n) => n.node_id));
-  return (n) => [...new Set([...(n.depends_on ?? []), ...(n.after ?? [])])].filter((id) => known.has(id));
+  return [];
 }
 
 /** stateOf is the state that a box shows: the one of its steps that matters most. */
