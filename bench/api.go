@@ -33,6 +33,7 @@ type whole struct {
 	// postgres is the address of the store, "" for a file; keys is the file of the
 	// keys that all servers on one database have, "" for one of its own.
 	postgres, keys string
+	telemetry      app.Telemetry
 }
 
 // names are what one run asks for: as many reads.
@@ -76,7 +77,7 @@ func (w *whole) start(ctx context.Context, dir string) error {
 		return err
 	}
 	w.app, err = app.New(ctx, app.Config{
-		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Proof: app.Proof{Keys: w.keys}, Bootstrap: bootstrap,
+		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Proof: app.Proof{Keys: w.keys}, Bootstrap: bootstrap, Telemetry: w.telemetry,
 		// The limits per caller would be what is measured.
 		SessionsPerMinute: math.MaxInt32, SessionBurst: math.MaxInt32, RequestsPerMinute: math.MaxInt32, RequestBurst: math.MaxInt32,
 	})

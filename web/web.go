@@ -26,7 +26,7 @@ var built embed.FS
 const index = "index.html"
 
 // pages are the first parts of the addresses that are pages.
-var pages = []string{"", "sign-in", "runs", "approvals", "try", "domains", "figures", "settings", "flows"}
+var pages = []string{"", "sign-in", "runs", "approvals", "try", "domains", "figures", "settings"}
 
 // file is what is sent for one address.
 type file struct {

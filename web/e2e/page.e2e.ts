@@ -1,5 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ask, go, launch, overflow, type Person, person, violations } from './browser';
 import { type Wire, wire } from './wire';
 
@@ -21,11 +24,28 @@ afterAll(async () => {
   await line?.close();
 });
 
+/** asRoot asks the server as its first admin, past the page. */
+const asRoot = (method: string, path: string, body?: unknown) =>
+  rita.page.request.fetch(`http://${inject('server')}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${keys.root}`, 'Content-Type': 'application/json' },
+    data: body === undefined ? undefined : JSON.stringify(body),
+  });
+const approveAll = async (run: string) => {
+  await go(otto, await gateOf(otto, run));
+  await readAll(otto);
+  await otto.page.getByRole('button', { name: 'Approve' }).click();
+  await otto.page.getByText('Approved. It goes on.').waitFor();
+};
 const gateOf = async (one: Person, run: string) => {
   const id = run.split('/').at(-1);
   const response = await one.page.request.get(`${one.url}/v1/gates?status=open&run_id=${id}`);
   const { items } = (await response.json()) as { items: { interrupt_id: string }[] };
   return `/approvals/${items[0]?.interrupt_id}`;
+};
+const sessionsOf = async (one: Person) => {
+  const response = await one.page.request.get(`${one.url}/v1/sessions?limit=100`);
+  return ((await response.json()) as { items: unknown[] }).items.length;
 };
 const readAll = (one: Person) => one.page.locator('.end').scrollIntoViewIfNeeded();
 const badge = (one: Person, text: string) => one.page.locator('.heading .badge', { hasText: text }).first();
@@ -159,6 +179,225 @@ describe('a write', () => {
   });
 });
 
+test('two browsers that approve at once make one approval, and both say what became of it', async () => {
+  const run = await ask(rita, 'request 1 days off for Carla Mendes from 2027-03-29');
+  const gate = await gateOf(otto, run);
+  const second = await person(browser, line.url, keys.approver);
+  const both = [otto, second];
+  for (const one of both) {
+    await go(one, gate);
+    await readAll(one);
+  }
+  const press = (one: Person) => one.page.getByRole('button', { name: 'Approve' }).click();
+  await Promise.all(both.map(press));
+  const said = (one: Person) =>
+    one.page.locator('[role=alert], main [role=status]', { hasText: /Approved|decided|settled|changed/ });
+  await Promise.all(both.map((one) => said(one).first().waitFor()));
+  const decided = await asRoot('GET', gate.replace('/approvals', '/v1/gates'));
+  const { decisions } = (await decided.json()) as { decisions: unknown[] };
+  expect(decisions).toHaveLength(1);
+  await second.context.close();
+});
+
+test('versions of a flow are compared by node and field, and an earlier one is asked back', async () => {
+  await approveAll(await ask(rita, 'create a chatflow called "Greeter" that replies "Good morning"'));
+  const changed = await ask(rita, 'change the reply of the chatflow "Greeter" to "Back on Monday"');
+  await approveAll(changed);
+  await go(rita, changed);
+  await badge(rita, 'Completed').waitFor();
+  await go(rita, '/domains/flowise?tab=versions');
+  await rita.page.getByRole('link', { name: 'Greeter' }).click();
+  await rita.page.getByRole('button', { name: 'What changed' }).first().click();
+  const row = rita.page.locator('tr', { has: rita.page.locator('code', { hasText: 'directReplyMessage' }) });
+  await row.locator('del', { hasText: 'Good morning' }).waitFor();
+  await row.locator('ins', { hasText: 'Back on Monday' }).waitFor();
+  expect(rita.page.url()).toMatch(/thing=.*from=v1.*to=v2/);
+  expect(await rita.page.getByRole('link', { name: 'Show the run' }).count()).toBe(2);
+  await rita.page.getByRole('button', { name: 'Go back to v1' }).click();
+  await rita.page.locator('dialog li', { hasText: 'approver' }).waitFor();
+  await rita.page.getByRole('button', { name: 'Ask for it' }).click();
+  await rita.page.waitForURL(/\/runs\/run_/);
+  await rita.page.getByText('Needs an approval').waitFor();
+  await approveAll(new URL(rita.page.url()).pathname);
+  await badge(rita, 'Completed').waitFor();
+  await go(rita, '/domains/flowise?tab=versions');
+  await rita.page.getByRole('link', { name: 'Greeter' }).click();
+  await rita.page.locator('th', { hasText: 'v2' }).waitFor();
+  await rita.page.locator('#versions').locator('xpath=../..').getByRole('button', { name: 'Look again' }).click();
+  await rita.page.locator('th', { hasText: /v3.*now/ }).waitFor();
+});
+
+test('a plan is changed before it runs, and the page says what differs', async () => {
+  await go(rita, '/try');
+  await rita.page.fill('#say', 'request 2 days off for Ana Souza from 2027-08-02');
+  await rita.page.getByRole('button', { name: 'Only show what would be done' }).click();
+  await rita.page.locator('#what-if').waitFor();
+  await rita.page.getByLabel('days').fill('3');
+  await rita.page.getByRole('button', { name: 'Plan it so' }).click();
+  const differs = rita.page.locator('tr', { hasText: 'request_time_off.days' });
+  await differs.locator('del', { hasText: '2' }).waitFor();
+  await differs.locator('ins', { hasText: '3' }).waitFor();
+  await go(rita, '/try?capability=workday.request_time_off');
+  await rita.page.getByLabel('days').fill('0.3');
+  await rita.page.getByText('is not a multiple of the step').waitFor();
+  expect(await rita.page.getByRole('button', { name: 'Plan it so' }).isDisabled()).toBe(true);
+});
+
+test('a run is taken away as a table and as a picture', async () => {
+  const runs = await rita.page.request.get(`${line.url}/v1/runs?state=completed&q=chatflow&limit=1`);
+  const run = ((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
+  await go(rita, `/runs/${run}/print`);
+  await rita.page.locator('svg.drawing text').first().waitFor();
+  const saved = async (button: string) => {
+    const [download] = await Promise.all([
+      rita.page.waitForEvent('download'),
+      rita.page.getByRole('button', { name: button }).click(),
+    ]);
+    return readFileSync(await download.path(), 'utf8');
+  };
+  const rows = (await saved('Timeline as CSV')).trim().split('\r\n');
+  expect(rows[0]).toBe('"step","title","tool","state","part","attempt","failed","from","to","ms"');
+  expect(rows.some((row) => row.includes('"people"'))).toBe(true);
+  expect(await saved('Graph as SVG')).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>$/s);
+});
+
+describe('what would be done by somebody hostile', () => {
+  test('another site neither frames the page nor acts for who is signed in', async () => {
+    const foreign = createServer((_, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end(
+        `<iframe src="${line.url}/approvals"></iframe><form method=post action="${line.url}/v1/sessions" enctype=text/plain><input name='{"message":"cancel everything","x' value='":1}'></form>`,
+      );
+    });
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+    const { port } = foreign.address() as AddressInfo;
+    const page = await rita.context.newPage();
+    const before = await sessionsOf(rita);
+    await page.goto(`http://localhost:${port}/`);
+    await page.waitForTimeout(500);
+    const frame = page.frames().find((f) => f !== page.mainFrame());
+    expect(frame?.url().startsWith(line.url) && (await frame.locator('h1').count()) > 0).toBe(false);
+    const [answer] = await Promise.all([
+      page.waitForResponse((r) => r.url().endsWith('/v1/sessions')),
+      page.evaluate(() => document.forms[0]?.submit()),
+    ]);
+    expect(answer.status()).toBeGreaterThanOrEqual(400);
+    expect(await sessionsOf(rita)).toBe(before);
+    await page.close();
+    foreign.close();
+  });
+
+  test('a session that was planted is not taken over, and a stolen one ends with its key', async () => {
+    const made = await asRoot('POST', '/v1/keys', { kind: 'user', principal: 'nina', roles: ['requester'] });
+    const key = (await made.json()) as { id: string; key: string };
+    const nina = await person(browser, line.url, key.key);
+    const [cookie] = (await nina.context.cookies()).filter((c) => c.httpOnly);
+    expect(cookie).toBeDefined();
+    const thief = await browser.newContext({ locale: 'en-US' });
+    await thief.addCookies(await nina.context.cookies());
+    const stolen = await thief.newPage();
+    await stolen.goto(`${line.url}/approvals`);
+    await stolen.locator('h1', { hasText: 'Approvals' }).waitFor();
+    const planted = await browser.newContext({ locale: 'en-US' });
+    await planted.addCookies([{ name: cookie?.name ?? '', value: 'planted', url: line.url }]);
+    const victim = await planted.newPage();
+    await victim.goto(`${line.url}/sign-in`);
+    await victim.fill('#key', keys.requester);
+    await victim.keyboard.press('Enter');
+    await victim.waitForURL(/\/runs/);
+    const [fresh] = (await planted.cookies()).filter((c) => c.httpOnly);
+    expect([undefined, 'planted', cookie?.value]).not.toContain(fresh?.value);
+    await planted.close();
+    expect((await asRoot('DELETE', `/v1/keys/${key.id}`)).status()).toBeLessThan(300);
+    for (const page of [nina.page, stolen]) {
+      await page.goto(`${line.url}/approvals`);
+      await page.waitForURL(/\/sign-in/);
+    }
+    await thief.close();
+    await nina.context.close();
+  });
+
+  test('what a person says is text wherever it stands', async () => {
+    const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202e{{7*7}}';
+    const run = await ask(rita, `request 1 days off for Bruno Lima from 2027-09-06 because "${evil}"`).catch(() => '');
+    const places = ['/runs', run, `${run}?view=events`, `${run}?view=ledger`, `${run}/print`, '/approvals'];
+    for (const place of places.filter((p) => p.startsWith('/'))) {
+      await go(rita, place);
+      expect(await rita.page.locator('main img, main script').count()).toBe(0);
+    }
+  });
+});
+
+/** Somebody who has read nothing: each task within four clicks from the list of runs. */
+describe('within four clicks', () => {
+  let clicks = 0;
+  const click = async (at: Locator) => {
+    clicks += 1;
+    await at.click();
+  };
+  const begin = async (one: Person) => {
+    clicks = 0;
+    await go(one, '/runs');
+  };
+  let run = '';
+  const goal = 'request 2 days off for Jonas Keller from 2027-10-04';
+  beforeAll(async () => {
+    run = await ask(rita, goal);
+  });
+  afterEach(() => expect(clicks).toBeLessThanOrEqual(4));
+
+  test('one sees why a run is not finished', async () => {
+    await begin(rita);
+    await click(rita.page.locator('a[data-row]').first());
+    await rita.page.getByText('Needs an approval').waitFor();
+    await rita.page.getByText('Waits for somebody with the role approver').waitFor();
+  });
+
+  test('one sees what exactly is approved', async () => {
+    await begin(otto);
+    await click(otto.page.getByRole('link', { name: /^Approvals/ }));
+    await click(otto.page.locator('a[data-row]', { hasText: 'Jonas Keller' }).first());
+    await otto.page.getByRole('heading', { name: 'What will be sent' }).waitFor();
+    await otto.page.locator('td', { hasText: '2027-10-04' }).first().waitFor();
+    await approveAll(run);
+  });
+
+  test('one sees what was slow', async () => {
+    await begin(rita);
+    await click(rita.page.locator('a[data-row]').first());
+    await rita.page.getByText(/Waiting for people is \d+ % of/).waitFor();
+    const shares = await rita.page.locator('section[aria-labelledby=critical] tbody td:nth-child(4)').allTextContents();
+    expect(shares.map((s) => Number.parseInt(s, 10)).reduce((a, b) => a + b, 0)).toBe(100);
+  });
+
+  test('one asks to undo it', async () => {
+    await begin(rita);
+    await click(rita.page.locator('a[data-row]').first());
+    await click(rita.page.locator('.react-flow__node', { hasText: 'Requests time off' }).first());
+    await click(rita.page.getByRole('button', { name: 'Undo' }));
+    await click(rita.page.getByRole('button', { name: 'Ask to undo' }));
+    await rita.page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));
+    await rita.page.getByText('Needs an approval').waitFor();
+  });
+
+  test('one sees which domain is ill', async () => {
+    await rita.page.route('**/v1/domains', async (route) => {
+      const answer = await route.fetch();
+      const { items } = (await answer.json()) as { items: { domain: string; health: string; detail?: string }[] };
+      const ill = items.find((d) => d.domain === 'workday');
+      if (ill) Object.assign(ill, { health: 'down', detail: 'it does not answer' });
+      await route.fulfill({ response: answer, json: { items } });
+    });
+    await begin(rita);
+    await click(rita.page.getByRole('link', { name: 'Domains' }));
+    const first = rita.page.locator('tbody tr').first();
+    await first.locator('code', { hasText: 'workday' }).waitFor();
+    await first.getByText('Down').waitFor();
+    await first.getByText('it does not answer').waitFor();
+    await rita.page.unroute('**/v1/domains');
+  });
+});
+
 test('somebody who may not approve is told why, and sees no run of others', async () => {
   const run = await ask(rita, 'request 1 days off for Ana Souza from 2027-04-05');
   await go(rita, await gateOf(rita, run));
@@ -270,6 +509,11 @@ describe('every page', () => {
       const approver = await person(browser, line.url, keys.approver, options);
       const runs = await asker.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
       const run = ((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
+      const flow = await asker.page.request.get(`${line.url}/v1/runs?state=completed&q=Versions&limit=1`);
+      const looked = ((await flow.json()) as { items: { run_id: string }[] }).items[0]?.run_id;
+      const seen = await asker.page.request.get(`${line.url}/v1/runs/${looked}`);
+      const { nodes } = (await seen.json()) as { nodes: { params: { chatflow_id: string } }[] };
+      const versions = `/domains/flowise?tab=versions&thing=${nodes[0]?.params.chatflow_id}&from=v1&to=v2`;
       const visits: [Person, string][] = [
         [asker, '/runs'],
         [asker, `/runs/${run}?step=n3`],
@@ -282,6 +526,8 @@ describe('every page', () => {
         [asker, '/try'],
         [asker, '/domains'],
         [asker, '/domains/workday'],
+        [asker, versions],
+        [asker, '/try?capability=workday.request_time_off'],
         [asker, '/figures'],
         [asker, '/settings'],
       ];

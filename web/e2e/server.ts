@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   export interface ProvidedContext {
     server: string;
-    keys: { requester: string; approver: string };
+    keys: { requester: string; approver: string; root: string };
   }
 }
 
@@ -24,6 +24,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   await printed(demo, 'Manifold is running at');
   const keys = JSON.parse(readFileSync(join(data, 'demo-keys.json'), 'utf8'));
+  keys.root = readFileSync(join(data, 'server/admin.key'), 'utf8').trim();
   project.provide('server', `127.0.0.1:${port}`);
   project.provide('keys', keys);
   return async () => {

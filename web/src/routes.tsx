@@ -13,7 +13,7 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: 
 
 export type RunTab = 'graph' | 'timeline' | 'events' | 'ledger';
 export type RunShow = 'attention' | 'critical';
-export type DomainTab = 'capabilities' | 'change' | 'manifest';
+export type DomainTab = 'capabilities' | 'versions' | 'change' | 'manifest';
 type Search = Record<string, unknown>;
 const text = (value: unknown) =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
@@ -101,7 +101,11 @@ const approval = createRoute({
 const tryIt = createRoute({
   getParentRoute: () => root,
   path: '/try',
-  validateSearch: (s: Search): { session?: string; say?: string } => ({ session: text(s.session), say: text(s.say) }),
+  validateSearch: (s: Search): { session?: string; say?: string; capability?: string } => ({
+    session: text(s.session),
+    say: text(s.say),
+    capability: text(s.capability),
+  }),
   component: lazyRouteComponent(() => import('./pages/try'), 'Try'),
 });
 
@@ -114,9 +118,12 @@ const domains = createRoute({
 const domain = createRoute({
   getParentRoute: () => root,
   path: '/domains/$domain',
-  validateSearch: (s: Search): { tab?: DomainTab; q?: string } => ({
-    tab: among(s.tab, 'capabilities', 'change', 'manifest'),
+  validateSearch: (s: Search): { tab?: DomainTab; q?: string; thing?: string; from?: string; to?: string } => ({
+    tab: among(s.tab, 'capabilities', 'versions', 'change', 'manifest'),
     q: text(s.q),
+    thing: text(s.thing),
+    from: text(s.from),
+    to: text(s.to),
   }),
   component: lazyRouteComponent(() => import('./pages/domain'), 'Domain'),
 });

@@ -103,6 +103,11 @@ func whyNotCancelled(ctx context.Context, q Querier, runID string) error {
 	return err
 }
 
+// isPlain tells whether a text stands in JSON as it is.
+func isPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || strings.ContainsRune("\"\\/<>&", r) || r > '~' })
+}
+
 // ListRuns gives runs, newest first.
 func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	text, args, err := selectedRuns(f)
@@ -130,13 +135,21 @@ func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
 	if f.ScoreBelow > 0 {
 		q.Where(`CASE WHEN r.verdict <> '' THEN {pg:(r.verdict::jsonb->>'score')::float8}{lite:json_extract(r.verdict, '$.score')} END < ?`, f.ScoreBelow)
 	}
+	// One run after the other is looked at, the newest first, until the page is full; its
+	// plan is read as JSON only if its text may have what is looked for.
 	if f.Goal != "" {
-		goal := `{pg:lower((g.body::json->>'goal') COLLATE "C")}{lite:lower(json_extract(g.body, '$.goal'))}`
-		q.Where(`r.id IN (SELECT g.run_id FROM plan g WHERE `+goal+` <> replace(`+goal+`, lower(CAST(? AS TEXT){pg: COLLATE "C"}), ''))`, f.Goal)
+		goal, may := `{pg:lower((g.body::json->>'goal') COLLATE "C")}{lite:lower(json_extract(g.body, '$.goal'))}`, ``
+		wanted := `lower(CAST(? AS TEXT){pg: COLLATE "C"})`
+		args := []any{f.Goal}
+		if isPlain(f.Goal) {
+			may, args = `{pg:strpos(lower(g.body COLLATE "C"), }{lite:instr(lower(g.body), }`+wanted+`) > 0 AND `, append(args, f.Goal)
+		}
+		q.Where(`EXISTS (SELECT 1 FROM plan g WHERE g.run_id = r.id AND `+may+`{pg:strpos}{lite:instr}(`+goal+`, `+wanted+`) > 0)`, args...)
 	}
 	if f.Domain != "" {
-		q.Where(`r.id IN (SELECT d.run_id FROM plan d, {pg:json_array_elements(d.body::json->'nodes')}{lite:json_each(d.body, '$.nodes')} n
-			WHERE {pg:starts_with(n->>'tool', }{lite:1 = instr(json_extract(n.value, '$.tool'), }CAST(? AS TEXT)))`, f.Domain+".")
+		q.Where(`EXISTS (SELECT 1 FROM plan d, {pg:json_array_elements(d.body::json->'nodes')}{lite:json_each(d.body, '$.nodes')} n
+			WHERE d.run_id = r.id AND {pg:strpos}{lite:instr}(d.body, CAST(? AS TEXT)) > 0
+			AND {pg:starts_with(n->>'tool', }{lite:1 = instr(json_extract(n.value, '$.tool'), }CAST(? AS TEXT)))`, `"`+f.Domain+`.`, f.Domain+".")
 	}
 	if f.Held {
 		q.Where(`r.finished_at = 0 AND r.id IN (SELECT q.run_id FROM quarantine q)`)

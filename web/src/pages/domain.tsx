@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { versioned } from '../api/call';
 import { api, segment } from '../api/client';
 import { capabilities, domainDiff, domain as domainQuery } from '../api/queries';
 import type { CapabilityView, DomainDetail, DomainReport } from '../api/types';
-import { useT } from '../i18n';
+import { type Key, useT } from '../i18n';
 import { useSession } from '../session';
 import { Icon } from '../ui/icon';
 import { Card, Empty, Facts, Failure, Heading, Loading, Scroll, Tabs } from '../ui/parts';
@@ -11,6 +12,14 @@ import { SearchField } from '../ui/search-field';
 import { HealthBadge, OutcomeBadge, RiskBadge } from '../ui/state';
 import { Ago } from '../ui/time';
 import { oneLine, Value, visible } from '../ui/value';
+import { Versions } from './versions';
+
+interface Registration {
+  trust?: string;
+  mcp?: unknown;
+  openapi?: unknown;
+  pack?: unknown;
+}
 
 type Findings = NonNullable<DomainDetail['findings']>;
 
@@ -21,6 +30,7 @@ export function Domain() {
   const { domain: name } = useParams({ from: '/domains/$domain' });
   const { tab = 'capabilities' } = useSearch({ from: '/domains/$domain' });
   const detail = useQuery(domainQuery(name));
+  const kind = versioned(useQuery(capabilities).data?.items ?? [], name);
   const admin = useSession().user.roles.includes('admin');
   const refresh = useMutation({
     mutationFn: () => api<DomainReport>('POST', `/v1/domains/${segment(name)}/refresh`),
@@ -71,21 +81,17 @@ export function Domain() {
         {d.description && <p className="prose">{visible(d.description)}</p>}
         <Facts
           rows={[
+            [t('service'), t(kindOf(d))],
             [t('address'), visible(d.url)],
             [t('version'), d.version ?? '–'],
             [t('managed_by'), d.managed_by],
-            [t('trust'), (d.registration as { trust?: string }).trust ?? 'full'],
+            [t('trust'), registrationOf(d).trust ?? 'full'],
             [t('capabilities'), String(d.capabilities)],
             [t('col_changed'), <Ago key="u" at={d.updated_at} />],
             [t('digest'), <code key="d">{d.active_digest?.slice(0, 16) ?? '–'}</code>],
-            ...Object.entries(d.checks ?? {}).map(([check, c]): [string, React.ReactNode] => [
-              visible(check),
-              <span key={check}>
-                <HealthBadge status={c.status} /> {visible(c.detail ?? '')}
-              </span>,
-            ]),
           ]}
         />
+        <Checks checks={d.checks ?? {}} />
         <FindingList findings={d.findings ?? []} />
       </Card>
       <Tabs
@@ -96,13 +102,59 @@ export function Domain() {
         }
         tabs={[
           { id: 'capabilities', name: t('capabilities') },
+          ...(kind ? [{ id: 'versions' as const, name: t('versions') }] : []),
           { id: 'change', name: t('change') },
           { id: 'manifest', name: t('col_manifest') },
         ]}
       />
       {tab === 'capabilities' && <Capabilities domain={name} />}
+      {tab === 'versions' && kind && <Versions kind={kind} />}
       {tab === 'change' && <Change name={name} pending={d.pending_digest} admin={admin} />}
       {tab === 'manifest' && <Value value={d.manifest ?? ''} />}
+    </>
+  );
+}
+
+const registrationOf = (d: DomainDetail) => d.registration as Registration;
+
+/** kindOf says what a domain is: a service of its own, a bridge inside the server, or workflows alone. */
+function kindOf(d: DomainDetail): Key {
+  const r = registrationOf(d);
+  if (r.mcp) return 'service_mcp';
+  if (r.openapi) return 'service_openapi';
+  return r.pack ? 'service_pack' : 'service_http';
+}
+
+/** Checks are what a domain says of its own health: a bridge tells here which tools it does not serve, and why. */
+function Checks({ checks }: { checks: NonNullable<DomainDetail['checks']> }) {
+  const t = useT();
+  const rows = Object.entries(checks);
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h3>{t('col_health')}</h3>
+      <Scroll label={t('col_health')}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('col_check')}</th>
+              <th scope="col">{t('col_result')}</th>
+              <th scope="col">{t('col_detail')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, check]) => (
+              <tr key={name}>
+                <th scope="row">{visible(name)}</th>
+                <td>
+                  <HealthBadge status={check.status} />
+                </td>
+                <td className="prose">{visible(check.detail ?? '')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
     </>
   );
 }
@@ -189,7 +241,10 @@ function CapabilityRow({ capability: c }: { capability: CapabilityView }) {
         <code>{c.name}</code>
       </th>
       <td>
-        {visible(c.description ?? '')}
+        {visible(c.description ?? '')}{' '}
+        <Link to="/try" search={{ capability: c.ref }}>
+          {t('plan_call', { what: c.name })}
+        </Link>
         <details>
           <summary>{t('schema_examples')}</summary>
           <ul className="plain">

@@ -1,14 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
+import { type PlanOptions, planCalls, runPlan as runPlanned } from '../api/call';
 import { api, segment } from '../api/client';
-import { conversation } from '../api/queries';
+import { capabilities, conversation } from '../api/queries';
 import type { PlanPreview, SessionResponse } from '../api/types';
 import { useT } from '../i18n';
 import { AnswerView } from '../ui/answer';
-import { Card, Failure, Heading, Loading, RunLink } from '../ui/parts';
+import { Card, Empty, Failure, Heading, Loading, RunLink } from '../ui/parts';
 import { oneLine, visible } from '../ui/value';
+import { CallForm } from './try/call-form';
 import { Preview } from './try/preview';
+import { Options, WhatIf } from './try/what-if';
 
 const store = 'manifold.say';
 
@@ -17,16 +20,21 @@ export function Try() {
   const t = useT();
   const navigate = useNavigate({ from: '/try' });
   const client = useQueryClient();
-  const { session, say } = useSearch({ from: '/try' });
+  const { session, say, capability } = useSearch({ from: '/try' });
   const [text, setText] = useState(() => say ?? sessionStorage.getItem(store) ?? '');
-  const [dry, setDry] = useState(false);
+  const [options, setOptions] = useState<PlanOptions>({});
+  const [before, setBefore] = useState<PlanPreview>();
   const [said, setSaid] = useState<string[]>([]);
   useEffect(() => sessionStorage.setItem(store, text), [text]);
 
   const preview = useMutation({
-    mutationFn: (message: string) =>
-      api<PlanPreview>('POST', '/v1/plans', { body: { message, ...(dry && { dry_run: true }) } }),
+    mutationFn: (plan: () => Promise<PlanPreview>) => plan(),
   });
+  const show = (plan: () => Promise<PlanPreview>, changed?: PlanPreview) => {
+    setBefore(changed);
+    preview.mutate(plan);
+  };
+  const planned = (body: unknown) => () => api<PlanPreview>('POST', '/v1/plans', { body });
   const taken = (s: SessionResponse, message?: string) => {
     client.setQueryData(conversation(s.session_id).queryKey, s);
     void client.invalidateQueries({ queryKey: ['runs'] });
@@ -45,19 +53,14 @@ export function Try() {
             key,
           })
         : api<SessionResponse>('POST', '/v1/sessions', {
-            body: { message, ...(dry && { dry_run: true }) },
+            body: { message, ...options },
             wait: 10,
             key,
           }),
     onSuccess: (s, { message }) => taken(s, message),
   });
   const runPlan = useMutation({
-    mutationFn: ({ hash, key }: { hash: string; key: string }) =>
-      api<SessionResponse>('POST', '/v1/runs', {
-        body: { plan_hash: hash, ...(dry && { dry_run: true }) },
-        wait: 5,
-        key,
-      }),
+    mutationFn: ({ hash, dry }: { hash: string; dry: boolean }) => runPlanned(hash, 5, dry ? { dry_run: true } : {}),
     onSuccess: (s) => taken(s, text),
   });
   const message = text.trim();
@@ -100,29 +103,71 @@ export function Try() {
           <button type="submit" className="primary" disabled={!message || busy}>
             {t('ask')}
           </button>
-          <button type="button" disabled={!message || busy} onClick={() => preview.mutate(message)}>
+          <button type="button" disabled={!message || busy} onClick={() => show(planned({ message, ...options }))}>
             {t('preview')}
           </button>
-          {!session && (
-            <label className="check">
-              <input type="checkbox" checked={dry} onChange={(e) => setDry(e.target.checked)} />
-              {t('dry_run')}
-            </label>
-          )}
+          {!session && <Options options={options} onOptions={setOptions} />}
         </div>
       </form>
+      {capability && <OneCall of={capability} options={options} pending={busy} onPlan={show} />}
       {busy && <Loading />}
       <Failure error={ask.error ?? preview.error ?? runPlan.error} />
       {preview.data && (
         <Preview
           preview={preview.data}
           pending={runPlan.isPending}
-          onRun={(hash) => runPlan.mutate({ hash, key: crypto.randomUUID() })}
+          onRun={(hash) => runPlan.mutate({ hash, dry: preview.data.plan?.dry_run ?? false })}
+        />
+      )}
+      {preview.data && (
+        <WhatIf
+          key={preview.data.plan_hash}
+          preview={preview.data}
+          before={before}
+          options={options}
+          pending={preview.isPending}
+          onOptions={setOptions}
+          onPlan={(plan) => show(plan, preview.data)}
         />
       )}
     </>
   );
 }
+
+interface OneCallProps {
+  of: string;
+  options: PlanOptions;
+  pending: boolean;
+  onPlan: (plan: () => Promise<PlanPreview>) => void;
+}
+
+/** OneCall plans a call of one capability by its parameters, without a sentence. */
+function OneCall({ of, options, pending, onPlan }: OneCallProps) {
+  const t = useT();
+  const all = useQuery(capabilities);
+  const found = all.data?.items.find((c) => c.ref === of);
+  if (all.isPending) return <Loading />;
+  return (
+    <Card title={t('plan_call', { what: of })} id="call">
+      <Failure error={all.error} />
+      {all.isSuccess && !found && <Empty title={t('capabilities_none')} />}
+      {found && (
+        <CallForm
+          capability={found}
+          values={nothing}
+          pending={pending}
+          onPlan={(parameters) =>
+            onPlan(() =>
+              planCalls([{ domain: found.domain, capability: found.name, parameters }], { ...options, goal: of }),
+            )
+          }
+        />
+      )}
+    </Card>
+  );
+}
+
+const nothing = {};
 
 interface ConversationProps {
   id: string;

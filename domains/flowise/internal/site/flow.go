@@ -8,6 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
 // FlowRef names a chatflow.
@@ -63,8 +64,26 @@ func truth(b *bool) bool { return b != nil && *b }
 // HashOf is the SHA-256 of a graph as it is stored, in hex.
 func HashOf(flowData string) string { return contracts.HashBytes([]byte(flowData)) }
 
-// EditedInFlowise is why a version was kept that somebody made in Flowise's own page.
-const EditedInFlowise = "edited in Flowise"
+// EditedInFlowise is why a version was kept that somebody made in Flowise's own page,
+// FirstSeen why the first one of a flow was that no write of this domain made.
+const (
+	EditedInFlowise = "edited in Flowise"
+	FirstSeen       = "first seen"
+)
+
+// ByManifold is who made a version that a write of this domain is.
+const ByManifold = "Manifold"
+
+// MadeBy is who made a version, as far as that is known: Flowise keeps no names.
+func MadeBy(v store.Version) string {
+	switch v.Reason {
+	case EditedInFlowise:
+		return "somebody in Flowise"
+	case FirstSeen:
+		return "not known"
+	}
+	return ByManifold
+}
 
 // ArtifactFlow is the name of the artifact that holds a graph: a JSON string,
 // so that its bytes stay as they are.

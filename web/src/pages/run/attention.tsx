@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, segment } from '../../api/client';
 import { run } from '../../api/queries';
-import type { RunView } from '../../api/types';
+import type { NodeView, RunView } from '../../api/types';
 import { useT } from '../../i18n';
 import { Icon, type IconName } from '../../ui/icon';
 import { Failure } from '../../ui/parts';
-import { Expiry } from '../../ui/time';
+import { Ago, Expiry } from '../../ui/time';
 import { oneLine, visible } from '../../ui/value';
 import { titleOf } from './model';
 
@@ -43,6 +43,7 @@ export function Attention({ view, onStep }: { view: RunView; onStep: (id: string
           })}
         >
           <p className="prose">{visible(n.error?.message ?? n.summary ?? '')}</p>
+          <Effect view={view} of={n} />
           <button type="button" className="link" onClick={() => onStep(n.node_id)}>
             {t('show_step')}
           </button>
@@ -52,6 +53,7 @@ export function Attention({ view, onStep }: { view: RunView; onStep: (id: string
       {fallen.slice(0, 3).map((n) => (
         <Strip key={n.node_id} tone="warn" icon="warning" title={t('step_fallback', { name: visible(titleOf(n)) })}>
           <p className="prose">{visible(n.fallback ?? '')}</p>
+          <Effect view={view} of={n} />
         </Strip>
       ))}
       {doubt && (
@@ -69,6 +71,24 @@ export function Attention({ view, onStep }: { view: RunView; onStep: (id: string
         </Strip>
       )}
     </>
+  );
+}
+
+/** Effect says since when a step is so, and which later ones build on it. */
+function Effect({ view, of }: { view: RunView; of: NodeView }) {
+  const t = useT();
+  const on = new Set([of.node_id]);
+  for (const n of view.nodes) if (n.depends_on?.some((id) => on.has(id))) on.add(n.node_id);
+  const later = view.nodes.filter((n) => n !== of && on.has(n.node_id)).map((n) => visible(titleOf(n)));
+  return (
+    <p className="muted">
+      {of.finished_at && (
+        <>
+          {t('since')} <Ago at={of.finished_at} />.{' '}
+        </>
+      )}
+      {later.length > 0 ? t('affects', { steps: later.join(', ') }) : t('affects_none')}
+    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { eventsAfter, figures as figuresQuery, run as runQuery } from '../../api/queries';
 import type { Event } from '../../api/types';
 import { useT } from '../../i18n';
@@ -10,6 +10,9 @@ import { RunBadge, VerdictBadge } from '../../ui/state';
 import { At, duration } from '../../ui/time';
 import { oneLine, plain, visible } from '../../ui/value';
 import { Critical } from './critical';
+import { Drawing } from './drawing';
+import { save, svgOf, timelineCSV } from './export';
+import { bars } from './model';
 import { Timeline } from './timeline';
 
 /** Print is a run on paper: what is stored, nothing that moves. */
@@ -22,11 +25,14 @@ export function Print() {
   useEffect(() => {
     void eventsAfter(id, 0).then(setEvents, () => {});
   }, [id]);
+  const drawing = useRef<HTMLDivElement>(null);
   const path = figures.data?.critical_path.nodes;
   const critical = useMemo(() => new Set(path), [path]);
   if (view.isPending) return <Loading />;
   const r = view.data;
   if (!r) return <Failure error={view.error} />;
+  const begun = Date.parse(r.created_at);
+  const end = r.finished_at ? Date.parse(r.finished_at) : Date.now();
   return (
     <article className="paper">
       <p className="row screen-only">
@@ -35,6 +41,15 @@ export function Print() {
         </Link>
         <button type="button" onClick={() => window.print()}>
           {t('print')}
+        </button>
+        <button
+          type="button"
+          onClick={() => save(`${id}.csv`, 'text/csv', timelineCSV(bars(r.nodes, events, begun, end)))}
+        >
+          {t('timeline_csv')}
+        </button>
+        <button type="button" onClick={() => save(`${id}.svg`, 'image/svg+xml', svgOf(drawing.current))}>
+          {t('graph_svg')}
         </button>
       </p>
       <Heading title={oneLine(r.plan.goal)}>
@@ -70,6 +85,10 @@ export function Print() {
           ))}
         </section>
       ))}
+      <h2>{t('graph')}</h2>
+      <div ref={drawing}>
+        <Drawing nodes={r.nodes} critical={critical} />
+      </div>
       <h2>{t('timeline')}</h2>
       <Timeline view={r} nodes={r.nodes} events={events} critical={critical} step={undefined} onStep={() => {}} />
       <h2>{t('critical_title')}</h2>

@@ -101,14 +101,9 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 
 // rowOf words one version by what it changed in the one before.
 func (h *Historian) rowOf(ctx context.Context, call domainkit.Call, v store.Version) (ChangeRow, error) {
-	row := ChangeRow{At: v.CreatedAt, Name: present.Clip(v.Name, 80), ChatflowID: v.ChatflowID, Version: v.Label, By: "Manifold", Change: v.Reason}
-	switch {
-	case v.Reason == site.EditedInFlowise:
-		row.By = "somebody in Flowise"
-	case v.Reason == firstSeen:
-		row.By = "not known"
-	case v.RunID != "":
-		row.By = "Manifold, run " + v.RunID
+	row := ChangeRow{At: v.CreatedAt, Name: present.Clip(v.Name, 80), ChatflowID: v.ChatflowID, Version: v.Label, By: site.MadeBy(v), Change: v.Reason}
+	if v.RunID != "" && row.By == site.ByManifold {
+		row.By += ", run " + v.RunID
 	}
 	if v.Number < 2 {
 		return row, nil

@@ -12,10 +12,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// firstSeen is why the first version of a flow was kept that no write of this domain
-// made; site.EditedInFlowise is why the others were.
-const firstSeen = "first seen"
-
 // watched is the snapshot that holds how far a server was looked at.
 const watched = "watched"
 
@@ -110,7 +106,7 @@ func keep(ctx context.Context, s *site.Site, instance string, f api.Flow) (bool,
 	}
 	sha := site.HashOf(f.FlowData)
 	v := store.Version{
-		Instance: instance, ChatflowID: f.ID, Name: f.Name, Kind: string(f.Type), SHA256: sha, Reason: firstSeen, CreatedAt: f.UpdatedDate.UTC(),
+		Instance: instance, ChatflowID: f.ID, Name: f.Name, Kind: string(f.Type), SHA256: sha, Reason: site.FirstSeen, CreatedAt: f.UpdatedDate.UTC(),
 	}
 	if total > 0 {
 		v.Reason = site.EditedInFlowise

@@ -27,6 +27,9 @@ type VersionRow struct {
 	Reason    string    `json:"reason"`
 	SHA256    string    `json:"sha256"`
 	CreatedAt time.Time `json:"created_at"`
+	// By is who made it, as far as that is known; RunID is the run that did.
+	By    string `json:"by"`
+	RunID string `json:"run_id,omitempty"`
 	// Current says that the flow is like this now.
 	Current bool `json:"current"`
 }
@@ -71,8 +74,9 @@ func (r *Reader) listVersions(ctx context.Context, call domainkit.Call, in Versi
 		if same {
 			out.EditedElsewhere = false
 		}
-		out.Versions = append(out.Versions, VersionRow{v.Label, v.Number, present.Clip(v.Name, 60), present.Clip(v.Reason, 60), v.SHA256, v.CreatedAt, same})
+		out.Versions = append(out.Versions, VersionRow{v.Label, v.Number, present.Clip(v.Name, 60), present.Clip(v.Reason, 60), v.SHA256, v.CreatedAt, site.MadeBy(v), v.RunID, same})
 	}
+	out.Versions = present.Within(out.Versions, 12<<10)
 	return out, nil
 }
 

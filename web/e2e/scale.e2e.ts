@@ -1,0 +1,226 @@
+// What the page does with large runs: SCALE=1 npm run e2e -- scale. A server of the test's own tells
+// of a run of so many steps, so that the page alone is measured.
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Event, NodeView, RunMetrics, RunView } from '../src/api/types';
+import { launch } from './browser';
+
+const dist = join(import.meta.dirname, '../dist');
+const types: Record<string, string> = {
+  js: 'text/javascript',
+  css: 'text/css',
+  html: 'text/html',
+  svg: 'image/svg+xml',
+};
+const begun = new Date(Date.now() - 60_000).toISOString();
+
+/** A run of some chains beside one another, with a join at the end of each ten. */
+function steps(n: number): NodeView[] {
+  const out: NodeView[] = [];
+  for (let i = 0; i < n; i++) {
+    const lane = i % 25;
+    const after = i < 25 ? [] : [`n${i - 25}`, ...(i % 40 === 0 ? [`n${i - 25 + ((lane + 7) % 25) - lane}`] : [])];
+    out.push({
+      node_id: `n${i}`,
+      kind: 'tool',
+      title: `Step ${i} of lane ${lane}`,
+      tool: `domain${lane % 4}.read_${lane}_${Math.floor(i / 25)}`,
+      depends_on: [...new Set(after)],
+      required: true,
+      state: 'pending',
+      attempts: 0,
+    });
+  }
+  return out;
+}
+
+interface Big {
+  view: RunView;
+  events: Event[];
+  listeners: Set<ServerResponse>;
+}
+
+function big(n: number): Big {
+  const nodes = steps(n);
+  const view = {
+    run_id: `run_${n}`,
+    session_id: 'ses_1',
+    state: 'running',
+    created_at: begun,
+    updated_at: begun,
+    plan: {
+      goal: `a run of ${n} steps`,
+      owner: { id: 'rita' },
+      plan_hash: 'ab'.repeat(32),
+      strategy: 'parallel',
+      nodes: [],
+    },
+    nodes,
+    timing: { human_ms: 0, machine_ms: 0 },
+    tokens: { in: 0, out: 0 },
+    interrupts: [],
+  };
+  return { view: view as unknown as RunView, events: [], listeners: new Set() };
+}
+
+const runs = new Map([500, 5000].map((n) => [`run_${n}`, big(n)]));
+const figures = {
+  critical_path: { nodes: [], human_ms: 0, machine_ms: 0 },
+  calls: {},
+  parallelism: 1,
+} as unknown as RunMetrics;
+
+/** move brings the next step of a run forward, as a server would tell of it. */
+function move(run: Big): void {
+  const turn = run.events.length;
+  const node = run.view.nodes[Math.floor(turn / 2) % run.view.nodes.length];
+  if (!node) return;
+  const ends = turn % 2 === 1;
+  node.state = ends ? 'completed' : 'running';
+  node.started_at ??= new Date().toISOString();
+  if (ends) node.finished_at = new Date().toISOString();
+  const event = {
+    session_id: 'ses_1',
+    run_id: run.view.run_id,
+    seq: turn + 1,
+    at: new Date().toISOString(),
+    type: ends ? 'node_end' : 'node_start',
+    node_id: node.node_id,
+    node_name: node.title,
+    status: ends ? 'completed' : undefined,
+  } as Event;
+  run.events.push(event);
+  for (const to of run.listeners) to.write(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+const session = {
+  user: { id: 'rita', roles: ['operator'] },
+  csrf: 'c',
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  ends_at: new Date(Date.now() + 3_600_000).toISOString(),
+};
+
+function answer(path: string, after: number): unknown {
+  const [, id = '', part] = /^\/v1\/runs\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
+  const run = runs.get(id);
+  if (path === '/v1/session') return session;
+  if (part === 'figures') return figures;
+  if (part === 'events') return { items: run?.events.filter((e) => e.seq > after) ?? [] };
+  return run ? run.view : { items: [] };
+}
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
+  if (pathname.endsWith('/stream')) {
+    const run = runs.get(pathname.split('/')[3] ?? '');
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.write(':\n\n');
+    run?.listeners.add(response);
+    response.on('close', () => run?.listeners.delete(response));
+    return;
+  }
+  if (pathname.startsWith('/v1/')) {
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify(answer(pathname, Number(searchParams.get('after') ?? 0))));
+    return;
+  }
+  const file = /\.\w+$/.test(pathname) ? pathname : '/index.html';
+  response.setHeader('Content-Type', types[file.split('.').at(-1) ?? ''] ?? 'text/plain');
+  response.end(readFileSync(join(dist, file)));
+});
+
+let url = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const said: string[] = [];
+const tell = (what: string, value: string) => {
+  said.push(`${what}: ${value}`);
+  console.log(said.at(-1));
+};
+
+test('the first view is small', () => {
+  const files = readdirSync(join(dist, 'assets'));
+  const seen = new Set<string>(['index.html']);
+  const index = readFileSync(join(dist, 'index.html'), 'utf8');
+  const all: string[] = [...index.matchAll(/assets\/([\w.-]+)/g)].map((m) => m[1] ?? '');
+  all.push(...files.filter((f) => /^runs-.*\.js$/.test(f)));
+  for (let i = 0; i < all.length; i++) {
+    const name = all[i] ?? '';
+    if (seen.has(name)) continue;
+    seen.add(name);
+    if (!name.endsWith('.js')) continue;
+    const text = readFileSync(join(dist, 'assets', name), 'utf8');
+    all.push(...[...text.matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+)["'`]/g)].map((m) => m[1] ?? ''));
+  }
+  const size = [...seen].reduce(
+    (sum, name) =>
+      sum + gzipSync(readFileSync(name === 'index.html' ? join(dist, name) : join(dist, 'assets', name))).length,
+    0,
+  );
+  tell('first view, compressed', `${(size / 1024).toFixed(0)} KB in ${seen.size} files`);
+  expect(size).toBeLessThan(220 * 1024);
+});
+
+/** frames counts what the browser draws within some time, and the longest pause between two. */
+const frames = (ms: number) =>
+  `new Promise((done) => { let n = 0, last = performance.now(), longest = 0; const begun = last;
+   const next = (now) => { n++; longest = Math.max(longest, now - last); last = now;
+     if (now - begun < ${ms}) requestAnimationFrame(next); else done({ fps: n * 1000 / (now - begun), longest }); };
+   requestAnimationFrame(next); })`;
+
+test.runIf(process.env.SCALE).each([
+  [500, 45],
+  [5000, 45],
+])('a run of %i steps at %i events a second', { timeout: 120_000 }, async (n, rate) => {
+  const run = runs.get(`run_${n}`) as Big;
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(`${url}/domains`);
+  await page.locator('h1').waitFor();
+  const began = Date.now();
+  await page.goto(`${url}/runs/run_${n}`);
+  await page.locator('h1', { hasText: `${n} steps` }).waitFor();
+  tell(`${n} steps: the run is told of after`, `${Date.now() - began} ms`);
+  await page.locator('.react-flow__node').first().waitFor();
+  tell(`${n} steps: the graph is drawn after`, `${Date.now() - began} ms`);
+  const timer = setInterval(() => move(run), 1000 / rate);
+  await page.waitForTimeout(2000);
+  const idle = (await page.evaluate(frames(10_000))) as { fps: number; longest: number };
+  tell(
+    `${n} steps: frames a second in the graph`,
+    `${idle.fps.toFixed(0)}, the longest pause ${idle.longest.toFixed(0)} ms`,
+  );
+  const clicked = Date.now();
+  await page.locator('.react-flow__node').first().click();
+  await page.locator('#step-title').waitFor();
+  tell(`${n} steps: a step is shown after`, `${Date.now() - clicked} ms`);
+  const turned = Date.now();
+  await page.keyboard.press('2');
+  await page.locator('tbody button[data-row]').first().waitFor();
+  tell(`${n} steps: the timeline is shown after`, `${Date.now() - turned} ms`);
+  const told = (await page.evaluate(frames(5000))) as { fps: number; longest: number };
+  tell(
+    `${n} steps: frames a second in the timeline`,
+    `${told.fps.toFixed(0)}, the longest pause ${told.longest.toFixed(0)} ms`,
+  );
+  clearInterval(timer);
+  const last = run.events.length;
+  await page.keyboard.press('3');
+  await page.waitForFunction((seq) => document.querySelector('tbody td')?.textContent === String(seq), last, {
+    timeout: 20_000,
+  });
+  await browser.close();
+  // What is measured depends on the machine; what is held is that it stays usable.
+  expect(idle.fps).toBeGreaterThan(5);
+});
