@@ -54,7 +54,8 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	if os.Getenv("FLOWISE_URL") == "" {
 		t.Fatal("FLOWISE_URL and FLOWISE_KEY name no server; make measure-flowise starts one")
 	}
-	s := startSite(t, understanding(t, file.Requests)...)
+	encoder := func(c *app.Config) { c.Embeddings.From = cmp.Or(os.Getenv("FLOWISE_EMBEDDINGS"), "auto") }
+	s := startSite(t, append(understanding(t, file.Requests), encoder)...)
 	w := newFlowiseWorld(t, os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY"))
 	s.register(contracts.Registration{Domain: "flowise", URL: w.url})
 	w.build()
