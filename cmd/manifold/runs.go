@@ -206,11 +206,7 @@ func runCompensateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			undo := func() (contracts.SessionResponse, error) { return server.CompensateRun(ctx, args[0], client.Opt{}) }
-			if len(args) == 2 {
-				undo = func() (contracts.SessionResponse, error) { return server.Compensate(ctx, args[0], args[1], client.Opt{}) }
-			}
-			response, err := undo()
+			response, err := server.Compensate(ctx, args[0], strings.Join(args[1:], ""), client.Opt{})
 			if err != nil {
 				return err
 			}
