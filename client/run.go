@@ -126,9 +126,14 @@ func (c *Client) Replay(ctx context.Context, id string) (contracts.ReplayReport,
 	return out, err
 }
 
-// Compensate asks to undo one write of a run, in a run of its own.
+// Compensate asks to undo one write of a run, or without a node all that an ended run has
+// done, the last first, in a run of its own.
 func (c *Client) Compensate(ctx context.Context, id, nodeID string, opt Opt) (contracts.SessionResponse, error) {
-	return c.session(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "nodes", nodeID, "compensate"), opt: opt})
+	of := path("v1", "runs", id, "compensate")
+	if nodeID != "" {
+		of = path("v1", "runs", id, "nodes", nodeID, "compensate")
+	}
+	return c.session(ctx, request{method: http.MethodPost, path: of, opt: opt})
 }
 
 // NodeData gives the raw output of a node.

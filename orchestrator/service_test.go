@@ -2,6 +2,7 @@ package orchestrator_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -290,6 +291,65 @@ func TestAWriteIsUndoneOnce(t *testing.T) {
 	}
 	if _, err := undo(); contracts.CodeOf(err) != contracts.CodeConflict || !strings.Contains(err.Error(), second.Interrupt.RunID) {
 		t.Errorf("undone a second time: %v", err)
+	}
+}
+
+// TestAllOfARunIsUndoneTheLastFirst: of a run whose third write is rejected the first two
+// are offered to be taken back, in one run with a gate for each, and never twice.
+func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var intents []contracts.Intent
+	for i, worker := range []string{"Ana Souza", "Bruno Keller", "Chen Wei"} {
+		in := contracts.Intent{ID: fmt.Sprint("b", i), Domain: "people", Capability: "book_leave", Confidence: 1, Source: "caller",
+			Parameters: map[string]any{"worker": worker, "start_date": "2026-12-07", "days": 2}}
+		if i > 0 {
+			in.After = []string{fmt.Sprint("b", i-1)}
+		}
+		intents = append(intents, in)
+	}
+	preview, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Intents: intents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := o.RunPlan(t.Context(), ana, contracts.RunPlan{PlanHash: preview.PlanHash}, "", patience)
+	if err != nil {
+		t.Fatalf("%v %+v", err, preview)
+	}
+	run, first := r.RunIDs[0], r.Interrupt.NodeID
+	for range 2 {
+		if err := o.approve(bob, *r.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = o.Session(t.Context(), ana, r.SessionID, patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := o.Runs.Compensate(t.Context(), ana, run, ""); contracts.CodeOf(err) != contracts.CodeConflict {
+		t.Errorf("while it is under way: %v", err)
+	}
+	if _, err := o.Decide(t.Context(), bob, r.Interrupt.Code, contracts.Resume{Decision: contracts.DecisionReject}, patience); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = o.Session(t.Context(), ana, r.SessionID, patience); err != nil || !strings.Contains(text(r.Answer), "booked for Bruno Keller; booked for Ana Souza. Write `undo all`") {
+		t.Fatalf("%v %s", err, text(r.Answer))
+	}
+	for _, want := range []string{"req-2", "req-1"} {
+		undo, err := o.Compensate(t.Context(), ana, run, "", patience)
+		if err != nil || len(undo.Interrupts) != 1 || undo.Interrupt.Action.Parameters["request_id"] != want {
+			t.Fatalf("%+v %v", undo.Interrupts, err)
+		}
+		if err := o.approve(bob, *undo.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Runs.Get(t.Context(), ana, undo.Interrupt.RunID, patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, node := range []string{"", first} {
+		if _, err := o.Runs.Compensate(t.Context(), ana, run, node); contracts.CodeOf(err) != contracts.CodeConflict {
+			t.Errorf("once more, %q: %v", node, err)
+		}
 	}
 }
 

@@ -196,7 +196,7 @@ func runReplayCommand(c *cli) *cobra.Command {
 
 func runCompensateCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "compensate RUN NODE", Short: "Undo one write of a run, in a run of its own", Args: exactly(2),
+		Use: "compensate RUN [NODE]", Short: "Undo one write of a run, or all of an ended one, the last first", Args: counted(cobra.RangeArgs(1, 2)),
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
 			view, err := server.Run(ctx, args[0], client.Opt{})
 			if err != nil {
@@ -206,7 +206,7 @@ func runCompensateCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			response, err := server.Compensate(ctx, args[0], args[1], client.Opt{})
+			response, err := server.Compensate(ctx, args[0], strings.Join(args[1:], ""), client.Opt{})
 			if err != nil {
 				return err
 			}

@@ -54,10 +54,54 @@ func TestFlowsThatNobodyChanged(t *testing.T) {
 	b := setup(t)
 	b.create("Young", "x")
 	today := time.Now().UTC()
-	for day, want := range map[string]float64{today.Format(time.DateOnly): 0, today.AddDate(0, 0, 2).Format(time.DateOnly): 1} {
-		if got := b.facts("list_chatflows", object{"unchanged_since": day}, in{})["total"]; got != want {
-			t.Errorf("unchanged since %s: %v", day, got)
+	day := func(n int) string { return today.AddDate(0, 0, n).Format(time.DateOnly) }
+	for _, tt := range []struct {
+		since, until string
+		want         float64
+	}{{since: day(0), want: 0}, {since: day(2), want: 1}, {day(-9), day(9), 0}, {day(-9), day(-1), 1}, {until: day(-1), want: 1}} {
+		asked := object{}
+		for name, value := range map[string]string{"unchanged_since": tt.since, "unchanged_until": tt.until} {
+			if value != "" {
+				asked[name] = value
+			}
 		}
+		if got := b.facts("list_chatflows", asked, in{})["total"]; got != tt.want {
+			t.Errorf("unchanged from %q until %q: %v", tt.since, tt.until, got)
+		}
+	}
+}
+
+// TestChangesOfAPeriod: those of one chatflow are all that are kept, unless a period is said.
+func TestChangesOfAPeriod(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create("Changed", "one")
+	b.facts("apply_patch", object{"chatflow_id": id, "ops": setReply("two")}, in{key: "two"})
+	yesterday := time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	for name, tt := range map[string]struct {
+		asked object
+		want  int
+	}{
+		"all that are kept": {object{"chatflow_id": id}, 2},
+		"of a period":       {object{"chatflow_id": id, "since": yesterday}, 2},
+		"of one before":     {object{"chatflow_id": id, "since": "2020-01-01", "until": yesterday}, 0},
+	} {
+		if got, _ := b.facts("list_changes", tt.asked, in{})["changes"].([]any); len(got) != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestSoManyQuestions are asked as are wanted.
+func TestSoManyQuestions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create("Asked", "Hello")
+	if got := b.facts("test_chatflow", object{"chatflow_id": id, "questions": 2}, in{}); got["passed"] != 2.0 || got["failed"] != 0.0 {
+		t.Errorf("%v of %v passed", got["passed"], got["failed"])
+	}
+	if refusal := b.refused("check_credentials", object{}, in{}); refusal.Type != "invalid_parameters" {
+		t.Errorf("a credential for nothing: %v", refusal)
 	}
 }
 

@@ -25,6 +25,7 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 		"build me a bot that uses gpt-4o-mini, remembers, and answers from our FAQ page",
 		"a bot that remembers, uses gpt-4o-mini and answers from our FAQ page, please build it",
 		"create a chatbot which uses claude and remembers what was said",
+		"using gpt-4o-mini and Team OpenAI, build a bot that answers questions about our opening hours",
 	} {
 		tests[goal] = []string{"develop_chatflow map[goal:" + goal + "]"}
 	}
@@ -33,6 +34,17 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 		"delete_chatflow map[chatflow_id:Greeter]", "delete_chatflow map[chatflow_id:Helper]", "delete_chatflow map[chatflow_id:Old Bot]",
 	}
 	tests["compare the last two versions of the Support Bot"] = []string{"diff_versions map[chatflow_id:Support Bot]"}
+	for say, want := range map[string]string{
+		"which chatflows has nobody touched this month?": "list_chatflows map[type:ALL unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
+		"flows that nobody changed this week":            "list_chatflows map[unchanged_since:2026-11-23 unchanged_until:2026-11-29]",
+		"make Support Bot remember the conversation":     "set_memory map[chatflow_id:Support Bot]",
+		"put the Support Bot back to the version before": "rollback_chatflow map[chatflow_id:Support Bot version:the version before]",
+		"make a copy of the Onboarding flow for staging": "promote_chatflow map[chatflow_id:Onboarding]",
+		"do we have an OpenAI credential?":               "check_credentials map[node_names:[OpenAI]]",
+		"run 3 questions against the Greeter":            "test_chatflow map[chatflow_id:Greeter questions:3]",
+	} {
+		tests[say] = []string{want}
+	}
 	for say, want := range tests {
 		got, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog, Now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)})
 		if err != nil {

@@ -33,7 +33,7 @@ type flowiseRequest struct {
 // became of each: what was answered, which gate opened and how it ended once
 // approved, what was asked back. Whether that is what was wanted, a person judges.
 // Where requests have calls, [{"name", "arguments"}], a model reads the messages and
-// answers with these.
+// answers with these, unless FLOWISE_READER is local.
 //
 //	make measure-flowise REQUESTS=file.json
 func TestMeasureFlowiseRequests(t *testing.T) {
@@ -54,7 +54,8 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	if os.Getenv("FLOWISE_URL") == "" {
 		t.Fatal("FLOWISE_URL and FLOWISE_KEY name no server; make measure-flowise starts one")
 	}
-	s := startSite(t, understanding(t, file.Requests)...)
+	encoder := func(c *app.Config) { c.Embeddings.From = cmp.Or(os.Getenv("FLOWISE_EMBEDDINGS"), "auto") }
+	s := startSite(t, append(understanding(t, file.Requests), encoder)...)
 	w := newFlowiseWorld(t, os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY"))
 	s.register(contracts.Registration{Domain: "flowise", URL: w.url})
 	w.build()
@@ -78,7 +79,7 @@ func understanding(t *testing.T, requests []flowiseRequest) []func(*app.Config) 
 			rules = append(rules, scripted.Rule{Contains: r.Say, Answer: scripted.Answer{Calls: r.Calls}})
 		}
 	}
-	if len(rules) == 0 {
+	if len(rules) == 0 || os.Getenv("FLOWISE_READER") == "local" {
 		return nil
 	}
 	_, model := modelled(t, app.EngineOpenAI, says(rules...), byModel)

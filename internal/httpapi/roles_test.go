@@ -79,6 +79,7 @@ func permissions() []permission {
 		{"POST /v1/runs/{id}/release", run("/release"), nil, "operator admin", 404},
 		{"POST /v1/runs/{id}/replay", run("/replay"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/artifacts/{sha256}", run("/artifacts/" + strings.Repeat("0", 64)), nil, "", 404},
+		{"POST /v1/runs/{id}/compensate", run("/compensate"), nil, "operator admin", 404},
 		{"POST /v1/runs/{id}/nodes/{node}/compensate", run("/nodes/NODE/compensate"), nil, "operator admin", 404},
 		{"GET /v1/runs/{id}/nodes/{node}/data", run("/nodes/NODE/data"), nil, "admin", 403},
 

@@ -34,6 +34,7 @@ func (s *runRoutes) routes() []route {
 		{http.MethodGet, "/v1/runs/:id/ledger", false, s.ledger},
 		{http.MethodPost, "/v1/runs/:id/replay", false, s.replay},
 		{http.MethodGet, "/v1/runs/:id/artifacts/:sha256", false, s.artifact},
+		{http.MethodPost, "/v1/runs/:id/compensate", false, s.compensate},
 		{http.MethodPost, "/v1/runs/:id/nodes/:node/compensate", false, s.compensate},
 		{http.MethodGet, "/v1/runs/:id/nodes/:node/data", false, s.nodeData},
 	}

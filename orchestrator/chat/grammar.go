@@ -31,7 +31,7 @@ type Command struct {
 	Verb Verb
 	// Codes are the gates that are named, in upper case; a bare command has none.
 	Codes []string
-	// Topic is what help is asked about, or the number of what is to be undone.
+	// Topic is what help is asked about, or the number of what is to be undone, or All.
 	Topic string
 }
 

@@ -22,6 +22,9 @@ const (
 	Drop   Verb = "drop" // what is asked or waits here
 )
 
+// All is the topic of what is about all that was done.
+const All = "all"
+
 //go:embed phrases.json
 var phrasesFile []byte
 
@@ -35,11 +38,13 @@ type phrases struct {
 		Around []string `json:"around"`
 	} `json:"gratitude"`
 	Leading map[Verb][]string `json:"leading"`
-	Another []string          `json:"another"`
-	Change  []string          `json:"change"`
-	Correct []string          `json:"correct"`
-	Rename  []string          `json:"rename"`
-	Restore []string          `json:"restore"`
+	// Every are words for all that was done.
+	Every   []string `json:"every"`
+	Another []string `json:"another"`
+	Change  []string `json:"change"`
+	Correct []string `json:"correct"`
+	Rename  []string `json:"rename"`
+	Restore []string `json:"restore"`
 	// Changed are words around what something is changed to: "mach 5 draus". Behind may
 	// stand at the end of a fragment, Aim before a value that is given, Named around a name.
 	Changed [][2]string `json:"changed"`
@@ -424,6 +429,9 @@ func leading(text string) (Command, bool) {
 	if rest, ok := after(text, known.Leading[Undo]); ok {
 		if n, err := strconv.Atoi(rest); err == nil && n > 0 {
 			return Command{Verb: Undo, Topic: rest}, true
+		}
+		if slices.Contains(known.Every, rest) {
+			return Command{Verb: Undo, Topic: All}, true
 		}
 	}
 	if rest, ok := after(text, known.Leading[Help]); ok && rest != "" && len(strings.Fields(rest)) <= 2 {

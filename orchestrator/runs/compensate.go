@@ -13,14 +13,15 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/expr"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Compensate asks to undo one write: a run of its own in the same session,
-// behind the gates that its own policy demands. A write is undone once: while
-// that run is under way a repeat is answered with it, and what was undone is a
-// conflict. One that came to nothing, as after a rejection, may be tried again.
-// It gives the session in which the run is.
+// Compensate asks to undo one write, or without a node every write of an ended run, the
+// last first: a run of its own in the same session, behind the gates that the policies of
+// its calls demand. A write is undone once: while that run is under way a repeat is
+// answered with it, and what was undone is a conflict. One that came to nothing, as after a
+// rejection, may be tried again. It gives the session in which the run is.
 func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID string, err error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -31,7 +32,11 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 			return "", err
 		}
 	}
-	plan, err := r.compensation(ctx, who, runID, nodeID)
+	nodes, err := r.toUndo(ctx, view, nodeID)
+	if err != nil {
+		return "", err
+	}
+	plan, err := r.compensation(ctx, who, runID, nodes)
 	if err != nil {
 		return "", err
 	}
@@ -39,6 +44,86 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 		return "", err
 	}
 	return view.SessionID, nil
+}
+
+// toUndo are the writes that a compensation is about: the one that is named, or all that
+// declare a compensation and are not undone, the last first.
+func (r *Runs) toUndo(ctx context.Context, run contracts.RunView, nodeID string) ([]string, error) {
+	undone, err := r.undone(ctx, run.RunID, nodeID)
+	if err != nil {
+		return nil, err
+	}
+	if nodeID != "" {
+		if by := undone[nodeID]; by != "" {
+			return nil, contracts.Errorf(contracts.CodeConflict, "%s of %s was undone already, by %s: look at it by \"run show\"", nodeID, run.RunID, by)
+		}
+		return []string{nodeID}, nil
+	}
+	if !run.State.Terminal() {
+		return nil, contracts.Errorf(contracts.CodeConflict, "%s is under way: cancel it, and then undo what it has done", run.RunID)
+	}
+	written := answer.Undoable(r.catalogs.Catalog(), run)
+	var out []string
+	for _, n := range written {
+		if undone[n.NodeID] == "" {
+			out = append(out, n.NodeID)
+		}
+	}
+	if len(out) == 0 {
+		return nil, contracts.Errorf(contracts.CodeConflict, "%s has done nothing that is left to undo", run.RunID)
+	}
+	return out, nil
+}
+
+// undone tells by which run writes of a run were undone before, by their nodes: by runs that
+// undo all of them, and for one node those that undo it alone, in the other way of asking.
+func (r *Runs) undone(ctx context.Context, runID, nodeID string) (map[string]string, error) {
+	view, err := r.runner.View(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	var asked []string
+	if nodeID != "" {
+		asked = []string{""}
+	} else {
+		for _, n := range view.Nodes {
+			if n.Kind == contracts.KindTool && n.State == contracts.NodeCompleted && n.Role == "" {
+				asked = append(asked, n.NodeID)
+			}
+		}
+		asked = append(asked, "")
+	}
+	out := map[string]string{}
+	for _, one := range asked {
+		for try := range maxUndos {
+			earlier, err := r.runner.View(ctx, undoID(runID, one, try))
+			if contracts.CodeOf(err) == contracts.CodeNotFound {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if nodeID == one && !earlier.State.Terminal() {
+				continue // a repeat is answered with it
+			}
+			for _, node := range undoneBy(earlier) {
+				out[node] = earlier.RunID
+			}
+		}
+	}
+	return out, nil
+}
+
+// undoneBy gives the nodes that a run has undone, or may yet undo.
+func undoneBy(undo contracts.RunView) []string {
+	var out []string
+	for _, n := range undo.Plan.Nodes {
+		came := slices.ContainsFunc(undo.Nodes, func(v contracts.NodeView) bool { return v.NodeID == n.NodeID && mayTakeEffect(v) })
+		if n.Kind == contracts.KindTool && n.Role == "" && (came || !undo.State.Terminal()) {
+			out = append(out, n.IntentID)
+		}
+	}
+	return out
 }
 
 // maxUndos is how often it may be tried to undo one write.
@@ -57,9 +142,12 @@ func (r *Runs) undo(ctx context.Context, sessionID string, plan contracts.Plan, 
 		if err != nil || !earlier.State.Terminal() {
 			return err
 		}
-		if mayHaveUndone(earlier) {
+		if nodeID != "" && slices.ContainsFunc(earlier.Nodes, mayTakeEffect) {
 			return contracts.Errorf(contracts.CodeConflict, "%s of %s was undone already, by %s: look at it by \"run show\"", nodeID, runID, earlier.RunID)
 		}
+	}
+	if nodeID == "" {
+		nodeID = "all"
 	}
 	return contracts.Errorf(contracts.CodeConflict, "%s of %s was tried to be undone %d times; undo it in its system", nodeID, runID, maxUndos)
 }
@@ -69,42 +157,33 @@ func undoID(runID, nodeID string, try int) string {
 	return "run_" + hex.EncodeToString(sum[:10])
 }
 
-// mayHaveUndone tells whether the call itself of an ended run took effect, as
-// far as anybody knows.
-func mayHaveUndone(run contracts.RunView) bool {
-	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
-		return n.Kind == contracts.KindTool && n.Role == "" && (n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown)
-	})
+// mayTakeEffect tells whether a step is a call itself that took effect, as far as anybody
+// knows.
+func mayTakeEffect(n contracts.NodeView) bool {
+	return n.Kind == contracts.KindTool && n.Role == "" && (n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown)
 }
 
-func (r *Runs) compensation(ctx context.Context, who access.Principal, runID, nodeID string) (contracts.Plan, error) {
+// compensation is the plan that undoes writes of a run, one after the other.
+func (r *Runs) compensation(ctx context.Context, who access.Principal, runID string, nodes []string) (contracts.Plan, error) {
 	snapshot, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
 		return contracts.Plan{}, err
 	}
-	node, scope, err := execution.CompletedCall(snapshot, nodeID)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
 	catalog := r.catalogs.Catalog()
-	entry, ok := catalog.Capability(node.Tool)
-	if !ok || entry.Capability.Metadata.Compensation == nil {
-		return contracts.Plan{}, contracts.Errorf(contracts.CodeUnsupported, "%s declares no compensation", node.Tool)
-	}
-	rule := entry.Capability.Metadata.Compensation
-	undo, err := catalog.Resolve(rule.Capability, entry.Domain)
-	if err != nil {
-		return contracts.Plan{}, err
-	}
-	params, _, err := expr.ResolveCall(rule.ParamMap, scope)
-	if err != nil {
-		return contracts.Plan{}, err
+	evidence := map[string][]contracts.EvidenceItem{}
+	var intents []contracts.Intent
+	for i, id := range nodes {
+		in, shown, err := undoing(catalog, snapshot, id)
+		if err != nil {
+			return contracts.Plan{}, err
+		}
+		if i > 0 {
+			in.After = []string{nodes[i-1]}
+		}
+		intents, evidence[id] = append(intents, in), shown
 	}
 	result, err := planner.Compile(planner.Request{
-		Goal: "undo " + nodeID + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances,
-		Intents: []contracts.Intent{{
-			ID: "i1", Domain: undo.Domain, Capability: undo.Capability.Name, Parameters: params, Confidence: 1, Source: "caller",
-		}},
+		Goal: "undo " + strings.Join(nodes, ", ") + " of " + runID, Catalog: catalog, Owner: who.Contract(), Instances: snapshot.Run.Plan.Instances, Intents: intents,
 	})
 	if err != nil {
 		return contracts.Plan{}, err
@@ -112,26 +191,43 @@ func (r *Runs) compensation(ctx context.Context, who access.Principal, runID, no
 	if len(result.Questions) > 0 {
 		return contracts.Plan{}, contracts.Errorf(contracts.CodeInvalid, "the compensation lacks something: %s", result.Questions[0].Prompt)
 	}
-	if err := named(&result.Plan, node.Evidence); err != nil {
+	for i := range result.Plan.Nodes {
+		named(&result.Plan.Nodes[i], evidence[result.Plan.Nodes[i].IntentID])
+	}
+	if result.Plan.PlanHash, err = planner.HashPlan(result.Plan); err != nil {
 		return contracts.Plan{}, err
 	}
 	return result.Plan, who.CoversPlan(result.Plan)
 }
 
-// named gives the gates of a plan the labels that its values were chosen by
-// when they were sent before.
-func named(plan *contracts.Plan, evidence []contracts.EvidenceItem) error {
+// undoing is what undoes one write of a run, and what its values were chosen by. The intent
+// is called as the write is.
+func undoing(catalog *contracts.Catalog, snapshot execution.Snapshot, nodeID string) (contracts.Intent, []contracts.EvidenceItem, error) {
+	node, scope, err := execution.CompletedCall(snapshot, nodeID)
+	if err != nil {
+		return contracts.Intent{}, nil, err
+	}
+	entry, ok := catalog.Capability(node.Tool)
+	if !ok || entry.Capability.Metadata.Compensation == nil {
+		return contracts.Intent{}, nil, contracts.Errorf(contracts.CodeUnsupported, "%s declares no compensation", node.Tool)
+	}
+	rule := entry.Capability.Metadata.Compensation
+	undo, err := catalog.Resolve(rule.Capability, entry.Domain)
+	if err != nil {
+		return contracts.Intent{}, nil, err
+	}
+	params, _, err := expr.ResolveCall(rule.ParamMap, scope)
+	return contracts.Intent{ID: nodeID, Domain: undo.Domain, Capability: undo.Capability.Name, Parameters: params, Confidence: 1, Source: "caller"}, node.Evidence, err
+}
+
+// named gives the gate of a call the labels that its values were chosen by when they were
+// sent before.
+func named(n *contracts.Node, evidence []contracts.EvidenceItem) {
 	evidence = slices.DeleteFunc(slices.Clone(evidence), func(e contracts.EvidenceItem) bool {
 		return !strings.HasSuffix(e.Path, ".facts.value") && !strings.HasSuffix(e.Path, ".facts.label")
 	})
-	for i := range plan.Nodes {
-		n := &plan.Nodes[i]
-		sent := contracts.Interrupt{Action: &contracts.Action{Parameters: n.Params}, Evidence: evidence}
-		if slices.ContainsFunc(slices.Collect(maps.Keys(n.Params)), func(name string) bool { return sent.Label(name) != "" }) {
-			n.Evidence = evidence
-		}
+	sent := contracts.Interrupt{Action: &contracts.Action{Parameters: n.Params}, Evidence: evidence}
+	if slices.ContainsFunc(slices.Collect(maps.Keys(n.Params)), func(name string) bool { return sent.Label(name) != "" }) {
+		n.Evidence = evidence
 	}
-	var err error
-	plan.PlanHash, err = planner.HashPlan(*plan)
-	return err
 }

@@ -314,7 +314,7 @@ func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
 	weak := len(segments) <= MaxSegments
 	var out []Segment
 	for _, p := range segments {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p) || completesMeans(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
@@ -333,6 +333,12 @@ func continuesRelativeClause(tokens []tokenize.Token, before, p Segment) bool {
 		}
 	}
 	return false
+}
+
+// completesMeans reports whether all that stands before a segment says with what its command
+// is to be carried out: "using the small model, build …".
+func completesMeans(tokens []tokenize.Token, before, p Segment) bool {
+	return tokens[before.From].Has(lexicon.PrepMeans) && !p.Sequence && !p.Subordinate
 }
 
 // isThirdPerson reports whether a word ends as the third person of an English verb does.

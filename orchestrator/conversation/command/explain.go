@@ -162,11 +162,14 @@ func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contrac
 	if len(written) == 0 {
 		return t, false, nil
 	}
+	if t.Topic == chat.All {
+		return c.compensate(ctx, t, run, "", "To undo, the last first:", summaries(answer.Undoable(c.catalogs.Catalog(), run)))
+	}
 	n, err := strconv.Atoi(cmp.Or(t.Topic, "1"))
 	if err != nil || n > len(written) || len(written) > 1 && t.Topic == "" {
-		lines := []string{"Which one? Write `undo` and its number.", ""}
-		for at, w := range written {
-			lines = append(lines, fmt.Sprintf("%d. %s", at+1, chat.Escape(cmp.Or(w.Summary, w.Title, w.Tool))))
+		lines := []string{"Which one? Write `undo` and its number, or `undo all` for all of them, the last first.", ""}
+		for at, w := range summaries(written) {
+			lines = append(lines, fmt.Sprintf("%d. %s", at+1, w))
 		}
 		t.Notice = strings.Join(lines, "\n")
 		return t, true, nil
@@ -176,7 +179,20 @@ func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contrac
 		t.Notice = "What became of it is not known, so it cannot be undone from here: " + chat.Escape(cmp.Or(w.Title, w.Tool)) + "."
 		return t, true, nil
 	}
-	session, err := c.runs.Compensate(ctx, t.By, run.RunID, w.NodeID)
+	return c.compensate(ctx, t, run, w.NodeID, "To undo:", summaries(written[n-1:n]))
+}
+
+func summaries(nodes []contracts.NodeView) []string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, chat.Escape(cmp.Or(n.Summary, n.Title, n.Tool)))
+	}
+	return out
+}
+
+// compensate begins the run that undoes a write, or all of a run, and says what that is.
+func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run contracts.RunView, nodeID, head string, what []string) (orchestrator.Turn, bool, error) {
+	session, err := c.runs.Compensate(ctx, t.By, run.RunID, nodeID)
 	if err != nil {
 		if Passing(err) {
 			return t, true, err
@@ -188,7 +204,7 @@ func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contrac
 	if err == nil && len(newest.Items) > 0 {
 		t.RunID = newest.Items[0].ID
 	}
-	t.Notice = "To undo: " + chat.Escape(cmp.Or(w.Summary, w.Title, w.Tool)) + "."
+	t.Notice = head + " " + strings.Join(what, "; ") + "."
 	return t, true, err
 }
 

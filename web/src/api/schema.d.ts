@@ -516,6 +516,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/runs/{id}/compensate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks to undo all that an ended run has done, the last first: one run in the same session, with a gate for each call whose policy asks for one. */
+        post: operations["compensateRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/runs/{id}/nodes/{node}/compensate": {
         parameters: {
             query?: never;
@@ -3767,6 +3786,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    compensateRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description "wait=30" lets the server hold the answer back until there is something to tell, at most 60 seconds (RFC 7240). */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionResponse"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -61,7 +61,9 @@ type TestRun struct {
 	site.FlowRef
 	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
 	Criteria []string     `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
-	Trials   int          `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
+	// Questions bounds how many of them are asked.
+	Questions int `json:"questions,omitempty" min:"1" max:"20" description:"How many questions to ask; all of the cases unless given"`
+	Trials    int `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
 }
 
 // TestReport is what tests showed.
@@ -116,6 +118,9 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	}
 	if len(in.Cases) == 0 {
 		in.Cases = generated(f, g, in.Criteria).Cases
+	}
+	if in.Questions > 0 {
+		in.Cases = in.Cases[:min(in.Questions, len(in.Cases))]
 	}
 	begun := time.Now()
 	wait := waitFor(ctx)

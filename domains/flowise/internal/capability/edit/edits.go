@@ -144,7 +144,7 @@ type Memory struct {
 	site.FlowRef
 	policy.Base
 	InPart
-	Memory string `json:"memory" min:"1" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory"`
+	Memory string `json:"memory" default:"kind:bufferMemory" max:"100" pattern:"^kind:[A-Za-z0-9_]+$" description:"Kind of memory, such as bufferMemory, which keeps the whole conversation"`
 	Size   int    `json:"size,omitempty" min:"1" max:"1000" description:"How many messages a window keeps"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -34,7 +35,8 @@ func (h *Historian) Register(svc *domainkit.Service) error {
 // ChangeFilter chooses changes.
 type ChangeFilter struct {
 	site.Place
-	Since      string `json:"since,omitempty" format:"date" description:"Since which day; since yesterday unless given"`
+	Since      string `json:"since,omitempty" format:"date" description:"Since which day; since yesterday unless given, of one chatflow since its first version"`
+	Until      string `json:"until,omitempty" format:"date" description:"Until which day; until now unless given"`
 	ChatflowID string `json:"chatflow_id,omitempty" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" description:"Only those of this chatflow"`
 	Limit      int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
@@ -52,6 +54,7 @@ type ChangeRow struct {
 
 // Changes are changes of flows, the newest first.
 type Changes struct {
+	// Since is the day that changes were looked for from; "" for all that are kept.
 	Since   string      `json:"since"`
 	Changes []ChangeRow `json:"changes"`
 	// Elsewhere counts those that were made in Flowise's own pages.
@@ -60,32 +63,38 @@ type Changes struct {
 
 // Summary says how many there are and whose.
 func (c Changes) Summary() string {
-	if len(c.Changes) == 0 {
-		return "nothing changed since " + c.Since
+	since := ""
+	if c.Since != "" {
+		since = " since " + c.Since
 	}
-	return fmt.Sprintf("%s since %s, %d of them in Flowise itself; the last: %s, %s",
-		present.Count(len(c.Changes), "change"), c.Since, c.Elsewhere, present.Clip(c.Changes[0].Name, 60), present.Clip(c.Changes[0].Change, 120))
+	if len(c.Changes) == 0 {
+		return "nothing changed" + since
+	}
+	last := c.Changes[0]
+	return fmt.Sprintf("%s%s, %d of them in Flowise itself; the last: %s, by %s at %s, %s", present.Count(len(c.Changes), "change"), since, c.Elsewhere,
+		present.Clip(last.Name, 60), last.By, last.At.UTC().Format("2006-01-02 15:04"), present.Clip(last.Change, 120))
 }
 
 // listChanges looks at the server first, so that what was edited a moment ago is
 // among them.
 func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in ChangeFilter) (Changes, error) {
-	since := h.site.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
-	if in.Since != "" {
-		var err error
-		if since, err = time.Parse(time.DateOnly, in.Since); err != nil {
-			return Changes{}, domainkit.Refusef(contracts.ErrInvalidParameters, "%q is no day such as 2026-01-31", in.Since)
-		}
+	since, until, err := h.period(in)
+	if err != nil {
+		return Changes{}, err
 	}
 	if _, err := Sweep(ctx, h.site, call.Instance); err != nil {
 		return Changes{}, err
 	}
-	list, err := h.site.Data.Changes(ctx, call.Instance, in.ChatflowID, since, in.Limit)
+	list, err := h.site.Data.Changes(ctx, call.Instance, in.ChatflowID, since, changesKept)
 	if err != nil {
 		return Changes{}, err
 	}
-	out := Changes{Since: since.Format(time.DateOnly), Changes: []ChangeRow{}}
-	for _, v := range list {
+	list = slices.DeleteFunc(list, func(v store.Version) bool { return !v.CreatedAt.Before(until) })
+	out := Changes{Changes: []ChangeRow{}}
+	if since.Unix() > 0 {
+		out.Since = since.Format(time.DateOnly)
+	}
+	for _, v := range list[:min(len(list), in.Limit)] {
 		row, err := h.rowOf(ctx, call, v)
 		if err != nil {
 			return Changes{}, err
@@ -97,6 +106,30 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 	}
 	out.Changes = present.Within(out.Changes, 5<<10)
 	return out, nil
+}
+
+// changesKept bounds how many changes of a period are looked at.
+const changesKept = 1000
+
+// period gives from when to when changes are wanted.
+func (h *Historian) period(in ChangeFilter) (since, until time.Time, err error) {
+	now := h.site.Now().UTC()
+	since, until = now.AddDate(0, 0, -1).Truncate(24*time.Hour), now.AddDate(0, 0, 1)
+	if in.ChatflowID != "" {
+		since = time.Unix(0, 0)
+	}
+	for given, day := range map[*time.Time]string{&since: in.Since, &until: in.Until} {
+		if day == "" {
+			continue
+		}
+		if *given, err = time.Parse(time.DateOnly, day); err != nil {
+			return since, until, domainkit.Refusef(contracts.ErrInvalidParameters, "%q is no day such as 2026-01-31", day)
+		}
+	}
+	if in.Until != "" {
+		until = until.AddDate(0, 0, 1) // the day belongs to it
+	}
+	return since, until, nil
 }
 
 // rowOf words one version by what it changed in the one before.

@@ -88,7 +88,7 @@ func (c CredentialCheck) Summary() string {
 		return "no, there is no credential of type " + strings.Join(c.Missing, ", none of type ")
 	}
 	if len(c.Found) == 0 {
-		return "no credentials are needed"
+		return "no credential is needed for that"
 	}
 	var names []string
 	for _, f := range c.Found[:min(5, len(c.Found))] {
@@ -107,6 +107,9 @@ func (r *Reader) checkCredentials(ctx context.Context, call domainkit.Call, in C
 		return CredentialCheck{}, err
 	}
 	out := CredentialCheck{Missing: []string{}, Stale: stale}
+	if len(in.Types)+len(in.NodeNames) == 0 {
+		return CredentialCheck{}, domainkit.Refusef(contracts.ErrInvalidParameters, "say for what: a type such as openAIApi, a node such as pinecone, or a company such as Anthropic")
+	}
 	for _, kinds := range needs {
 		fits := 0
 		for _, c := range all {

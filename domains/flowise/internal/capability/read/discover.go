@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
@@ -18,6 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
+	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
 // Nothing is a call without parameters.
@@ -82,8 +84,10 @@ type FlowFilter struct {
 	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
 	Uses     string `json:"uses,omitempty" max:"100" description:"Only flows that use this: a kind of node, its category such as memory, a model, or a credential by its name"`
 	Category string `json:"category,omitempty" max:"200" description:"Only flows of this category, which people also call their folder"`
-	// UnchangedSince leaves out what anybody changed on that day or later.
+	// UnchangedSince leaves out what anybody changed on that day or later, UnchangedUntil
+	// ends that time.
 	UnchangedSince string `json:"unchanged_since,omitempty" format:"date" description:"Only flows that nobody changed since this day"`
+	UnchangedUntil string `json:"unchanged_until,omitempty" format:"date" description:"Last day of the time in which nobody changed them; today unless given"`
 	Limit          int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
 
@@ -137,12 +141,43 @@ func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 	if in.Category != "" {
 		all = slices.DeleteFunc(all, func(f api.Flow) bool { return !inCategory(f, in.Category) })
 	}
-	if in.UnchangedSince != "" {
-		all = slices.DeleteFunc(all, func(f api.Flow) bool { return f.UpdatedDate.UTC().Format(time.DateOnly) >= in.UnchangedSince })
+	if in.UnchangedSince != "" || in.UnchangedUntil != "" {
+		if all, err = r.unchanged(ctx, call, all, in); err != nil {
+			return Flows{}, err
+		}
 	}
 	out := Flows{Total: len(all), Cut: cut}
 	for _, f := range all[:min(in.Limit, len(all))] {
 		out.Chatflows = append(out.Chatflows, rowOf(f))
+	}
+	return out, nil
+}
+
+// unchanged leaves the flows that nobody changed between two days. Flowise keeps only when
+// a flow was changed last; what was changed later as well is told by the kept versions.
+func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.Flow, in FlowFilter) ([]api.Flow, error) {
+	until := cmp.Or(in.UnchangedUntil, r.site.Now().UTC().Format(time.DateOnly))
+	within := func(at time.Time) bool {
+		day := at.UTC().Format(time.DateOnly)
+		return in.UnchangedSince <= day && day <= until
+	}
+	since, err := time.Parse(time.DateOnly, cmp.Or(in.UnchangedSince, "1970-01-01"))
+	if err != nil {
+		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "%q is no day such as 2026-01-31", in.UnchangedSince)
+	}
+	var out []api.Flow
+	for _, f := range all {
+		changed := within(f.UpdatedDate)
+		if !changed && f.UpdatedDate.UTC().Format(time.DateOnly) > until {
+			versions, err := r.site.Data.Changes(ctx, call.Instance, f.ID, since, 1000)
+			if err != nil {
+				return nil, err
+			}
+			changed = slices.ContainsFunc(versions, func(v store.Version) bool { return within(v.CreatedAt) })
+		}
+		if !changed {
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }

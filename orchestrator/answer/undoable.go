@@ -1,0 +1,52 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// Undoable are the writes of a run that took effect, are not taken back in it, and declare
+// what undoes them, the last first.
+func Undoable(catalog *contracts.Catalog, run contracts.RunView) []contracts.NodeView {
+	back := map[string]bool{}
+	for _, n := range run.Nodes {
+		if n.Undoes != "" && n.State == contracts.NodeCompleted {
+			back[n.Undoes], back[n.NodeID] = true, true
+		}
+	}
+	var out []contracts.NodeView
+	for _, n := range slices.Backward(run.Nodes) {
+		entry, known := catalog.Capability(n.Tool)
+		if known && !run.Plan.DryRun && !back[n.NodeID] && n.Kind == contracts.KindTool && n.Role == "" && n.State == contracts.NodeCompleted && entry.Capability.Metadata.Compensation != nil {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b contracts.NodeView) int { return finished(b).Compare(finished(a)) })
+	return out
+}
+
+func finished(n contracts.NodeView) time.Time {
+	if n.FinishedAt == nil {
+		return time.Time{}
+	}
+	return *n.FinishedAt
+}
+
+// stillDone says of a run that ended before its end what it has done, and how that is
+// taken back.
+func (c *composer) stillDone() {
+	if !c.view.State.Terminal() || c.view.State == contracts.RunCompleted {
+		return
+	}
+	var done []string
+	for _, n := range Undoable(c.catalog, c.view) {
+		done = append(done, cmp.Or(n.Summary, n.Title, n.Tool))
+	}
+	if len(done) > 0 {
+		c.text(contracts.BlockNote, "Done before that, and still so: "+strings.Join(done, "; ")+". Write `undo all` to have it taken back, the last first.")
+	}
+}
