@@ -231,6 +231,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/attack", Rooms: whole, Modules: []string{"github.com/golang-jwt/jwt/v5"}, Allows: []string{testHarness}},
+		{Dir: "internal/e2e/bridges", Rooms: append(whole, "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"), Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/smallmodel", Rooms: whole, Allows: []string{testHarness}},
 		{

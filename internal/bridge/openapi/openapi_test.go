@@ -322,6 +322,27 @@ func TestOneReferenceThatLeadsNowhereConcernsOneOperation(t *testing.T) {
 	}
 }
 
+// TestAReadIsTheSearchOfALookUp: of its list the value and the name of each item.
+func TestAReadIsTheSearchOfALookUp(t *testing.T) {
+	t.Parallel()
+	base, _ := shop(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("page") != "" {
+			_, _ = w.Write([]byte(`{"data":{"lamps":"none"}}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"data":{"lamps":[{"id":7,"name":"Hall"},{"name":"no id"},{"id":"8"}]},"total":3}`))
+	})
+	_, url := bridged(t, openapi.Config{Document: document(t, bundled), Base: base}, `{"tools":{"listLamps":{"matches":{"items":"data.lamps","value":"id","label":"name"}}}}`)
+	r := execute(t, url, "listLamps", `{}`)
+	if got, err := json.Marshal(r.Facts); err != nil || string(got) != `{"data":{},"matches":[{"label":"Hall","value":7},{"label":"8","value":"8"}],"total":3}` {
+		t.Errorf("%s %v", got, err)
+	}
+	if r := execute(t, url, "listLamps", `{"page":2}`); r.OK || r.Error.Type != contracts.ErrUpstream || r.Error.Effect != contracts.EffectNone {
+		t.Errorf("an answer without the list: %+v", r)
+	}
+}
+
 // TestACredentialInTheQueryIsNotTold when the API cannot be reached.
 func TestACredentialInTheQueryIsNotTold(t *testing.T) {
 	t.Parallel()
