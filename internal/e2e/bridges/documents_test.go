@@ -38,7 +38,7 @@ var documents = map[string]struct {
 }
 
 // TestDocumentsOfProducts are imported; what only reads is a read, and nothing else.
-// How long it takes is told, and measured in bench.
+// How long it takes is told.
 func TestDocumentsOfProducts(t *testing.T) {
 	dir := packages(t)
 	for name, doc := range documents {

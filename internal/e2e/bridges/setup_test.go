@@ -1,6 +1,7 @@
 package bridges_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +94,8 @@ func say(t *testing.T, c *client.Client, message string, gates int) contracts.Ru
 		}
 	}
 	if said, err = c.AwaitSession(t.Context(), said.SessionID); err != nil || len(said.RunIDs) == 0 {
-		t.Fatalf("%q: %v: %+v", message, err, said)
+		answer, _ := json.Marshal(said.Answer)
+		t.Fatalf("%q: %v: %+v: %s", message, err, said, answer)
 	}
 	run, err := c.Run(t.Context(), said.RunIDs[len(said.RunIDs)-1], wait)
 	if err != nil || run.State != contracts.RunCompleted {
