@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web bench-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean
+.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web bench-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean test-bridges
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ eval-conversations: build ## play the repository's conversations: by the local r
 
 test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
+
+test-bridges: ## play public MCP servers and OpenAPI documents through bridges, and MCP's conformance suite and inspector against /mcp; installs them from npm and PyPI once
+	BRIDGES=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/bridges/...
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...
@@ -166,7 +169,7 @@ nightly: ## everything, which takes hours: all cases, all under the race detecto
 	PHASES=examples,coverage,fuzzing,stateful EXAMPLES=12 MINUTES=10 $(MAKE) fuzz-api
 	$(if $(POSTGRES),$(MAKE) chaos ARGS="-seed $(SEED) -runs 2000 -every 2s -for 30m")
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./bench/...
-	@echo "nightly: all of it holds; make test-flowise test-chat-clients test-openwebui play what needs more than Go"
+	@echo "nightly: all of it holds; make test-flowise test-chat-clients test-bridges test-openwebui play what needs more than Go"
 
 nightly-sample: ## what SEED chooses of the night: packages under the race detector, fuzz targets, a benchmark, and a minute of chaos
 	@echo "nightly-sample: SEED=$(SEED)"

@@ -173,7 +173,7 @@ func adapterRooms() []Room {
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
 		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
 		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
-		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi"}},
+		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
 		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},
@@ -231,6 +231,7 @@ func edgeRooms() []Room {
 		{Dir: "internal/pgtest", Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e", Rooms: whole, Modules: []string{"github.com/google/go-cmp/cmp"}, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/attack", Rooms: whole, Modules: []string{"github.com/golang-jwt/jwt/v5"}, Allows: []string{testHarness}},
+		{Dir: "internal/e2e/bridges", Rooms: append(whole, "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"), Allows: []string{testHarness}},
 		{Dir: "internal/e2e/chatclients", Rooms: whole, Allows: []string{testHarness}},
 		{Dir: "internal/e2e/smallmodel", Rooms: whole, Allows: []string{testHarness}},
 		{

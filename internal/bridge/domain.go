@@ -302,6 +302,11 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 	if tool, ok := errors.AsType[*contracts.ToolError](err); ok && !c.Writes && tool.Effect == contracts.EffectUnknown {
 		tool.Effect = contracts.EffectNone
 	}
+	if err == nil && c.Tool.Matches != nil && !c.Writes {
+		if err := c.Tool.Matches.in(result.Facts); err != nil {
+			return result, domainkit.Failf(contracts.ErrUpstream, contracts.EffectNone, "%s: %s", c.Name, err.Error())
+		}
+	}
 	return result, err
 }
 

@@ -164,7 +164,9 @@ func (d *Domain) build(defs []Definition) (*serving, error) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "none of its %d operations can be served: %w", len(defs), unserved(out.findings))
 	}
 	out.service = svc
-	out.handler, err = svc.Handler()
+	if out.handler, err = svc.Handler(); contracts.CodeOf(err) == contracts.CodeTooLarge {
+		err = contracts.Errorf(contracts.CodeTooLarge, "its %d operations are too much for one domain; select those that are needed in the overlay: %w", len(out.digests), err)
+	}
 	return out, err
 }
 

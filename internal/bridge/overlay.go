@@ -53,8 +53,19 @@ type Tool struct {
 	// of a write.
 	KeyParam  string `json:"key_param,omitempty"`
 	KeyHeader string `json:"key_header,omitempty"`
+	// Matches makes a search of a read, for the look-ups of others.
+	Matches *Matches `json:"matches,omitempty"`
 	// ErrorEffect is what a write did that answers with an error [unknown].
 	ErrorEffect contracts.Effect `json:"error_effect,omitempty"`
+}
+
+// Matches says where the answer of a read has its list, and what of each item is the
+// value that a look-up wants, and how that is called.
+type Matches struct {
+	Items  string `json:"items,omitempty"` // a path with dots ["items"]
+	Value  string `json:"value"`
+	Label  string `json:"label"`
+	Detail string `json:"detail,omitempty"`
 }
 
 // ParseOverlay reads an overlay in YAML, of which JSON is a part. Unknown keys are

@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -38,6 +40,38 @@ func Result(value any, text string) (contracts.ToolResult, error) {
 	r.Facts = shortened(facts)
 	r.Artifacts = map[string]json.RawMessage{"result": raw}
 	return r, nil
+}
+
+// in replaces the list of an answer by the matches that a look-up reads.
+func (m Matches) in(facts map[string]any) error {
+	holder, name := facts, cmp.Or(m.Items, "items")
+	for {
+		head, rest, deeper := strings.Cut(name, ".")
+		if !deeper {
+			break
+		}
+		holder, _ = holder[head].(map[string]any)
+		name = rest
+	}
+	items, ok := holder[name].([]any)
+	if !ok {
+		return contracts.Errorf(contracts.CodeInvalid, "the answer has no list %s to search in", cmp.Or(m.Items, "items"))
+	}
+	matches := []any{}
+	for _, item := range items {
+		of, _ := item.(map[string]any)
+		if of[m.Value] == nil {
+			continue
+		}
+		match := map[string]any{"value": of[m.Value], "label": fmt.Sprint(cmp.Or(of[m.Label], of[m.Value]))}
+		if text, ok := of[m.Detail].(string); ok && m.Detail != "" {
+			match["detail"] = text
+		}
+		matches = append(matches, match)
+	}
+	delete(holder, name)
+	facts["matches"] = matches
+	return nil
 }
 
 // shortened keeps what fits, the members in order, lists and texts as far as they

@@ -27,6 +27,8 @@ type document struct {
 	schemas map[string]any
 	// old tells that schemas are those of OpenAPI 3.0.
 	old bool
+	// broken are the operations that refer to something that cannot be resolved.
+	broken []*operation
 }
 
 // load reads a document from a file or a URL. What it refers to is read from below
@@ -47,25 +49,22 @@ func load(ctx context.Context, place string, remote []string, client *http.Clien
 		}
 		r.root = root
 	}
-	loader := &openapi3.Loader{Context: ctx, IsExternalRefsAllowed: true, ReadFromURIFunc: r.read}
-	api, err := loader.LoadFromURI(at)
+	loader := &openapi3.Loader{Context: ctx}
+	text, err := r.read(loader, at)
 	if err != nil {
 		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document cannot be read: %w", err)
 	}
-	if !strings.HasPrefix(api.OpenAPI, "3.") {
-		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document is of OpenAPI %q; 3.0 and 3.1 are understood", api.OpenAPI)
+	o := &outline{place: at, targets: map[string]target{}, read: func(at *url.URL) ([]byte, error) { return r.read(loader, at) }}
+	if o.root, err = parseOutline(text); err != nil {
+		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document is neither JSON nor YAML: %w", err)
 	}
-	api.InternalizeRefs(ctx, nil)
-	d := document{api: api, old: strings.HasPrefix(api.OpenAPI, "3.0"), schemas: map[string]any{}}
-	if api.Components == nil {
-		return d, nil
+	if version, _ := o.root["openapi"].(string); !strings.HasPrefix(version, "3.") {
+		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document is of OpenAPI %q; 3.0 and 3.1 are understood", version)
 	}
-	for name, schema := range api.Components.Schemas {
-		if d.schemas[name], err = plain(schema); err != nil {
-			return d, err
-		}
-	}
-	return d, nil
+	broken := o.reduce()
+	d, err := o.document(ctx, r.read)
+	d.broken = broken
+	return d, err
 }
 
 // plain gives a part of the document as JSON.

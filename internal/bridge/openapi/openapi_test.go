@@ -231,7 +231,7 @@ func TestWhatAnAPIAnswersIsToldWithItsEffect(t *testing.T) {
 }
 
 // TestADocumentRefersToNothingElseThanItMay: no file of the machine, no address of
-// the inside.
+// the inside. Only the operation that needs it is not served.
 func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 	t.Parallel()
 	inside, asked := shop(t, petAnswer)
@@ -239,13 +239,107 @@ func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 		"a file of the machine": "file:///etc/hostname#/x", "a file above": "../../../../../../etc/hostname#/x",
 		"an inside address": inside + "/x.json#/x", "another kind of address": "ftp://elsewhere.example/x#/x",
 	} {
-		text := "openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths:\n  /x:\n    get:\n      responses: {'200': {description: x, content: {application/json: {schema: {$ref: '" + ref + "'}}}}}\n"
-		if _, err := openapi.New(t.Context(), openapi.Config{Document: document(t, text), Base: "https://x.example"}); contracts.CodeOf(err) != contracts.CodeInvalid {
+		text := "openapi: 3.0.3\ninfo: {title: x, version: '1'}\npaths:\n  /x:\n    get:\n      operationId: getX\n" +
+			"      parameters: [{name: x, in: query, schema: {$ref: '" + ref + "'}}]\n" +
+			"      responses: {'200': {description: x, content: {application/json: {schema: {$ref: '" + ref + "'}}}}}\n" +
+			"  /y:\n    get:\n      operationId: getY\n      responses: {'200': {description: y}}\n"
+		api, err := openapi.New(t.Context(), openapi.Config{Document: document(t, text), Base: "https://x.example"})
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		faults := map[string]string{}
+		defs, err := api.Definitions(t.Context())
+		for _, d := range defs {
+			faults[d.Name] = d.Fault
+		}
+		if err != nil || len(faults) != 2 || !strings.Contains(faults["getX"], "it refers to") || faults["getY"] != "" {
+			t.Errorf("%s: %v %v", name, faults, err)
 		}
 	}
 	if len(asked) != 0 {
 		t.Error("the inside was asked")
+	}
+}
+
+// bundled is as tools write it that make one document of many: parts are referred to
+// where they happen to stand.
+const bundled = `
+openapi: 3.0.3
+info: {title: x, version: '1'}
+paths:
+  /lamps:
+    get:
+      operationId: listLamps
+      parameters: [{name: page, in: query, schema: {type: integer, minimum: 1}}]
+      responses:
+        '200': {description: x, content: {application/json: {schema: {type: object, properties: {colour: {type: string, enum: [red, green]}}}}}}
+    post:
+      operationId: addLamp
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema: {type: object, required: [example], properties: {example: {type: string}, colour: {$ref: '#/paths/~1lamps/get/responses/200/content/application~1json/schema/properties/colour'}}}
+      responses: {'201': {description: x}}
+  /rooms:
+    get:
+      operationId: listRooms
+      parameters: [{$ref: '#/paths/~1lamps/get/parameters/0'}]
+      responses: {'200': {description: x, content: {application/json: {schema: {$ref: '#/components/schemas/Absent'}}}}}
+    post:
+      operationId: addRoom
+      requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Room'}}}}
+      responses: {'201': {description: x}}
+components:
+  schemas:
+    Room: {type: object, properties: {doors: {type: array, items: {$ref: '#/components/schemas/Door'}}}}
+    Door: {type: object, properties: {room: {$ref: '#/components/schemas/Room'}, lock: {$ref: 'locks/lock.yaml#/Lock'}}}
+`
+
+// TestOneReferenceThatLeadsNowhereConcernsOneOperation, and an answer's none.
+func TestOneReferenceThatLeadsNowhereConcernsOneOperation(t *testing.T) {
+	t.Parallel()
+	base, asked := shop(t, petAnswer)
+	d, url := bridged(t, openapi.Config{Document: document(t, bundled), Base: base}, "")
+	found, err := d.Findings(t.Context())
+	if err != nil || len(found) != 4 {
+		t.Fatal(found, err)
+	}
+	for _, f := range found {
+		if broken := f.Operation == "addRoom"; f.Served() == broken || broken != strings.Contains(f.Why, "it refers to locks/lock.yaml") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if r := execute(t, url, "addLamp", `{"example":"one","colour":"blue"}`); r.OK || !strings.Contains(r.Error.Message, "colour") {
+		t.Errorf("a colour that is none of the document's: %+v", r)
+	}
+	if r := execute(t, url, "listRooms", `{"page":0}`); r.OK {
+		t.Errorf("a page below the first: %+v", r)
+	}
+	if r := execute(t, url, "addLamp", `{"example":"one","colour":"red"}`); !r.OK || len(asked) != 1 {
+		t.Errorf("%+v, asked %d times", r, len(asked))
+	}
+}
+
+// TestAReadIsTheSearchOfALookUp: of its list the value and the name of each item.
+func TestAReadIsTheSearchOfALookUp(t *testing.T) {
+	t.Parallel()
+	base, _ := shop(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("page") != "" {
+			_, _ = w.Write([]byte(`{"data":{"lamps":"none"}}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"data":{"lamps":[{"id":7,"name":"Hall"},{"name":"no id"},{"id":"8"}]},"total":3}`))
+	})
+	_, url := bridged(t, openapi.Config{Document: document(t, bundled), Base: base}, `{"tools":{"listLamps":{"matches":{"items":"data.lamps","value":"id","label":"name"}}}}`)
+	r := execute(t, url, "listLamps", `{}`)
+	if got, err := json.Marshal(r.Facts); err != nil || string(got) != `{"data":{},"matches":[{"label":"Hall","value":7},{"label":"8","value":"8"}],"total":3}` {
+		t.Errorf("%s %v", got, err)
+	}
+	if r := execute(t, url, "listLamps", `{"page":2}`); r.OK || r.Error.Type != contracts.ErrUpstream || r.Error.Effect != contracts.EffectNone {
+		t.Errorf("an answer without the list: %+v", r)
 	}
 }
 

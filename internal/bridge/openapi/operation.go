@@ -39,9 +39,9 @@ const inBody = "body"
 
 // operations lists what the document offers, by path and method.
 func (d document) operations() []*operation {
-	var out []*operation
+	out := slices.Clone(d.broken)
 	if d.api.Paths == nil {
-		return nil
+		return out
 	}
 	all := d.api.Paths.Map()
 	for _, path := range slices.Sorted(maps.Keys(all)) {

@@ -164,15 +164,10 @@ func (j *jsonSchema) flat(v any) (properties map[string]any, required []string, 
 	if properties, ok = j.properties(s["properties"]).(map[string]any); !ok || len(properties) == 0 {
 		return nil, nil, false
 	}
-	for _, name := range asList(j.object(s)["required"]) {
+	for _, name := range list(j.object(s)["required"]) {
 		if text, ok := name.(string); ok {
 			required = append(required, text)
 		}
 	}
 	return properties, required, true
-}
-
-func asList(v any) []any {
-	list, _ := v.([]any)
-	return list
 }

@@ -1,0 +1,312 @@
+package openapi
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/oasdiff/yaml"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/internal/bridge"
+)
+
+// outline is a document as plain JSON, before the library reads it. What requests do
+// not need is taken out of it first: it is most of a large document, and what is wrong
+// there concerns no call.
+type outline struct {
+	root  map[string]any
+	place *url.URL
+	read  func(*url.URL) ([]byte, error)
+	// targets are what was found out about each reference.
+	targets map[string]target
+}
+
+// target is what a reference leads to.
+type target struct {
+	refs  []string // in turn
+	fault string   // why it leads nowhere
+	other bool     // it leads to another document
+}
+
+func parseOutline(text []byte) (map[string]any, error) {
+	if trimmed := strings.TrimLeft(string(text[:min(len(text), 64)]), " \t\r\n\ufeff"); !strings.HasPrefix(trimmed, "{") {
+		var err error
+		if text, err = yaml.YAMLToJSON(text); err != nil {
+			return nil, err
+		}
+	}
+	var root map[string]any
+	return root, contracts.Decode(text, &root)
+}
+
+// methods are those of a path item, in the order of their names.
+var methods = []string{
+	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions,
+	http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
+}
+
+// ofOperation is what a request needs of an operation.
+var ofOperation = []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "security"}
+
+// reduce leaves what requests need of what can be resolved. It gives the operations
+// that refer to something that cannot.
+func (o *outline) reduce() []*operation {
+	for k := range o.root {
+		if !slices.Contains([]string{"openapi", "info", "servers", "paths", "components", "jsonSchemaDialect"}, k) {
+			delete(o.root, k)
+		}
+	}
+	var broken []*operation
+	used := map[string]bool{}
+	paths := object(o.root["paths"])
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		item := object(paths[path])
+		if fault := o.reach(map[string]any{"$ref": item["$ref"], "parameters": item["parameters"]}, used); fault != "" {
+			broken = append(broken, brokenOperation("", path, nil, fault))
+			delete(paths, path)
+			continue
+		}
+		for _, method := range methods {
+			op := object(item[strings.ToLower(method)])
+			if fault := o.reach([]any{op["parameters"], op["requestBody"]}, used); fault != "" {
+				broken = append(broken, brokenOperation(method, path, op, fault))
+				delete(item, strings.ToLower(method))
+			}
+		}
+	}
+	for _, item := range paths { // only now: parameters may refer to parts of answers
+		for _, method := range methods {
+			if op, ok := object(item)[strings.ToLower(method)].(map[string]any); ok {
+				maps.DeleteFunc(op, func(k string, _ any) bool { return !slices.Contains(ofOperation, k) })
+				op["responses"] = map[string]any{"default": map[string]any{"description": ""}} // the library wants one
+			}
+		}
+	}
+	o.reduceComponents(used)
+	return broken
+}
+
+// reduceComponents leaves those that operations refer to.
+func (o *outline) reduceComponents(used map[string]bool) {
+	whole := false // another document may refer to any of them
+	for ref := range used {
+		whole = whole || o.targets[ref].other
+	}
+	all := object(o.root["components"])
+	for kind, members := range all {
+		switch kind {
+		case "securitySchemes":
+		case "schemas", "parameters", "requestBodies", "pathItems", "headers":
+			for name, member := range object(members) {
+				ref := "#/components/" + kind + "/" + contracts.EscapeToken(name)
+				if !used[ref] && (!whole || o.reach(member, map[string]bool{}) != "") {
+					delete(object(members), name)
+				}
+			}
+		default:
+			delete(all, kind)
+		}
+	}
+}
+
+func brokenOperation(method, path string, from map[string]any, fault string) *operation {
+	name, _ := from["operationId"].(string)
+	if name == "" {
+		name = strings.TrimSpace(method + " " + path)
+	}
+	text, _ := from["summary"].(string)
+	op := &operation{method: method, path: path}
+	op.definition = bridge.Definition{Name: name, Description: text, Path: path, Plain: true, Fault: fault, InputSchema: json.RawMessage(`{"type":"object"}`)}
+	for _, tag := range list(from["tags"]) {
+		if text, ok := tag.(string); ok {
+			op.definition.Tags = append(op.definition.Tags, text)
+		}
+	}
+	return op
+}
+
+// reach adds everything that v refers to, in turn, to used, unless a part of it leads
+// nowhere: then it gives the reason.
+func (o *outline) reach(v any, used map[string]bool) (fault string) {
+	var next []string
+	o.references(v, &next)
+	met := map[string]bool{}
+	for len(next) > 0 {
+		ref := next[len(next)-1]
+		next = next[:len(next)-1]
+		if met[ref] || used[ref] {
+			continue
+		}
+		met[ref] = true
+		t := o.target(ref)
+		if t.fault != "" {
+			return t.fault
+		}
+		next = append(next, t.refs...)
+	}
+	maps.Copy(used, met)
+	return ""
+}
+
+// references lists what a part of the document refers to. What no request needs, and
+// the library would follow, is taken out.
+func (o *outline) references(v any, out *[]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			o.references(item, out)
+		}
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			v["$ref"] = o.hoisted(ref)
+			*out = append(*out, o.hoisted(ref))
+		}
+		for k, member := range v {
+			_, isObject := member.(map[string]any)
+			switch k {
+			case "enum", "const", "default":
+			case "properties", "patternProperties", "$defs", "dependentSchemas": // named freely
+				for _, schema := range object(member) {
+					o.references(schema, out)
+				}
+			case "example", "discriminator", "xml", "externalDocs":
+				delete(v, k)
+			case "examples":
+				if isObject { // of a parameter or a body; those of a schema are a list
+					delete(v, k)
+				}
+			default:
+				o.references(member, out)
+			}
+		}
+	}
+}
+
+// hoisted makes a component of a part of the document that is no component and is
+// referred to, and gives the reference to that.
+func (o *outline) hoisted(ref string) string {
+	pointer, local := strings.CutPrefix(ref, "#/")
+	tokens := strings.Split(pointer, "/")
+	if !local || len(tokens) == 3 && tokens[0] == "components" {
+		return ref
+	}
+	v, there := o.at(tokens)
+	if !there {
+		return ref
+	}
+	kind := "schemas"
+	if parent := tokens[len(tokens)-2]; parent == "parameters" {
+		kind = parent
+	}
+	name := "part_" + contracts.HashBytes([]byte(pointer))[:12]
+	all := object(o.root["components"])
+	if all == nil {
+		all = map[string]any{}
+		o.root["components"] = all
+	}
+	if object(all[kind]) == nil {
+		all[kind] = map[string]any{}
+	}
+	object(all[kind])[name] = v
+	return "#/components/" + kind + "/" + name
+}
+
+// at follows a JSON pointer.
+func (o *outline) at(tokens []string) (v any, there bool) {
+	v = o.root
+	for _, token := range tokens {
+		if plain, err := url.PathUnescape(token); err == nil {
+			token = plain
+		}
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil, false
+			}
+			v = parent[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, v != nil
+}
+
+// target finds what a reference leads to.
+func (o *outline) target(ref string) target {
+	if t, known := o.targets[ref]; known {
+		return t
+	}
+	t := o.resolve(ref)
+	o.targets[ref] = t
+	return t
+}
+
+func (o *outline) resolve(ref string) target {
+	elsewhere, pointer, _ := strings.Cut(ref, "#")
+	if elsewhere != "" {
+		at, err := url.Parse(elsewhere)
+		if err == nil {
+			_, err = o.read(o.place.ResolveReference(at))
+		}
+		if err != nil {
+			return target{fault: "it refers to " + contracts.CleanSummary(ref) + ": " + contracts.CleanSummary(err.Error())}
+		}
+		return target{other: true}
+	}
+	v, there := o.at(strings.Split(strings.TrimPrefix(pointer, "/"), "/"))
+	if !there {
+		return target{fault: "it refers to " + contracts.CleanSummary(ref) + ", which the document does not have"}
+	}
+	var t target
+	o.references(v, &t.refs)
+	return t
+}
+
+func object(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// document reads what is left of it with the library.
+func (o *outline) document(ctx context.Context, read openapi3.ReadFromURIFunc) (document, error) {
+	raw, err := json.Marshal(o.root)
+	if err != nil {
+		return document{}, err
+	}
+	loader := &openapi3.Loader{Context: ctx, IsExternalRefsAllowed: true, ReadFromURIFunc: read}
+	api, err := loader.LoadFromDataWithPath(raw, o.place)
+	if err != nil {
+		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document cannot be read: %w", err)
+	}
+	d := document{api: api, old: strings.HasPrefix(api.OpenAPI, "3.0"), schemas: object(object(o.root["components"])["schemas"])}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(o.targets)), func(t target) bool { return t.other }) {
+		return d, nil
+	}
+	api.InternalizeRefs(ctx, nil)
+	d.schemas = map[string]any{}
+	if api.Components == nil {
+		return d, nil
+	}
+	for name, schema := range api.Components.Schemas {
+		if d.schemas[name], err = plain(schema); err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
