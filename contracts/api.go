@@ -24,8 +24,8 @@ type PlanRequest struct {
 // one.
 type PlanPreview struct {
 	// Outcome says how the words were understood; accept for intents as data.
-	Outcome GateOutcome `json:"outcome"`
-	Intents []Intent    `json:"intents,omitempty"`
+	Outcome ReadingOutcome `json:"outcome"`
+	Intents []Intent       `json:"intents,omitempty"`
 	// Questions must be answered before there is a plan.
 	Questions []Interrupt   `json:"questions,omitempty"`
 	Choices   []Alternative `json:"choices,omitempty"`

@@ -43,12 +43,12 @@ type Evidence struct {
 	P float64 `json:"p"`
 }
 
-// GateOutcome is what the confidence gate says of an intent.
-type GateOutcome string
+// ReadingOutcome is what the confidence gate says of an intent.
+type ReadingOutcome string
 
 // The outcomes.
 const (
-	GateAccept  GateOutcome = "accept"
-	GateClarify GateOutcome = "clarify"
-	GateDecline GateOutcome = "decline"
+	GateAccept  ReadingOutcome = "accept"
+	GateClarify ReadingOutcome = "clarify"
+	GateDecline ReadingOutcome = "decline"
 )

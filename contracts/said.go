@@ -69,8 +69,8 @@ const (
 	FromModel    Provenance = "model"
 )
 
-// Unread returns the texts of the words that have one of the classes, in order.
-func (s *Said) Unread(classes ...WordClass) []string {
+// Texts returns the texts of the words that have one of the classes, in order.
+func (s *Said) Texts(classes ...WordClass) []string {
 	if s == nil {
 		return nil
 	}
@@ -83,10 +83,10 @@ func (s *Said) Unread(classes ...WordClass) []string {
 	return out
 }
 
-// Marked tells whether something that was said is not in the action: words that
+// LeavesWordsOut tells whether something that was said is not in the action: words that
 // are beside it, or binding ones that the requester agreed to leave out. What is
 // marked takes no bulk approval and no standing permission.
-func (s *Said) Marked() bool { return len(s.Unread(WordBeside, WordBinding)) > 0 }
+func (s *Said) LeavesWordsOut() bool { return len(s.Texts(WordBeside, WordBinding)) > 0 }
 
 // With gives a copy in which a parameter's value comes from elsewhere. It may be
 // called on nil.
@@ -147,7 +147,7 @@ func (s *Said) Unagreed() []string {
 			open.Words = append(open.Words, w)
 		}
 	}
-	return open.Unread(WordBinding)
+	return open.Texts(WordBinding)
 }
 
 // Agree gives a copy in which the requester wants the action without its binding
@@ -184,7 +184,7 @@ func (s *Said) Lines() [][2]string {
 		name  string
 		class WordClass
 	}{{"not used", WordBeside}, {"left out, as agreed", WordBinding}, {"said aside", WordAside}} {
-		if words := s.Unread(part.class); len(words) > 0 {
+		if words := s.Texts(part.class); len(words) > 0 {
 			out = append(out, [2]string{part.name, "“" + CleanSummary(strings.Join(words, "” “")) + "”"})
 		}
 	}

@@ -24,7 +24,7 @@ func said() *contracts.Said {
 
 func TestUnreadWordsAreNamed(t *testing.T) {
 	t.Parallel()
-	if got := said().Unread(contracts.WordBinding); !slices.Equal(got, []string{"half"}) {
+	if got := said().Texts(contracts.WordBinding); !slices.Equal(got, []string{"half"}) {
 		t.Errorf("unread: %q", got)
 	}
 }
@@ -34,7 +34,7 @@ func TestWhatIsAgreedStaysMarked(t *testing.T) {
 	t.Parallel()
 	before := said()
 	after := before.Agree()
-	if before.Words[2].Agreed || !after.Words[2].Agreed || after.Words[1].Agreed || !after.Marked() {
+	if before.Words[2].Agreed || !after.Words[2].Agreed || after.Words[1].Agreed || !after.LeavesWordsOut() {
 		t.Errorf("before %+v, after %+v", before.Words, after.Words)
 	}
 }
@@ -47,7 +47,7 @@ func TestAValueFromElsewhereLeavesTheOriginalAlone(t *testing.T) {
 		t.Errorf("before %v, after %v", before.Values, after.Values)
 	}
 	var none *contracts.Said
-	if none.With("x", contracts.FromDefault).Values["x"] != contracts.FromDefault || none.Marked() || none.Agree() != nil {
+	if none.With("x", contracts.FromDefault).Values["x"] != contracts.FromDefault || none.LeavesWordsOut() || none.Agree() != nil {
 		t.Error("nothing was said, and yet something is marked")
 	}
 }

@@ -54,8 +54,8 @@ func ActOf(ctx context.Context) (Act, bool) {
 	return a.Act, true
 }
 
-// Recorded ends the act of a context.
-func Recorded(ctx context.Context) {
+// MarkRecorded ends the act of a context.
+func MarkRecorded(ctx context.Context) {
 	if a, ok := ctx.Value(actOf{}).(*pendingAct); ok {
 		a.recorded.Store(true)
 	}

@@ -14,18 +14,18 @@ import (
 // caller is a kind of node that calls a capability.
 type caller interface {
 	// broken takes a reply after which nobody knows what happened.
-	broken(t *turn, r Reply)
+	broken(t *activation, r Reply)
 }
 
 // beginAttempt counts an exchange, unless it asks for work that was accepted.
-func beginAttempt(t *turn) {
+func beginAttempt(t *activation) {
 	if t.row.Operation == "" || t.row.AttemptAt.IsZero() {
 		t.row.AttemptAt = t.now()
 		t.row.Attempts++
 	}
 }
 
-func newCall(t *turn, entry *contracts.CapabilityEntry, params map[string]any) Call {
+func newCall(t *activation, entry *contracts.CapabilityEntry, params map[string]any) Call {
 	plan := &t.run.Run.Plan
 	return Call{
 		Entry: entry, Parameters: params,
@@ -40,7 +40,7 @@ func newCall(t *turn, entry *contracts.CapabilityEntry, params map[string]any) C
 
 // instanceOf is the node's own for its own domain, else what the plan chose for
 // the other domain.
-func instanceOf(t *turn, entry *contracts.CapabilityEntry) string {
+func instanceOf(t *activation, entry *contracts.CapabilityEntry) string {
 	if t.n.entry != nil && t.n.entry.Domain == entry.Domain && t.n.Spec.Instance != "" {
 		return t.n.Spec.Instance
 	}
@@ -48,7 +48,7 @@ func instanceOf(t *turn, entry *contracts.CapabilityEntry) string {
 }
 
 // exchangeTime is what is left of the attempt, at most one exchange.
-func exchangeTime(t *turn) time.Duration {
+func exchangeTime(t *activation) time.Duration {
 	left := t.row.AttemptAt.Add(t.n.policy.Timeout()).Sub(t.now())
 	return min(max(left, 0), contracts.MaxExchange)
 }
@@ -68,7 +68,7 @@ func callEnd(d done) contracts.Event {
 }
 
 // putBack leaves an exchange that was cut off by the stop to the next owner.
-func putBack(t *turn, done task) {
+func putBack(t *activation, done task) {
 	switch done {
 	case taskCall:
 		t.row.Attempts, t.row.AttemptAt = max(t.row.Attempts-1, 0), noTime
@@ -80,7 +80,7 @@ func putBack(t *turn, done task) {
 }
 
 // poll asks again for accepted work, within the time of the attempt.
-func poll(t *turn, k caller, r Reply) {
+func poll(t *activation, k caller, r Reply) {
 	t.row.Operation, t.row.WaitingSince = r.Operation, noTime
 	next := t.now().Add(min(max(cmp.Or(r.RetryAfter, time.Second), firstBackoff), contracts.MaxExchange))
 	if next.After(t.row.AttemptAt.Add(t.n.policy.Timeout())) {
@@ -92,7 +92,7 @@ func poll(t *turn, k caller, r Reply) {
 }
 
 // busy waits as the domain asks; the attempt does not count.
-func busy(t *turn, k caller, r Reply) {
+func busy(t *activation, k caller, r Reply) {
 	if t.row.Operation != "" {
 		poll(t, k, Reply{Operation: t.row.Operation, RetryAfter: r.RetryAfter})
 		return
@@ -111,13 +111,13 @@ func busy(t *turn, k caller, r Reply) {
 }
 
 // retryNotSent tries again whatever the idempotency is: nothing was sent.
-func retryNotSent(t *turn, r Reply) bool {
+func retryNotSent(t *activation, r Reply) bool {
 	return retry(t, r, contracts.RepeatableAttempts)
 }
 
 // retry sends again after back-off while attempts and time are left; false says
 // that none are. A call has at least so many attempts.
-func retry(t *turn, r Reply, least int) bool {
+func retry(t *activation, r Reply, least int) bool {
 	if t.row.Attempts >= max(t.n.policy.Attempts(), least) || !mayTryAgain(t) {
 		return false
 	}
@@ -125,7 +125,7 @@ func retry(t *turn, r Reply, least int) bool {
 	return true
 }
 
-func retryLater(t *turn, r Reply) {
+func retryLater(t *activation, r Reply) {
 	t.row.AttemptAt = noTime
 	wait := max(backoff(t.row.Attempts), min(r.RetryAfter, time.Hour))
 	t.queue(cmp.Or(r.Message, "the next attempt"), t.now().Add(wait))
@@ -152,7 +152,7 @@ func jittered(d time.Duration) time.Duration {
 
 // keep takes over what a run keeps of a result: raw output goes apart and
 // expires, artifacts are stored once by their hash.
-func keep(t *turn, r contracts.ToolResult) {
+func keep(t *activation, r contracts.ToolResult) {
 	runID := t.run.Run.ID
 	t.row.Result = &Result{Summary: t.masked(r.Summary), Facts: r.Facts}
 	t.row.Operation, t.row.Error = "", nil
@@ -181,7 +181,7 @@ func keep(t *turn, r contracts.ToolResult) {
 }
 
 // recheck prepares a call anew from what is declared now, after a 404 or 412.
-func recheck(t *turn) {
+func recheck(t *activation) {
 	if !t.row.Rechecked {
 		t.row.Attempts, t.row.Step = max(t.row.Attempts-1, 0), model.StepNone
 		if t.n.Intent != nil {
@@ -192,9 +192,9 @@ func recheck(t *turn) {
 }
 
 // refetch has what is declared fetched, once: another server may know more by now.
-func refetch(t *turn) {
+func refetch(t *activation) {
 	if t.row.Rechecked {
-		changed(t)
+		askAboutChange(t)
 		return
 	}
 	t.row.Rechecked = true

@@ -13,7 +13,7 @@ import (
 // withinBudgets tells whether a write may go on: none of its workflow's own budgets
 // is used beyond its limit. Else a person is asked, before the gate and before
 // anything is sent.
-func withinBudgets(t *turn) bool {
+func withinBudgets(t *activation) bool {
 	frame := t.n.Spec.Frame
 	for _, name := range model.OwnBudgets(t.run, frame) {
 		b, err := model.BudgetOf(t.run, frame, name)
@@ -31,7 +31,7 @@ func withinBudgets(t *turn) bool {
 }
 
 // overBudget holds a step that one of the run's budgets has nothing left for.
-func overBudget(t *turn, name string) {
+func overBudget(t *activation, name string) {
 	b, err := model.BudgetOf(t.run, t.n.Spec.Frame, name)
 	if err != nil {
 		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
@@ -40,7 +40,7 @@ func overBudget(t *turn, name string) {
 	ask(t, b)
 }
 
-func ask(t *turn, b model.Budget) {
+func ask(t *activation, b model.Budget) {
 	used, limit := number(b.Used), number(b.Limit)
 	prompt := fmt.Sprintf("%s: %s is used up, %s of %s. Go on?", contracts.CleanSummary(t.n.Spec.Title), b.Name, used, limit)
 	if t.run.Run.Plan.Unattended {
@@ -71,8 +71,8 @@ const maxRaise = 1e9
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// raised takes what was answered about a budget: a new limit, or the end.
-func raised(t *turn, last contracts.InterruptDecided) {
+// takeNewLimit takes what was answered about a budget: a new limit, or the end.
+func takeNewLimit(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	if gate.Response == contracts.SayStop {
 		t.row = nil

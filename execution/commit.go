@@ -92,7 +92,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 	}
 	t, chain, err := o.pending.transition(state, end)
 	if err != nil {
-		o.broken(err)
+		o.abandon(err)
 		return Committed{}, false
 	}
 	for tries := 0; ; tries++ {

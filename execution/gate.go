@@ -17,7 +17,7 @@ import (
 // openGate asks for the approval of exactly this action. One that was approved
 // before and differs now is shown with the difference; revoked says which key is
 // why it is asked anew.
-func openGate(t *turn, action contracts.Action, hash, revoked string) {
+func openGate(t *activation, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
@@ -57,7 +57,7 @@ func schedule(i *contracts.Interrupt, p contracts.ApprovalPolicy, now time.Time)
 
 // sayWhatChanged shows the difference to the action of the gate before this one,
 // be it the node's own or that of the round whose look-ups were out of date.
-func sayWhatChanged(t *turn, i *contracts.Interrupt) {
+func sayWhatChanged(t *activation, i *contracts.Interrupt) {
 	before, stale := t.n.Gate, ""
 	if round := model.Before(t.run, t.n.Node); before == nil && round != nil && round.Row.Error != nil {
 		before, stale = round.Gate, round.Row.Error.Message+" "
@@ -81,7 +81,7 @@ func watchExpiry(on *timers, n *node) {
 // approvalPrompt says in one line what will be done with what; a value that was
 // chosen from a list is shown by its label. It is for people: what is approved
 // is the action and its hash.
-func approvalPrompt(t *turn) string {
+func approvalPrompt(t *activation) string {
 	spec, row := &t.n.Spec, t.row
 	labels := map[string]string{}
 	for _, e := range row.Evidence {
@@ -123,7 +123,7 @@ func asPart(text string) string {
 	return text
 }
 
-func requestedAt(t *turn) *time.Time {
+func requestedAt(t *activation) *time.Time {
 	if at := t.run.Run.CreatedAt; !at.IsZero() {
 		return &at
 	}
@@ -132,7 +132,7 @@ func requestedAt(t *turn) *time.Time {
 
 // answerWarning tells whoever answers a question of a node what it costs: nobody
 // approves what they have shaped.
-func answerWarning(t *turn) string {
+func answerWarning(t *activation) string {
 	if !t.run.ServesReviewed(t.n.Node) {
 		return ""
 	}
@@ -165,17 +165,17 @@ func NewCode() string {
 
 // answerCall takes what was decided about a call: on its gate, or on a question
 // that came up under way.
-func answerCall(t *turn, last contracts.InterruptDecided) {
+func answerCall(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	switch {
 	case gate.Type == contracts.InterruptWriteApproval:
-		decided(t, last)
+		takeDecision(t, last)
 	case gate.Status != contracts.InterruptAnswered:
 		t.end(contracts.NodeCancelled)
 	case gate.Type == contracts.InterruptOutcomeUnknown:
-		settled(t, last)
+		takeSettlement(t, last)
 	case gate.Type == contracts.InterruptBudgetExceeded:
-		raised(t, last)
+		takeNewLimit(t, last)
 	case gate.Response == contracts.AnswerCancelNode:
 		t.end(contracts.NodeCancelled)
 	default:
@@ -184,7 +184,7 @@ func answerCall(t *turn, last contracts.InterruptDecided) {
 	}
 }
 
-func decided(t *turn, last contracts.InterruptDecided) {
+func takeDecision(t *activation, last contracts.InterruptDecided) {
 	switch gate := t.n.Gate; {
 	case gate.Status == contracts.InterruptApproved:
 		t.row.ApprovedSHA256, t.row.Step = gate.ActionSHA256, model.StepApproved
@@ -195,14 +195,14 @@ func decided(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), model.StepNone
-		contributed(t, last)
+		noteContributor(t, last)
 		t.again()
 	}
 }
 
 // reject ends a node with a structured rejection that later nodes and the
 // answer can read.
-func reject(t *turn, last contracts.InterruptDecided) {
+func reject(t *activation, last contracts.InterruptDecided) {
 	expired := t.n.Gate.Status == contracts.InterruptExpired
 	text := "rejected by " + last.DecidedBy
 	if expired {
@@ -218,8 +218,8 @@ func reject(t *turn, last contracts.InterruptDecided) {
 	t.end(contracts.NodeRejected)
 }
 
-// contributed keeps that somebody's input is in what the node does.
-func contributed(t *turn, d contracts.InterruptDecided) {
+// noteContributor keeps that somebody's input is in what the node does.
+func noteContributor(t *activation, d contracts.InterruptDecided) {
 	if !slices.Contains(t.row.Editors, d.DecidedBy) {
 		t.row.Editors = slices.Concat(t.row.Editors, []string{d.DecidedBy})
 	}
@@ -227,7 +227,7 @@ func contributed(t *turn, d contracts.InterruptDecided) {
 
 // settlement says of a write that was settled as not applied what was tried, and
 // on whose word it is tried again.
-func settlement(t *turn, d contracts.InterruptDecided) string {
+func settlement(t *activation, d contracts.InterruptDecided) string {
 	text := "attempt " + t.row.Key(t.run.Run.ID)
 	if i := t.n.Intent; i != nil {
 		text += " of " + i.CreatedAt.UTC().Format(time.RFC3339)
@@ -242,8 +242,8 @@ func settlement(t *turn, d contracts.InterruptDecided) string {
 	return contracts.CleanSummary(text)
 }
 
-// settled takes a person's word on an unknown outcome.
-func settled(t *turn, last contracts.InterruptDecided) {
+// takeSettlement takes a person's word on an unknown outcome.
+func takeSettlement(t *activation, last contracts.InterruptDecided) {
 	tried := settlement(t, last)
 	if t.n.Gate.Response != contracts.AnswerLookAgain {
 		t.take(model.Consumed{Node: t.n.ID()})
@@ -251,12 +251,12 @@ func settled(t *turn, last contracts.InterruptDecided) {
 	switch t.n.Gate.Response {
 	case contracts.AnswerApplied:
 		t.row.Result = &Result{Summary: contracts.CleanSummary("settled as applied by " + last.DecidedBy), Facts: map[string]any{}}
-		contributed(t, last)
+		noteContributor(t, last)
 		beginVerify(t)
 	case contracts.AnswerNotApplied:
 		// Done anew under a new key, and only with a new approval, which shows how
 		// this came about.
-		contributed(t, last)
+		noteContributor(t, last)
 		t.row.Settled = append(slices.Clip(t.row.Settled), tried)
 		t.row.Step, t.row.ApprovedSHA256, t.row.Error, t.row.Doubtful = model.StepNone, "", nil, false
 		t.withdraw()
@@ -267,8 +267,8 @@ func settled(t *turn, last contracts.InterruptDecided) {
 	}
 }
 
-// changed asks what to do about a capability that is no longer there.
-func changed(t *turn) {
+// askAboutChange asks what to do about a capability that is no longer there.
+func askAboutChange(t *activation) {
 	if t.n.kind.unsettled(t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")
 		return

@@ -17,7 +17,7 @@ func (o *owner) now() time.Time { return o.r.cfg.Now() }
 func (o *owner) take(e model.Event) {
 	before := o.run.Len()
 	if err := o.run.Apply(o.now(), e, &o.pending.changes); err != nil {
-		o.broken(err)
+		o.abandon(err)
 		return
 	}
 	o.adopt(o.run.Nodes()[before:])

@@ -14,17 +14,17 @@ import (
 // The set is closed: behaviourOf names them all.
 type behaviour interface {
 	// start does the next thing for a node that is ready.
-	start(t *turn)
+	start(t *activation)
 	// reply takes the completion of an exchange that the node has begun.
-	reply(t *turn, d done)
+	reply(t *activation, d done)
 	// answer takes what became of the node's question, which is recorded.
-	answer(t *turn, last contracts.InterruptDecided)
+	answer(t *activation, last contracts.InterruptDecided)
 	// resume takes up a node that was under way when its last owner disappeared;
 	// false leaves it to be started, at its time.
-	resume(t *turn) bool
+	resume(t *activation) bool
 	// overdue takes that the node has waited as long as it may; false lets it
 	// wait on.
-	overdue(t *turn) bool
+	overdue(t *activation) bool
 	// unsettled tells whether the node may have had an effect that is not known:
 	// then a cancel does not end it.
 	unsettled(n *node) bool
@@ -120,10 +120,10 @@ type kit struct {
 	calls  *exchanges
 }
 
-// turn is a node in the hands of its behaviour while one thing happens to it.
-// row is the row as it will be: each turn ends by exactly one of wait, queue,
+// activation is a node in the hands of its behaviour while one thing happens to it.
+// row is the row as it will be: each activation ends by exactly one of wait, queue,
 // again, running, ask and end, which hands it over.
-type turn struct {
+type activation struct {
 	*kit
 
 	n   *node
@@ -131,7 +131,7 @@ type turn struct {
 }
 
 // put hands the row over in a state that does not end the node.
-func (t *turn) put(s contracts.NodeState) {
+func (t *activation) put(s contracts.NodeState) {
 	t.row.State = s
 	if s != contracts.NodeQueued {
 		t.row.QueuedFor, t.row.NextAt = "", time.Time{}
@@ -141,31 +141,31 @@ func (t *turn) put(s contracts.NodeState) {
 }
 
 // edit begins a new row after one was handed over.
-func (t *turn) edit() *model.Row {
+func (t *activation) edit() *model.Row {
 	t.row = t.n.Next()
 	return t.row
 }
 
 // running says that an exchange is about to be under way.
-func (t *turn) running() { t.put(contracts.NodeRunning) }
+func (t *activation) running() { t.put(contracts.NodeRunning) }
 
 // again puts the node back among the ready ones, and says so in its row.
-func (t *turn) again() { t.put(contracts.NodeReady) }
+func (t *activation) again() { t.put(contracts.NodeReady) }
 
 // queue lets the node wait: until a time, or, with a zero time, until somebody
 // wakes it. Waiting ends after the policy's wait_max.
-func (t *turn) queue(reason string, until time.Time) {
+func (t *activation) queue(reason string, until time.Time) {
 	if t.row.WaitingSince.IsZero() {
 		t.row.WaitingSince = t.now()
 	}
 	t.row.QueuedFor, t.row.NextAt = reason, until
 	t.put(contracts.NodeQueued)
-	t.places.PassTurn() // another write need not wait for what this one waits for
+	t.places.YieldWriter() // another write need not wait for what this one waits for
 	watchWait(t.timers, t.n)
 }
 
 // wait lets the node wait for what admission says.
-func (t *turn) wait(w admission.Wait) {
+func (t *activation) wait(w admission.Wait) {
 	if !w.Until.IsZero() {
 		t.timers.add(timer{at: w.Until, key: w.Key})
 	}
@@ -173,7 +173,7 @@ func (t *turn) wait(w admission.Wait) {
 }
 
 // admit takes a place for a call, or lets the node wait for one.
-func (t *turn) admit(tool string, p contracts.Policy) bool {
+func (t *activation) admit(tool string, p contracts.Policy) bool {
 	w, ok := t.places.Enter(t.n.place(tool, p), t.now())
 	if !ok {
 		t.wait(w)
@@ -182,16 +182,16 @@ func (t *turn) admit(tool string, p contracts.Policy) bool {
 }
 
 // note adds a line for those who watch.
-func (t *turn) note(e contracts.Event) { t.take(model.Noted{Node: t.n.ID(), What: e}) }
+func (t *activation) note(e contracts.Event) { t.take(model.Noted{Node: t.n.ID(), What: e}) }
 
 // fail ends the node with an error of the core's own making.
-func (t *turn) fail(kind, message string, effect contracts.Effect) {
+func (t *activation) fail(kind, message string, effect contracts.Effect) {
 	t.row.Error = &contracts.ToolError{Type: kind, Message: contracts.CleanSummary(message), Effect: effect}
 	t.end(contracts.NodeFailed)
 }
 
 // refuse ends the node with the error that its call came to.
-func (t *turn) refuse(e *contracts.ToolError) {
+func (t *activation) refuse(e *contracts.ToolError) {
 	if e == nil {
 		e = &contracts.ToolError{Type: contracts.ErrInternal, Message: "the domain gave no reason"}
 	}
@@ -202,19 +202,19 @@ func (t *turn) refuse(e *contracts.ToolError) {
 }
 
 // masked is a text of a domain without personal data and too long a tail.
-func (t *turn) masked(text string) string {
+func (t *activation) masked(text string) string {
 	return contracts.CleanSummary(model.Mask(text, t.n.Private, t.row.Params))
 }
 
 // end makes the node terminal, with whatever follows from it in the graph, and
 // lets others try in its place.
-func (t *turn) end(s contracts.NodeState) {
+func (t *activation) end(s contracts.NodeState) {
 	t.row.State = s
 	t.endWith(t.aftermath())
 }
 
 // endWith ends the node as its row says, and adds to the run what it asks for.
-func (t *turn) endWith(again *model.Expansion) {
+func (t *activation) endWith(again *model.Expansion) {
 	t.take(model.Ended{Row: t.row, Again: again})
 	t.row = nil
 	t.passOn()
@@ -222,14 +222,14 @@ func (t *turn) endWith(again *model.Expansion) {
 
 // withdraw gives up what the node holds for a write that is not to be made as
 // announced.
-func (t *turn) withdraw() {
+func (t *activation) withdraw() {
 	t.take(model.Withdrawn{Node: t.n.ID()})
 	t.places.EndTurn(t.n.ID())
 }
 
 // passOn gives up the turn to write, and lets others try for what the node does
 // not want now.
-func (t *turn) passOn() {
+func (t *activation) passOn() {
 	t.places.EndTurn(t.n.ID())
 	if tool := t.n.Spec.Tool; tool != "" {
 		t.places.PassOn(t.n.place(tool, t.n.policy))
@@ -237,7 +237,7 @@ func (t *turn) passOn() {
 }
 
 // ask puts a question to a person and lets the node wait for the answer.
-func (t *turn) ask(i contracts.Interrupt, s contracts.NodeState) {
+func (t *activation) ask(i contracts.Interrupt, s contracts.NodeState) {
 	run := &t.run.Run
 	i.InterruptID, i.Code, i.Status = NewID("gate"), NewCode(), contracts.InterruptOpen
 	i.SessionID, i.RunID, i.NodeID = run.SessionID, run.ID, t.n.ID()

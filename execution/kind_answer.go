@@ -26,7 +26,7 @@ func beginAnswer(k *kit) bool {
 	return ok
 }
 
-func (answer) start(t *turn) {
+func (answer) start(t *activation) {
 	if t.calls.r.mind == nil {
 		t.fail(contracts.ErrNeedsModel, "no model is configured", contracts.EffectNone)
 		return
@@ -37,7 +37,7 @@ func (answer) start(t *turn) {
 	}
 }
 
-func (answer) reply(t *turn, d done) {
+func (answer) reply(t *activation, d done) {
 	got := d.thinking
 	switch {
 	case d.reply.Kind == ReplyNotSent:

@@ -18,7 +18,7 @@ const maxTargets = 10
 // gate.
 type asking struct{ local }
 
-func (a asking) start(t *turn) {
+func (a asking) start(t *activation) {
 	t.row.Begin(t.now())
 	i, err := a.question(t)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a asking) start(t *turn) {
 
 // question is what is asked now: with the answers that are allowed by their
 // conditions, and whose loops are not used up.
-func (a asking) question(t *turn) (contracts.Interrupt, error) {
+func (a asking) question(t *activation) (contracts.Interrupt, error) {
 	h := t.n.Spec.Human
 	i := contracts.Interrupt{
 		Type: h.Interrupt, ResponseSchema: h.ResponseSchema, Roles: h.Roles,
@@ -79,7 +79,7 @@ func (a asking) question(t *turn) (contracts.Interrupt, error) {
 	return i, err
 }
 
-func (asking) allowed(t *turn, h *contracts.HumanStep, choices int) ([]string, error) {
+func (asking) allowed(t *activation, h *contracts.HumanStep, choices int) ([]string, error) {
 	var out []string
 	for _, a := range h.Allow {
 		if a.When != nil {
@@ -100,7 +100,7 @@ func (asking) allowed(t *turn, h *contracts.HumanStep, choices int) ([]string, e
 }
 
 // mayGoBack tells whether a rule for the answer is not used up.
-func mayGoBack(t *turn, answer string) bool {
+func mayGoBack(t *activation, answer string) bool {
 	for i, r := range t.n.Spec.On {
 		if r.Answer == answer && model.Taken(t.run, t.n.Node, i) < r.Max {
 			return true
@@ -116,7 +116,7 @@ func labelOfAnswer(answer string) string {
 
 // alone takes the answer that the step names for when nobody is there, if it is
 // allowed now.
-func (a asking) alone(t *turn, i contracts.Interrupt) {
+func (a asking) alone(t *activation, i contracts.Interrupt) {
 	u := t.n.Spec.Human.Unattended
 	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return decision.NeedsMore(s) }))
 	switch {
@@ -140,7 +140,7 @@ func (a asking) alone(t *turn, i contracts.Interrupt) {
 	}
 }
 
-func (a asking) answer(t *turn, last contracts.InterruptDecided) {
+func (a asking) answer(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	facts, ok := gate.Response.(map[string]any)
 	switch {
@@ -151,7 +151,7 @@ func (a asking) answer(t *turn, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		if says(facts) {
-			contributed(t, last)
+			noteContributor(t, last)
 		}
 		a.complete(t, facts, cmp.Or(asText(facts[decision.FactDecision]), "answered")+" by "+last.DecidedBy)
 	}
@@ -172,7 +172,7 @@ func says(facts map[string]any) bool {
 
 // complete ends the step as it was answered. A rejection that no rule takes is the
 // end of the branch, and to stop is the end of the run.
-func (asking) complete(t *turn, facts map[string]any, summary string) {
+func (asking) complete(t *activation, facts map[string]any, summary string) {
 	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
 	switch facts[decision.FactDecision] {
 	case contracts.SayStop:

@@ -19,7 +19,7 @@ const maxOptions = 25
 // question is put and the node waits for its answer.
 type human struct{ local }
 
-func (human) start(t *turn) {
+func (human) start(t *activation) {
 	step := t.n.Spec.Human
 	if step == nil {
 		t.fail(contracts.ErrInternal, "the plan does not say what to ask", contracts.EffectNone)
@@ -55,13 +55,13 @@ func (human) start(t *turn) {
 	t.ask(i, contracts.NodeAwaitingInput)
 }
 
-func (human) answer(t *turn, last contracts.InterruptDecided) {
+func (human) answer(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	if gate.Status != contracts.InterruptAnswered {
 		t.end(contracts.NodeCancelled)
 		return
 	}
-	contributed(t, last)
+	noteContributor(t, last)
 	if searchAgain(t, last) {
 		return
 	}
@@ -74,7 +74,7 @@ func (human) answer(t *turn, last contracts.InterruptDecided) {
 
 // chosen ends the node where no question is needed: one option, or a rule that
 // decides between several.
-func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOption) bool {
+func chosen(t *activation, step *contracts.HumanStep, options []contracts.InterruptOption) bool {
 	switch {
 	case len(options) == 1, len(options) > 1 && step.Choose == contracts.ChooseFirst:
 		t.row.Begin(t.now())
@@ -93,7 +93,7 @@ func chosen(t *turn, step *contracts.HumanStep, options []contracts.InterruptOpt
 // whether none of them is just what was asked for: the search says so ("exact":
 // false), or says nothing and gives names that lack a word of it. Where the sentence has the whole name of a match ("name"), only
 // what is called so is left, and it is what was asked for.
-func optionsOf(t *turn, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
+func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
 		return stated(step), false, nil
 	}
@@ -133,7 +133,7 @@ func stated(step *contracts.HumanStep) []contracts.InterruptOption {
 }
 
 // shownBeside is what a question rests on.
-func shownBeside(t *turn, step *contracts.HumanStep) (map[string]any, error) {
+func shownBeside(t *activation, step *contracts.HumanStep) (map[string]any, error) {
 	if len(step.Show) == 0 {
 		return nil, nil //nolint:nilnil // nothing is shown
 	}
@@ -179,7 +179,7 @@ func labelOf(i *contracts.Interrupt) string {
 
 // searchAgain makes the search before a choice again, by the words that were
 // answered; the choice is then made among what it finds.
-func searchAgain(t *turn, last contracts.InterruptDecided) bool {
+func searchAgain(t *activation, last contracts.InterruptDecided) bool {
 	words, ok := model.WordsOf(t.n.Gate.Response)
 	if !ok || len(t.n.Gate.Options) > 0 {
 		return false

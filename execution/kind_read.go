@@ -9,10 +9,10 @@ import (
 // pretends. It may be repeated and cut off at will.
 type read struct{}
 
-func (read) start(t *turn) { prepare(t) }
+func (read) start(t *activation) { prepare(t) }
 
 // do makes the call with its resolved parameters.
-func (read) do(t *turn, full map[string]any) {
+func (read) do(t *activation, full map[string]any) {
 	dryRun := t.run.Run.Plan.DryRun
 	p := t.n.policy
 	if p.SideEffectClass.Writes() && !p.DryRun {
@@ -37,7 +37,7 @@ func (read) do(t *turn, full map[string]any) {
 	t.calls.begin(t.n, taskCall, c)
 }
 
-func (r read) reply(t *turn, d done) {
+func (r read) reply(t *activation, d done) {
 	if d.task == taskRefresh {
 		t.again()
 		return
@@ -63,7 +63,7 @@ func (r read) reply(t *turn, d done) {
 	}
 }
 
-func (read) result(t *turn, r Reply) {
+func (read) result(t *activation, r Reply) {
 	t.row.WaitingSince = noTime
 	switch e := r.Result.Error; {
 	case r.Result.OK:
@@ -75,18 +75,18 @@ func (read) result(t *turn, r Reply) {
 }
 
 // broken takes a reply after which nobody knows what happened.
-func (read) broken(t *turn, r Reply) {
+func (read) broken(t *activation, r Reply) {
 	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
 	if !retry(t, r, 0) {
 		t.fail(model.ErrorType(r), r.Message, "")
 	}
 }
 
-func (read) answer(t *turn, last contracts.InterruptDecided) { answerCall(t, last) }
+func (read) answer(t *activation, last contracts.InterruptDecided) { answerCall(t, last) }
 
-func (read) resume(*turn) bool { return false }
+func (read) resume(*activation) bool { return false }
 
-func (read) overdue(t *turn) bool {
+func (read) overdue(t *activation) bool {
 	t.fail(contracts.ErrTimeout, "waited longer than wait_max_s for "+t.row.QueuedFor, contracts.EffectNone)
 	return true
 }

@@ -8,7 +8,7 @@ import (
 // read or a proposal, whose facts must be what the step promises.
 type reason struct{ read }
 
-func (r reason) start(t *turn) {
+func (r reason) start(t *activation) {
 	if t.row.Fallback != "" {
 		r.read.start(t)
 		return
@@ -33,7 +33,7 @@ func (r reason) start(t *turn) {
 }
 
 // thoughtOf is what the step asks a model for.
-func thoughtOf(t *turn) (Thought, error) {
+func thoughtOf(t *activation) (Thought, error) {
 	spec := t.n.Spec.Reason
 	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
 	if err != nil {
@@ -48,7 +48,7 @@ func thoughtOf(t *turn) (Thought, error) {
 
 // without goes on by the fallback, and says why in the record; a step that has none
 // fails.
-func (r reason) without(t *turn, kind, why string) {
+func (r reason) without(t *activation, kind, why string) {
 	why = contracts.CleanSummary(why)
 	if t.n.Spec.Tool == "" {
 		t.fail(kind, why+", and the step has no fallback", contracts.EffectNone)
@@ -58,7 +58,7 @@ func (r reason) without(t *turn, kind, why string) {
 	r.read.start(t)
 }
 
-func (r reason) reply(t *turn, d done) {
+func (r reason) reply(t *activation, d done) {
 	if d.task == taskThink {
 		r.thought(t, d)
 		return
@@ -75,7 +75,7 @@ func (r reason) reply(t *turn, d done) {
 
 // thought takes what a model answered: facts that fit, an answer that is mended
 // once, or nothing.
-func (r reason) thought(t *turn, d done) {
+func (r reason) thought(t *activation, d done) {
 	got := d.thinking
 	switch {
 	case d.reply.Kind == ReplyNotSent:
@@ -95,7 +95,7 @@ func (r reason) thought(t *turn, d done) {
 }
 
 // promised holds facts to the schema of the step's output.
-func promised(t *turn, facts map[string]any) []contracts.Fault {
+func promised(t *activation, facts map[string]any) []contracts.Fault {
 	raw, err := contracts.Canonical(t.n.Spec.Reason.OutputSchema)
 	if err != nil {
 		return []contracts.Fault{{Message: err.Error()}}

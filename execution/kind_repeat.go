@@ -12,7 +12,7 @@ import (
 // changes) and ends as their join.
 type repeat struct{ local }
 
-func (repeat) start(t *turn) {
+func (repeat) start(t *activation) {
 	if t.n.Row.Expanded {
 		join{}.start(t)
 		return
@@ -34,7 +34,7 @@ func (repeat) start(t *turn) {
 	t.take(model.Repeated{Row: t.row, Copies: copies})
 }
 
-func itemsOf(t *turn) ([]any, error) {
+func itemsOf(t *activation) ([]any, error) {
 	items := t.n.Spec.ForEach.Items
 	value, _, err := evaluate(t, items)
 	if err != nil {

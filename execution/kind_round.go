@@ -14,7 +14,7 @@ import (
 // replay asks nobody, and a crash loses no more than an answer that had not come.
 type round struct{ local }
 
-func (round) start(t *turn) {
+func (round) start(t *activation) {
 	r := t.calls.r
 	if r.rounds == nil {
 		t.fail(contracts.ErrNeedsModel, "nobody is there who could say what comes next", contracts.EffectNone)
@@ -58,7 +58,7 @@ func (r *Runner) whatIsNext(ctx context.Context, req RoundRequest) (out RoundRep
 	return r.rounds.Next(ctx, req)
 }
 
-func (round) reply(t *turn, d done) {
+func (round) reply(t *activation, d done) {
 	switch {
 	case d.reply.Kind == ReplyNotSent:
 		t.queue("room in this run", t.now().Add(firstBackoff))
@@ -81,7 +81,7 @@ func (round) reply(t *turn, d done) {
 }
 
 // requestOf is what the port is told: summaries and facts, never raw output.
-func requestOf(t *turn) RoundRequest {
+func requestOf(t *activation) RoundRequest {
 	run := &t.run.Run
 	req := RoundRequest{
 		RunID: run.ID, SessionID: run.SessionID, Goal: run.Plan.Goal, Round: t.n.Spec.RoundNumber, Plan: run.Plan,
@@ -118,7 +118,7 @@ func factOf(n *model.Node) (RoundFact, bool) {
 }
 
 // labels name what was read, for people.
-func labels(t *turn, read []string) []string {
+func labels(t *activation, read []string) []string {
 	var out []string
 	for _, n := range t.run.Nodes() {
 		fact, ok := factOf(n)

@@ -12,7 +12,7 @@ import (
 // meet, and where a loop begins.
 type set struct{ local }
 
-func (set) start(t *turn) {
+func (set) start(t *activation) {
 	t.row.Begin(t.now())
 	facts, err := members(t, t.reader(), t.n.Spec.Set)
 	if err == nil {
@@ -38,7 +38,7 @@ func smallEnough(facts map[string]any) error {
 // left out.
 type result struct{ local }
 
-func (result) start(t *turn) {
+func (result) start(t *activation) {
 	t.row.Begin(t.now())
 	spec := t.n.Spec.Result
 	out := &Result{Facts: map[string]any{}}

@@ -14,7 +14,7 @@ import (
 // stands on it.
 type undo struct{ local }
 
-func (u undo) start(t *turn) {
+func (u undo) start(t *activation) {
 	if t.n.Row.Expanded {
 		u.conclude(t)
 		return
@@ -32,7 +32,7 @@ func (u undo) start(t *turn) {
 }
 
 // conclude ends the node as its calls have: it has taken back all, or it has not.
-func (undo) conclude(t *turn) {
+func (undo) conclude(t *activation) {
 	done, of, rejected := model.Undone(t.n.Node)
 	t.row.Begin(t.now())
 	t.row.Result = &Result{Summary: fmt.Sprintf("taken back: %d of %d", done, of)}

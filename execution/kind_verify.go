@@ -16,7 +16,7 @@ import (
 // what it finds: both let the run go on as if all held, and say so.
 type verify struct{ local }
 
-func (v verify) start(t *turn) {
+func (v verify) start(t *activation) {
 	t.row.Begin(t.now())
 	if verifierOf(t) == metrics.FlagOff {
 		pass(t, nil)
@@ -36,7 +36,7 @@ func (v verify) start(t *turn) {
 }
 
 // check evaluates the assertions into the row.
-func (verify) check(t *turn) (failed int, err error) {
+func (verify) check(t *activation) (failed int, err error) {
 	t.row.Checks = nil // it is started anew after waiting, and after a crash
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
@@ -57,7 +57,7 @@ func (verify) check(t *turn) (failed int, err error) {
 
 // judge asks for the opinion; where there is none to be had, the step goes on
 // without and says so.
-func (v verify) judge(t *turn, status contracts.VerdictStatus) {
+func (v verify) judge(t *activation, status contracts.VerdictStatus) {
 	spec := t.n.Spec.Verify.Judge
 	without := func(why string) {
 		v.conclude(t, status, &contracts.Opinion{Fault: contracts.CleanSummary(why)})
@@ -88,7 +88,7 @@ func (v verify) judge(t *turn, status contracts.VerdictStatus) {
 	}
 }
 
-func (v verify) reply(t *turn, d done) {
+func (v verify) reply(t *activation, d done) {
 	got := d.thinking
 	failed := 0
 	for _, c := range t.row.Checks {
@@ -113,7 +113,7 @@ func (v verify) reply(t *turn, d done) {
 
 // conclude ends the step with its verdict, lowered by the opinion if that is
 // graver.
-func (verify) conclude(t *turn, status contracts.VerdictStatus, o *contracts.Opinion) {
+func (verify) conclude(t *activation, status contracts.VerdictStatus, o *contracts.Opinion) {
 	if o != nil && verdict.Graver(o.Status, status) {
 		t.row.Checks = append(t.row.Checks, contracts.Check{Name: verdict.CheckJudge, Detail: verdict.Reason(o)})
 	}
@@ -130,11 +130,13 @@ func (verify) conclude(t *turn, status contracts.VerdictStatus, o *contracts.Opi
 	t.end(contracts.NodeCompleted)
 }
 
-func verifierOf(t *turn) metrics.FlagMode { return metrics.Effective(t.run.Run.Plan.Flags).Verifier }
+func verifierOf(t *activation) metrics.FlagMode {
+	return metrics.Effective(t.run.Run.Plan.Flags).Verifier
+}
 
 // pass ends the step as if all held, with what it found, nil where it did not look.
 // What rests on it may begin; that it was not judged is told where that is approved.
-func pass(t *turn, found map[string]any) {
+func pass(t *activation, found map[string]any) {
 	t.row.Result = &Result{Facts: verdict.Passed(found), Summary: verdict.WhyPassed(found)}
 	t.end(contracts.NodeCompleted)
 }

@@ -19,7 +19,7 @@ import (
 // or asked.
 type write struct{}
 
-func (write) start(t *turn) {
+func (write) start(t *activation) {
 	switch t.row.Step {
 	case model.StepSent:
 		resend(t)
@@ -33,8 +33,8 @@ func (write) start(t *turn) {
 }
 
 // do takes a write from its resolved parameters to its one call.
-func (w write) do(t *turn, full map[string]any) {
-	if late(t) && t.calls.r.cfg.LateWrites == LateWritesForbid {
+func (w write) do(t *activation, full map[string]any) {
+	if proposedAfterReading(t) && t.calls.r.cfg.LateWrites == LateWritesForbid {
 		t.fail(contracts.ErrPrecondition, "a write that is proposed after reading is not allowed here", contracts.EffectNone)
 		return
 	}
@@ -45,7 +45,7 @@ func (w write) do(t *turn, full map[string]any) {
 		return
 	}
 	places, p := t.places, t.n.policy
-	if waits, ok := places.AwaitTurn(t.n.ID()); !ok {
+	if waits, ok := places.AwaitWriter(t.n.ID()); !ok {
 		t.wait(waits)
 		return
 	}
@@ -62,13 +62,13 @@ func (w write) do(t *turn, full map[string]any) {
 // approved tells whether the action may be done: no approval is needed, or one
 // was given for exactly this action, and no key was revoked that this rests on.
 // Otherwise it opens a gate.
-func approved(t *turn) bool {
+func approved(t *activation) bool {
 	action, hash, err := actionOf(t)
 	if err != nil {
 		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return false
 	}
-	needed := t.n.policy.ApprovalRequired || late(t) || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
+	needed := t.n.policy.ApprovalRequired || proposedAfterReading(t) || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
 	why := ""
 	if !needed || t.row.ApprovedSHA256 == hash {
 		if why, err = t.outside().revoked(t.run.Run.Plan.Owner, gateOf(t, hash)); storeIsAway(t, err) {
@@ -85,7 +85,7 @@ func approved(t *turn) bool {
 }
 
 // gateOf is the gate at which an action was approved, nil if it needed none.
-func gateOf(t *turn, hash string) *contracts.Interrupt {
+func gateOf(t *activation, hash string) *contracts.Interrupt {
 	if g := t.n.Gate; g != nil && g.Type.Gate() && g.Status == contracts.InterruptApproved && g.ActionSHA256 == hash {
 		return g
 	}
@@ -93,7 +93,7 @@ func gateOf(t *turn, hash string) *contracts.Interrupt {
 }
 
 // actionOf is what an approval is bound to, with its hash.
-func actionOf(t *turn) (contracts.Action, string, error) {
+func actionOf(t *activation) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
 		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Evidence: t.row.Evidence, Policy: t.n.policy, Said: saidOf(t),
@@ -108,7 +108,7 @@ func actionOf(t *turn) (contracts.Action, string, error) {
 }
 
 // saidOf is the sentence of a node; what an approver edited is an answer.
-func saidOf(t *turn) *contracts.Said {
+func saidOf(t *activation) *contracts.Said {
 	said := t.n.Spec.Said
 	if said == nil || t.run.Run.Format < model.Format2 {
 		return nil
@@ -123,7 +123,7 @@ func saidOf(t *turn) *contracts.Said {
 
 // lock takes all resource keys of the node, or lets it wait for the first that
 // is held.
-func (write) lock(t *turn) bool {
+func (write) lock(t *activation) bool {
 	keys := admission.LockKeys(t.n.Spec.Locks, func(param string) string { return paramText(t.row.Params[param]) })
 	if len(keys) == 0 {
 		return true
@@ -151,7 +151,7 @@ func paramText(v any) string {
 // announce commits the intent of a write before its call, under the lease and
 // only while no cancel was requested. A write that is sent again after the
 // domain said that nothing happened keeps its intent and its key.
-func (w write) announce(t *turn) bool {
+func (w write) announce(t *activation) bool {
 	_, hash, err := actionOf(t)
 	var params json.RawMessage
 	if err == nil {
@@ -162,7 +162,7 @@ func (w write) announce(t *turn) bool {
 		return false
 	}
 	now, run := t.now(), &t.run.Run
-	t.places.TakeTurn(t.n.ID())
+	t.places.BecomeWriter(t.n.ID())
 	t.row.Step, t.row.CallUntil = model.StepSent, now.Add(t.n.policy.Timeout())
 	if t.n.Intent != nil && t.n.Intent.ActionSHA256 == hash {
 		t.running()
@@ -190,7 +190,7 @@ func writeTime(p contracts.Policy) time.Duration {
 }
 
 // send makes one exchange of the announced write.
-func (write) send(t *turn, full map[string]any) {
+func (write) send(t *activation, full map[string]any) {
 	row, p := t.edit(), t.n.policy
 	beginAttempt(t)
 	c := newCall(t, t.n.entry, full)
@@ -216,7 +216,7 @@ func until(i *Intent, row *model.Row) time.Time {
 // mayRepeat tells whether an announced write may be sent once more: by its key,
 // while the domain remembers it and the run is wanted, or because it is known to
 // have done nothing. Asking for accepted work is no repeat.
-func mayRepeat(t *turn) bool {
+func mayRepeat(t *activation) bool {
 	p := t.n.policy
 	forgotten := t.n.Intent.CreatedAt.Add(time.Duration(p.IdempotencyWindowS) * time.Second)
 	return !t.row.Doubtful || t.row.Operation != "" ||
@@ -225,12 +225,12 @@ func mayRepeat(t *turn) bool {
 
 // resend sends an announced write again, from its intent row alone, if that is
 // still the action that was approved.
-func resend(t *turn) {
+func resend(t *activation) {
 	if t.n.Intent == nil {
 		prepare(t)
 		return
 	}
-	if !look(t) {
+	if !resolveCapability(t) {
 		return
 	}
 	_, hash, err := actionOf(t)
@@ -249,9 +249,9 @@ func resend(t *turn) {
 	}
 }
 
-func sendAgain(t *turn) {
+func sendAgain(t *activation) {
 	places := t.places
-	if waits, ok := places.AwaitTurn(t.n.ID()); !ok {
+	if waits, ok := places.AwaitWriter(t.n.ID()); !ok {
 		t.wait(waits)
 		return
 	}
@@ -266,13 +266,13 @@ func sendAgain(t *turn) {
 	}
 	if err != nil {
 		t.row.Error = &contracts.ToolError{Type: contracts.ErrInternal, Message: err.Error(), Effect: contracts.EffectUnknown}
-		lookUp(t)
+		reconcileOrAsk(t)
 		return
 	}
 	if !t.admit(t.n.Spec.Tool, t.n.policy) {
 		return
 	}
-	places.TakeTurn(t.n.ID())
+	places.BecomeWriter(t.n.ID())
 	t.row.CallUntil = t.now().Add(t.n.policy.Timeout())
 	t.running()
 	if !t.flush() { // the row must say that it is under way before it is
@@ -282,7 +282,7 @@ func sendAgain(t *turn) {
 	write{}.send(t, full)
 }
 
-func (w write) reply(t *turn, d done) {
+func (w write) reply(t *activation, d done) {
 	if t.n.observed() {
 		w.settle(t, *t.n.Intent.Outcome)
 		return
@@ -300,7 +300,7 @@ func (w write) reply(t *turn, d done) {
 }
 
 // called applies the contract's answer table to the reply to a write.
-func (w write) called(t *turn, r Reply) {
+func (w write) called(t *activation, r Reply) {
 	if model.LeavesOpen(t.row.Doubtful, t.n.policy.Idempotency, r) {
 		doubt(t, r)
 		return
@@ -333,7 +333,7 @@ func (w write) called(t *turn, r Reply) {
 	}
 }
 
-func (w write) notSent(t *turn, r Reply) {
+func (w write) notSent(t *activation, r Reply) {
 	switch {
 	case retryNotSent(t, r):
 	case t.row.Resent || t.row.Doubtful:
@@ -344,7 +344,7 @@ func (w write) notSent(t *turn, r Reply) {
 }
 
 // broken takes a reply after which nobody knows what happened.
-func (write) broken(t *turn, r Reply) {
+func (write) broken(t *activation, r Reply) {
 	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
 	t.row.Doubtful = true
 	if mayRepeat(t) && retry(t, r, 0) {
@@ -355,14 +355,14 @@ func (write) broken(t *turn, r Reply) {
 
 // doubt looks up what a write did that may have had an effect and is not sent
 // again.
-func doubt(t *turn, r Reply) {
+func doubt(t *activation, r Reply) {
 	t.row.Operation = ""
 	t.row.Error = &contracts.ToolError{Type: model.ErrorType(r), Message: t.masked(r.Message), Effect: contracts.EffectUnknown}
-	lookUp(t)
+	reconcileOrAsk(t)
 }
 
 // settle takes the outcome of a write into the run.
-func (write) settle(t *turn, o Outcome) {
+func (write) settle(t *activation, o Outcome) {
 	t.take(model.Consumed{Node: t.n.ID()})
 	r := o.Reply()
 	switch {
@@ -379,16 +379,16 @@ func (write) settle(t *turn, o Outcome) {
 	}
 }
 
-func (w write) answer(t *turn, last contracts.InterruptDecided) { answerCall(t, last) }
+func (w write) answer(t *activation, last contracts.InterruptDecided) { answerCall(t, last) }
 
 // resume goes by the intent: what was observed counts, and what was sent is
 // taken up as a call that was not answered.
-func (w write) resume(t *turn) bool {
+func (w write) resume(t *activation) bool {
 	i := t.n.Intent
 	if i == nil {
 		return false
 	}
-	t.places.TakeTurn(t.n.ID())
+	t.places.BecomeWriter(t.n.ID())
 	if i.Outcome != nil {
 		w.settle(t, *i.Outcome)
 		return true
@@ -405,7 +405,7 @@ func (w write) resume(t *turn) bool {
 	return true
 }
 
-func (w write) overdue(t *turn) bool {
+func (w write) overdue(t *activation) bool {
 	switch waited := "waited longer than wait_max_s for " + t.row.QueuedFor; {
 	case !w.unsettled(t.n):
 		t.fail(contracts.ErrTimeout, waited, contracts.EffectNone)

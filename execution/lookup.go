@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// lookUp finds out what an unknown outcome was: by the declared reconcile, or
+// reconcileOrAsk finds out what an unknown outcome was: by the declared reconcile, or
 // by asking a person.
-func lookUp(t *turn) {
+func reconcileOrAsk(t *activation) {
 	if t.row.Step != model.StepReconcile {
 		t.row.Tries = 0
 	}
@@ -27,7 +27,7 @@ func lookUp(t *turn) {
 }
 
 // reconcile asks whether the write took effect.
-func reconcile(t *turn) {
+func reconcile(t *activation) {
 	if t.n.entry == nil && !findCapability(t.kit, t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")
 		return
@@ -41,7 +41,7 @@ func reconcile(t *turn) {
 }
 
 // lookupCall makes the exchange of a reconcile or a read-back.
-func lookupCall(t *turn, what task, ref string, paramMap map[string]any, giveUp func(why string)) {
+func lookupCall(t *activation, what task, ref string, paramMap map[string]any, giveUp func(why string)) {
 	around := t.outside()
 	entry, err := around.catalog().Resolve(ref, t.n.entry.Domain)
 	if err != nil || entry.Policy.SideEffectClass.Writes() {
@@ -66,7 +66,7 @@ func lookupCall(t *turn, what task, ref string, paramMap map[string]any, giveUp 
 }
 
 // mapped resolves a param_map for a look-up that belongs to a call.
-func mapped(t *turn, m map[string]any) (map[string]any, error) {
+func mapped(t *activation, m map[string]any) (map[string]any, error) {
 	v, _, err := expr.Resolve(asAny(m), t.run.CallScope(t.row))
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ const settleDelay = 5 * time.Second
 
 // onReconciled believes a yes at once, and a no only when the write can no
 // longer be under way.
-func onReconciled(t *turn, r Reply) {
+func onReconciled(t *activation, r Reply) {
 	if r.Kind != ReplyResult || !r.Result.OK {
 		lookAgain(t, r)
 		return
@@ -108,7 +108,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func lookAgain(t *turn, r Reply) {
+func lookAgain(t *activation, r Reply) {
 	if t.row.Tries >= contracts.ReadAttempts {
 		outcomeUnknown(t, "looking it up did not work: "+r.Message)
 		return
@@ -117,7 +117,7 @@ func lookAgain(t *turn, r Reply) {
 }
 
 // foundApplied completes a write whose answer was lost.
-func foundApplied(t *turn, found contracts.ToolResult) {
+func foundApplied(t *activation, found contracts.ToolResult) {
 	found.Summary = contracts.CleanSummary("took effect, as a look-up confirmed: " + found.Summary)
 	t.take(model.Consumed{Node: t.n.ID()})
 	keep(t, found)
@@ -125,7 +125,7 @@ func foundApplied(t *turn, found contracts.ToolResult) {
 }
 
 // foundAbsent sends the write once more, with the same key and approval.
-func foundAbsent(t *turn) {
+func foundAbsent(t *activation) {
 	if t.row.Resent {
 		outcomeUnknown(t, "it was sent twice and did not take effect")
 		return
@@ -142,7 +142,7 @@ func foundAbsent(t *turn) {
 }
 
 // outcomeUnknown asks a person. The locks stay; other writes of the run go on.
-func outcomeUnknown(t *turn, why string) {
+func outcomeUnknown(t *activation, why string) {
 	t.row.Step = model.StepUnknown
 	message := "It is not known whether this took effect: " + why + "."
 	if t.row.Error != nil {
@@ -160,7 +160,7 @@ func outcomeUnknown(t *turn, why string) {
 }
 
 // beginVerify reads a write back, if the manifest says how.
-func beginVerify(t *turn) {
+func beginVerify(t *activation) {
 	t.row.Error = nil
 	if t.n.entry == nil || t.n.entry.Capability.Metadata.Verify == nil || t.run.Run.Plan.DryRun {
 		t.end(contracts.NodeCompleted)
@@ -170,7 +170,7 @@ func beginVerify(t *turn) {
 	t.again()
 }
 
-func readBack(t *turn) {
+func readBack(t *activation) {
 	if t.n.entry == nil && !findCapability(t.kit, t.n) {
 		unverified(t, "the capability is no longer registered")
 		return
@@ -188,7 +188,7 @@ func readBack(t *turn) {
 
 // onReadBack compares what was read back with what was declared. A declared
 // within_ms lets an eventually consistent system catch up.
-func onReadBack(t *turn, r Reply) {
+func onReadBack(t *activation, r Reply) {
 	rule := t.n.entry.Capability.Metadata.Verify
 	if r.Kind != ReplyResult || !r.Result.OK {
 		if t.row.Tries < contracts.ReadAttempts {
@@ -208,7 +208,7 @@ func onReadBack(t *turn, r Reply) {
 	t.end(contracts.NodeCompleted)
 }
 
-func assertions(t *turn, rules []contracts.Condition, facts map[string]any) ([]contracts.Check, bool) {
+func assertions(t *activation, rules []contracts.Condition, facts map[string]any) ([]contracts.Check, bool) {
 	scope := t.run.CallScope(t.row)
 	scope["facts"] = asAny(facts)
 	all := true
@@ -233,7 +233,7 @@ func assertions(t *turn, rules []contracts.Condition, facts map[string]any) ([]c
 
 // unverified completes a write that could not be read back: it did take
 // effect, but nobody has seen it.
-func unverified(t *turn, why string) {
+func unverified(t *activation, why string) {
 	t.row.Checks = slices.Concat(t.row.Checks, []contracts.Check{{Name: verdict.CheckUnverified, Detail: contracts.CleanSummary(why)}})
 	t.end(contracts.NodeCompleted)
 }

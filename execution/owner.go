@@ -178,7 +178,7 @@ func (o *owner) resume() {
 	}
 }
 
-func (o *owner) turn(n *node) *turn { return &turn{kit: &o.kit, n: n, row: n.Next()} }
+func (o *owner) turn(n *node) *activation { return &activation{kit: &o.kit, n: n, row: n.Next()} }
 
 // advance handles what has come in and starts everything that may start.
 func (o *owner) advance() {
@@ -321,7 +321,7 @@ func (o *owner) idle() bool {
 		return false
 	}
 	if o.places.WaitsForRoom() {
-		o.leaving = o.leaving || o.r.leaves()
+		o.leaving = o.leaving || o.r.tryYieldPlace()
 		return o.leaving
 	}
 	at := o.timers.next()
@@ -340,7 +340,7 @@ func (o *owner) park() bool {
 	}
 	if o.leaving { // the run keeps its place after all
 		o.leaving = false
-		o.r.stayed()
+		o.r.keepPlace()
 	}
 	if ok {
 		o.readSignals()
@@ -385,10 +385,10 @@ func (o *owner) logger() *slog.Logger {
 	return o.r.cfg.Logger.With(slog.String("run_id", o.lease.RunID))
 }
 
-// broken leaves the run when an event could not be taken or sealed: payloads
+// abandon leaves the run when an event could not be taken or sealed: payloads
 // are our own types over decoded JSON, so this is a fault of ours, not of the
 // run.
-func (o *owner) broken(err error) {
+func (o *owner) abandon(err error) {
 	o.logger().ErrorContext(o.ctx, "run cannot be advanced", slog.Any("error", err))
 	o.loseLease()
 }

@@ -21,8 +21,8 @@ var noTime time.Time //nolint:gochecknoglobals // a constant that Go cannot spel
 // prepare resolves the parameters of a call and checks them, the capability and
 // the policy as they are now, not as they were when the plan was made. Then the
 // call is made as what it is now: a read or a write.
-func prepare(t *turn) {
-	if !look(t) {
+func prepare(t *activation) {
+	if !resolveCapability(t) {
 		return
 	}
 	reads, ok := resolveParams(t)
@@ -64,7 +64,7 @@ func prepare(t *turn) {
 }
 
 // showBeside adds what the workflow shows to whoever approves the step.
-func showBeside(t *turn) bool {
+func showBeside(t *activation) bool {
 	for _, name := range slices.Sorted(maps.Keys(t.n.Spec.Show)) {
 		value, _, err := evaluate(t, t.n.Spec.Show[name])
 		if err != nil {
@@ -83,7 +83,7 @@ func showBeside(t *turn) bool {
 
 // storeIsAway lets a node wait for a store that cannot be read now: that is no
 // fault of the node.
-func storeIsAway(t *turn, err error) bool {
+func storeIsAway(t *activation, err error) bool {
 	if err == nil || contracts.CodeOf(err) != contracts.CodeUnavailable {
 		return false
 	}
@@ -91,10 +91,10 @@ func storeIsAway(t *turn, err error) bool {
 	return true
 }
 
-// look finds the capability in the present catalog; one that is gone, also after another
-// look, is a question to a person. One that is of another phase than the step, by now,
+// resolveCapability finds the capability in the present catalog; one that is gone, also after another
+// resolveCapability, is a question to a person. One that is of another phase than the step, by now,
 // is not called.
-func look(t *turn) bool {
+func resolveCapability(t *activation) bool {
 	if !findCapability(t.kit, t.n) {
 		refetch(t)
 		return false
@@ -154,11 +154,11 @@ func declared(catalog *contracts.Catalog, domain, instance string) bool {
 }
 
 // sameAsPlanned tells whether the capability is the one that the plan pinned.
-func sameAsPlanned(t *turn) bool {
+func sameAsPlanned(t *activation) bool {
 	return cmp.Or(t.n.Spec.Digest, t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool]) == t.n.entry.Digest
 }
 
-func resolveParams(t *turn) ([]expr.Read, bool) {
+func resolveParams(t *activation) ([]expr.Read, bool) {
 	value, reads, err := evaluate(t, asAny(t.n.Spec.Params))
 	if err != nil {
 		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
@@ -197,7 +197,7 @@ func stillRead(spec, edited, planned map[string]any, reads []expr.Read) []expr.R
 
 // wanted evaluates the condition of a node; one that does not hold skips it, and
 // one that cannot be evaluated fails it: an error is never "false".
-func wanted(t *turn) bool {
+func wanted(t *activation) bool {
 	holds, _, err := holds(t, *t.n.Spec.When, nil)
 	switch {
 	case err != nil:
@@ -214,7 +214,7 @@ func wanted(t *turn) bool {
 
 // conditionReads are what the node's condition rests on: an approver is to see
 // that, too.
-func conditionReads(t *turn) []expr.Read {
+func conditionReads(t *activation) []expr.Read {
 	if t.n.Spec.When == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func conditionReads(t *turn) []expr.Read {
 }
 
 // mayTryAgain tells whether the node has machine time and the run retries left.
-func mayTryAgain(t *turn) bool {
+func mayTryAgain(t *activation) bool {
 	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) || t.n.ReadsAgain() {
 		return false
 	}
@@ -240,7 +240,7 @@ func mayTryAgain(t *turn) bool {
 
 // mayCall tells whether the run may make one more call; a call that was begun
 // is always brought to its end.
-func mayCall(t *turn) bool {
+func mayCall(t *activation) bool {
 	if t.run.Run.Plan.Budgets.MaxToolCalls <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 
 // comesNext are the nodes that an answer adds to the run, with a line of what it was.
 // Each is marked with what had been read before it was proposed.
-func comesNext(t *turn, next RoundReply) (nodes []contracts.Node, summary string, err error) {
+func comesNext(t *activation, next RoundReply) (nodes []contracts.Node, summary string, err error) {
 	a := addition{t: t, read: labels(t, next.Read)}
 	switch {
 	case next.Question != nil:
@@ -38,7 +38,7 @@ func comesNext(t *turn, next RoundReply) (nodes []contracts.Node, summary string
 
 // addition collects the nodes of one round.
 type addition struct {
-	t     *turn
+	t     *activation
 	read  []string
 	nodes []contracts.Node
 }
@@ -193,5 +193,5 @@ func unsaid(n contracts.Node) map[string]any {
 	return out
 }
 
-// late tells whether a model proposed the node after it had read something.
-func late(t *turn) bool { return len(t.n.Spec.AfterReading) > 0 }
+// proposedAfterReading tells whether a model proposed the node after it had read something.
+func proposedAfterReading(t *activation) bool { return len(t.n.Spec.AfterReading) > 0 }

@@ -151,8 +151,8 @@ func (r *Runner) tell(sessionID, runID string) {
 	}
 }
 
-// Thinks tells whether there is a model that steps may ask.
-func (r *Runner) Thinks() bool { return r.mind != nil }
+// HasMind tells whether there is a model that steps may ask.
+func (r *Runner) HasMind() bool { return r.mind != nil }
 
 // Start begins to renew leases and to take runs that are due. The context
 // bounds the start only.
@@ -327,9 +327,9 @@ func (r *Runner) unreserve() {
 	r.work.Done()
 }
 
-// leaves tells whether a run that only waits for room should give its place to
+// tryYieldPlace tells whether a run that only waits for room should give its place to
 // runs that can go on, and notes that it does.
-func (r *Runner) leaves() bool {
+func (r *Runner) tryYieldPlace() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	spare := max(r.cfg.MaxActiveRuns/16, 1)
@@ -340,8 +340,8 @@ func (r *Runner) leaves() bool {
 	return true
 }
 
-// stayed takes back what leaves noted.
-func (r *Runner) stayed() {
+// keepPlace takes back what leaves noted.
+func (r *Runner) keepPlace() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaving--

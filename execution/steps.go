@@ -11,20 +11,22 @@ import (
 
 // evaluate resolves the expressions inside a value, as the node may read them
 // before it has begun.
-func evaluate(t *turn, v any) (any, []expr.Read, error) {
+func evaluate(t *activation, v any) (any, []expr.Read, error) {
 	return evaluateAs(t, t.reader(), v)
 }
 
 // reader is the node before it has ended.
-func (t *turn) reader() model.Reader { return model.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame} }
+func (t *activation) reader() model.Reader {
+	return model.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame}
+}
 
 // afterwards is the node once it has ended as its row says: what its rules and its
 // spending are read by.
-func (t *turn) afterwards() *model.Reader {
+func (t *activation) afterwards() *model.Reader {
 	return &model.Reader{Node: t.n.Node, Frame: model.OuterFrame(t.run, t.n.Node), After: t.row}
 }
 
-func evaluateAs(t *turn, r model.Reader, v any) (any, []expr.Read, error) {
+func evaluateAs(t *activation, r model.Reader, v any) (any, []expr.Read, error) {
 	refs, err := expr.Refs(v)
 	if err != nil {
 		return nil, nil, err
@@ -38,7 +40,7 @@ func evaluateAs(t *turn, r model.Reader, v any) (any, []expr.Read, error) {
 
 // holds tells whether a condition holds, before the node has begun or, with a
 // reader, as that one sees it.
-func holds(t *turn, c contracts.Condition, as *model.Reader) (bool, []expr.Read, error) {
+func holds(t *activation, c contracts.Condition, as *model.Reader) (bool, []expr.Read, error) {
 	refs, err := expr.RefsOf(c)
 	if err != nil {
 		return false, nil, err
@@ -55,7 +57,7 @@ func holds(t *turn, c contracts.Condition, as *model.Reader) (bool, []expr.Read,
 }
 
 // members evaluates an object; its members that are null are left out.
-func members(t *turn, r model.Reader, v map[string]any) (map[string]any, error) {
+func members(t *activation, r model.Reader, v map[string]any) (map[string]any, error) {
 	value, _, err := evaluateAs(t, r, asAny(v))
 	if err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func expressionFault(n *node) string {
 // aftermath is what follows from a step that has just ended: what it has spent,
 // and the round that the first of its rules asks for that holds. It is part of the
 // event of the outcome, so nothing that depends on the step can come between.
-func (t *turn) aftermath() *model.Expansion {
+func (t *activation) aftermath() *model.Expansion {
 	spec := &t.n.Spec
 	goesOn := t.row.State == contracts.NodeCompleted || t.row.State == contracts.NodeFailed && spec.ContinueOnError
 	if len(spec.On) == 0 && !t.n.InWorkflow() || !goesOn && t.row.State != contracts.NodeFailed {
@@ -121,7 +123,7 @@ func (t *turn) aftermath() *model.Expansion {
 
 // badEnd makes a failure of an outcome whose expressions cannot be evaluated. What
 // a write did stays done: then it is a check that does not hold.
-func (t *turn) badEnd(where string, err error) {
+func (t *activation) badEnd(where string, err error) {
 	message := contracts.CleanSummary(where + err.Error())
 	if t.n.Writes() && t.row.State == contracts.NodeCompleted {
 		t.row.Checks = append(t.row.Checks, contracts.Check{Name: contracts.ErrBadExpression, Detail: message})
@@ -131,7 +133,7 @@ func (t *turn) badEnd(where string, err error) {
 	t.row.Error = &contracts.ToolError{Type: contracts.ErrBadExpression, Message: message, Effect: contracts.EffectNone}
 }
 
-func (t *turn) spend() error {
+func (t *activation) spend() error {
 	spec := &t.n.Spec
 	for name, text := range spec.Spend {
 		if t.row.State != contracts.NodeCompleted {
@@ -156,7 +158,7 @@ func (t *turn) spend() error {
 // ruleThatHolds is the first rule that holds and may still be taken, -1 if there is
 // none, with what the new round is given. After a failure that the workflow does
 // not go on from, only rules about errors count.
-func (t *turn) ruleThatHolds(goesOn bool) (rule int, with map[string]any, err error) {
+func (t *activation) ruleThatHolds(goesOn bool) (rule int, with map[string]any, err error) {
 	after := t.afterwards()
 	for i, r := range t.n.Spec.On {
 		if r.Error == "" && !goesOn {

@@ -33,7 +33,7 @@ const (
 // think has a model make one call for the node. Each call is on record before
 // another is made for the same node: whoever takes the run up after a crash pays
 // for none but the one that was under way.
-func think(t *turn, th Thought) heldBack {
+func think(t *activation, th Thought) heldBack {
 	th.Wrong = t.row.Wrong
 	needs := t.calls.r.mind.Needs(th)
 	if budget := model.TokenBudget(t.run); budget.Bound {
@@ -69,15 +69,15 @@ func (x *exchanges) think(n *node, th Thought, needs int) context.CancelFunc {
 	started := x.r.cfg.Now()
 	x.work(d, func() done {
 		defer cancel()
-		d.thinking = x.r.thinks(ctx, th)
+		d.thinking = x.r.callMind(ctx, th)
 		d.tookMS = x.r.cfg.Now().Sub(started).Milliseconds()
 		return d
 	})
 	return cancel
 }
 
-// thinks makes a panic of the adapter a call without an answer.
-func (r *Runner) thinks(ctx context.Context, th Thought) (out Thinking) {
+// callMind makes a panic of the adapter a call without an answer.
+func (r *Runner) callMind(ctx context.Context, th Thought) (out Thinking) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = Thinking{Fault: fmt.Sprintf("the call panicked: %v", p)}
@@ -92,7 +92,7 @@ func (r *Runner) thinks(ctx context.Context, th Thought) (out Thinking) {
 
 // compactInputs evaluates what a skill is given. A value that no model may read,
 // such as an artifact, is a fault.
-func compactInputs(t *turn, named map[string]any) (map[string]contracts.Compact, error) {
+func compactInputs(t *activation, named map[string]any) (map[string]contracts.Compact, error) {
 	values, err := members(t, t.reader(), named)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func compactInputs(t *turn, named map[string]any) (map[string]contracts.Compact,
 }
 
 // skillOf is the text of a skill as the plan pinned it.
-func skillOf(t *turn, name, sha256 string) (contracts.Compact, error) {
+func skillOf(t *activation, name, sha256 string) (contracts.Compact, error) {
 	text, ok := t.run.Run.Plan.Frames[t.n.Spec.Frame].Skills[name]
 	if !ok || contracts.HashBytes([]byte(text)) != sha256 {
 		return contracts.Compact{}, contracts.Errorf(contracts.CodeNotFound, "the text of the skill %s is not kept with the plan", name)

@@ -93,7 +93,7 @@ type Open struct {
 // Understanding is what became of a message. Where the outcome is accept, exactly one of
 // Intents, Draft, Answer, Revision, Withdrawal and Reply is set.
 type Understanding struct {
-	Outcome contracts.GateOutcome
+	Outcome contracts.ReadingOutcome
 	// Intents are in the order in which they are to be done. When the outcome
 	// is clarify they are those that are clear and the best reading of the one
 	// that the question is about.

@@ -149,7 +149,7 @@ func (c *compiler) capability(e *contracts.CapabilityEntry) *capability {
 }
 
 // build makes the nodes of all intents, then the joins at which several meet.
-func (c *compiler) build(asks []*ask) error {
+func (c *compiler) build(asks []*planned) error {
 	c.findMeetings(asks)
 	for _, a := range asks {
 		if err := c.buildAsk(a); err != nil || len(c.questions.list) > 0 && a.step != nil {
@@ -157,7 +157,7 @@ func (c *compiler) build(asks []*ask) error {
 		}
 	}
 	for _, a := range asks {
-		if err := c.meet(a); err != nil {
+		if err := c.joinShared(a); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (c *compiler) build(asks []*ask) error {
 	return nil
 }
 
-func (c *compiler) buildAsk(a *ask) error {
+func (c *compiler) buildAsk(a *planned) error {
 	if a.step != nil {
 		return c.drafting.build(a)
 	}
@@ -186,7 +186,7 @@ func (c *compiler) buildAsk(a *ask) error {
 }
 
 // finish puts the plan together and hashes it.
-func (c *compiler) finish(asks []*ask) (contracts.Plan, error) {
+func (c *compiler) finish(asks []*planned) (contracts.Plan, error) {
 	more := c.req.More || c.req.Draft != nil && c.req.Draft.More
 	if more && c.req.Running == nil {
 		if _, err := c.graph.add(roundNode(c.graph.nextID(), 1, c.graph.nodes)); err != nil {

@@ -18,10 +18,10 @@ func (c *compiler) compose(cl *call, b built) error {
 	if rule == nil {
 		return nil
 	}
-	here := frame{node: b.anchor, params: b.params}
+	here := bindings{node: b.anchor, params: b.params}
 	var when *contracts.Condition
 	if rule.EnabledIf != nil {
-		r := rewriting{frame: here}
+		r := rewriting{bindings: here}
 		cond, holds, err := r.condition(*rule.EnabledIf)
 		if err != nil {
 			return fmt.Errorf("enabled_if of the composition of %s: %w", cl.target.Ref(), err)
@@ -47,7 +47,7 @@ func (c *compiler) compose(cl *call, b built) error {
 }
 
 // follow adds the call of the capability that plays one role.
-func (c *compiler) follow(cl *call, role string, here frame, when *contracts.Condition) error {
+func (c *compiler) follow(cl *call, role string, here bindings, when *contracts.Condition) error {
 	rule := cl.target.Capability.Metadata.Composition
 	what := fmt.Sprintf("the composition of %s with the role %q", cl.target.Ref(), role)
 	player, err := c.player(cl, role, what)
@@ -89,7 +89,7 @@ func (c *compiler) follow(cl *call, role string, here frame, when *contracts.Con
 
 // roleParams gives the parameters for a player: the composition fills the
 // parameters of the role, the player says what they are for it.
-func (c *compiler) roleParams(cl *call, role string, target *capability, playerMap map[string]any, here frame, what string) (map[string]any, bool, error) {
+func (c *compiler) roleParams(cl *call, role string, target *capability, playerMap map[string]any, here bindings, what string) (map[string]any, bool, error) {
 	params, complete, err := c.mapped(cl, cl.target.Capability.Metadata.Composition.ParamMap, here, what)
 	if err != nil || !complete {
 		return nil, complete, err
@@ -98,7 +98,7 @@ func (c *compiler) roleParams(cl *call, role string, target *capability, playerM
 		return nil, false, contracts.Errorf(contracts.CodeInvalid, "%s gives no message", what)
 	}
 	if len(playerMap) > 0 {
-		r := rewriting{frame: frame{node: here.node, params: params}}
+		r := rewriting{bindings: bindings{node: here.node, params: params}}
 		if params, err = r.values(playerMap); err != nil {
 			return nil, false, fmt.Errorf("the role %q of %s: %w", role, target.Ref(), err)
 		}
@@ -114,8 +114,8 @@ func (c *compiler) roleParams(cl *call, role string, target *capability, playerM
 
 // mapped rewrites a param_map. A parameter inside a text that was not given is
 // asked for; then the result is not complete.
-func (c *compiler) mapped(cl *call, paramMap map[string]any, at frame, what string) (map[string]any, bool, error) {
-	r := rewriting{frame: at}
+func (c *compiler) mapped(cl *call, paramMap map[string]any, at bindings, what string) (map[string]any, bool, error) {
+	r := rewriting{bindings: at}
 	out, err := r.values(paramMap)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s: %w", what, err)

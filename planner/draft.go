@@ -33,13 +33,13 @@ type draftStep struct {
 
 // read gives an ask for every step. Faults of the draft and of the calls are listed
 // together, by pointers into the draft.
-func (d *drafting) read() ([]*ask, error) {
+func (d *drafting) read() ([]*planned, error) {
 	c, draft := d.c, *d.c.req.Draft
 	earlier, nodes := earlierCalls(c.req.Running)
 	steps, faults := workflow.ReadDraft(draft, c.req.Catalog, earlier)
 	c.faults = append(c.faults, faults...)
 	d.names = nodes
-	var asks []*ask
+	var asks []*planned
 	for i, s := range steps {
 		entry, ok := c.req.Catalog.Capability(s.Tool)
 		if !ok {
@@ -63,11 +63,11 @@ func (d *drafting) read() ([]*ask, error) {
 	return c.order(asks)
 }
 
-func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*ask, error) {
+func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*planned, error) {
 	if err := d.c.permit(entry); err != nil {
 		return nil, err
 	}
-	return &ask{
+	return &planned{
 		intent: contracts.Intent{
 			ID: s.ID, Domain: entry.Domain, Capability: entry.Capability.Name, Parameters: s.Params, Source: "llm",
 		},
@@ -85,7 +85,7 @@ func placed(err error, pointer string) error {
 }
 
 // repeat makes the calls of a step for each item of its list.
-func (d *drafting) repeat(a *ask) {
+func (d *drafting) repeat(a *planned) {
 	if a.step.ForEach == nil {
 		return
 	}
@@ -100,10 +100,10 @@ func (d *drafting) repeat(a *ask) {
 }
 
 // link turns the ids in depends_on into the steps, and into nodes of the run.
-func (d *drafting) link(asks []*ask) {
+func (d *drafting) link(asks []*planned) {
 	for _, a := range asks {
 		for _, id := range a.step.DependsOn {
-			at := slices.IndexFunc(asks, func(b *ask) bool { return b.intent.ID == id })
+			at := slices.IndexFunc(asks, func(b *planned) bool { return b.intent.ID == id })
 			switch {
 			case at >= 0:
 				a.after = append(a.after, asks[at])
@@ -116,7 +116,7 @@ func (d *drafting) link(asks []*ask) {
 
 // build makes the nodes of a step. What it reads has nodes by now, and is read
 // from those.
-func (d *drafting) build(a *ask) error {
+func (d *drafting) build(a *planned) error {
 	c := d.c
 	first := len(c.graph.nodes)
 	a.call.deps, a.call.after = a.stepEdges()
@@ -143,7 +143,7 @@ func (d *drafting) build(a *ask) error {
 	return nil
 }
 
-func (d *drafting) call(a *ask) error {
+func (d *drafting) call(a *planned) error {
 	c := d.c
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()
@@ -158,13 +158,13 @@ func (d *drafting) call(a *ask) error {
 
 // stepEdges are the nodes that a step needs, and those that it only comes after: a
 // write that an earlier step makes and that this read may see.
-func (a *ask) stepEdges() (needs, after []string) {
+func (a *planned) stepEdges() (needs, after []string) {
 	needs = slices.Clone(a.step.earlier)
 	for _, b := range a.before {
 		switch {
 		case slices.Contains(a.after, b):
 			needs = append(needs, b.ends()...)
-		case !a.writes() && b.writes() && a.shares(b):
+		case !a.writes() && b.writes() && a.mayObserve(b):
 			after = append(after, b.ends()...)
 		}
 	}
@@ -172,7 +172,7 @@ func (a *ask) stepEdges() (needs, after []string) {
 }
 
 // outer is the node in whose place a procedure stands that is a step of a draft.
-func (a *ask) outer(id string) *contracts.Node {
+func (a *planned) outer(id string) *contracts.Node {
 	return &contracts.Node{
 		NodeID: id, Title: a.target.title(), DependsOn: a.call.deps, After: a.call.after, When: a.call.when, Required: true,
 		Merge: contracts.MergeNoneFailed,

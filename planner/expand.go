@@ -48,7 +48,7 @@ func (c *compiler) expand(cl *call) (built, error) {
 		c.graph.groups++
 		group, limit = "g"+strconv.Itoa(c.graph.groups), cl.limit
 	}
-	meets := c.meets(cl)
+	meets := c.endsInSharedJoin(cl)
 	fanned := cl.fansOut()
 	for i := range cl.members {
 		m := &cl.members[i]

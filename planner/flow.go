@@ -109,7 +109,7 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 	if m.each != nil {
 		return nil, nil, contracts.Errorf(contracts.CodeUnsupported, "%s cannot look anything up for a call that repeats over a list only known while it runs", what)
 	}
-	if params, _, err = c.mapped(cl, step.ParamMap, frame{params: m.scope(cl.given)}, what); err != nil {
+	if params, _, err = c.mapped(cl, step.ParamMap, bindings{params: m.scope(cl.given)}, what); err != nil {
 		return nil, nil, err
 	}
 	if !step.LooksUp() {
@@ -202,7 +202,7 @@ func (c *compiler) post(cl *call, m *member, step contracts.PostStep, id, what s
 	if err != nil {
 		return contracts.Node{}, err
 	}
-	params, complete, err := c.mapped(cl, step.ParamMap, frame{node: id, params: m.scope(cl.given)}, what)
+	params, complete, err := c.mapped(cl, step.ParamMap, bindings{node: id, params: m.scope(cl.given)}, what)
 	if err != nil {
 		return contracts.Node{}, err
 	}

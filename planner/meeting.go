@@ -11,10 +11,10 @@ type meeting struct {
 	anchor string
 }
 
-func (m *meeting) add(a *ask) { m.ends = append(m.ends, a.built.ends...) }
+func (m *meeting) add(a *planned) { m.ends = append(m.ends, a.built.ends...) }
 
 // findMeetings finds the join keys that several intents have.
-func (c *compiler) findMeetings(asks []*ask) {
+func (c *compiler) findMeetings(asks []*planned) {
 	count := map[string]int{}
 	for _, a := range asks {
 		if key := a.target.Capability.Metadata.JoinKey; key != "" && a.step == nil {
@@ -29,14 +29,14 @@ func (c *compiler) findMeetings(asks []*ask) {
 	}
 }
 
-// meets tells whether a call ends in a join that several intents share.
-func (c *compiler) meets(cl *call) bool {
+// endsInSharedJoin tells whether a call ends in a join that several intents share.
+func (c *compiler) endsInSharedJoin(cl *call) bool {
 	return cl.role == "" && c.shared[cl.target.Capability.Metadata.JoinKey] != nil
 }
 
-// meet gives an intent its shared join, made by the first that comes, and the
+// joinShared gives an intent its shared join, made by the first that comes, and the
 // follow-ups after it.
-func (c *compiler) meet(a *ask) error {
+func (c *compiler) joinShared(a *planned) error {
 	if !a.meets {
 		return nil
 	}

@@ -8,16 +8,16 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// frame is what the expressions of a param_map mean at one place of the plan:
+// bindings is what the expressions of a param_map mean at one place of the plan:
 // "params" are known while planning, "result" is what a node will answer.
-type frame struct {
+type bindings struct {
 	node   string
 	params map[string]any
 }
 
 // rewriting collects what the rewriting of one param_map found.
 type rewriting struct {
-	frame
+	bindings
 
 	// absent are parameters inside texts that were not given.
 	absent []string

@@ -72,7 +72,7 @@ func (d *domain) planTimeOff(ctx context.Context, _ domainkit.Call, in Wish) (Ti
 	if err != nil {
 		return TimeOffPlan{}, err
 	}
-	if err := d.compare(ctx, t); err != nil {
+	if err := d.checkBalance(ctx, t); err != nil {
 		return TimeOffPlan{}, err
 	}
 	value := t.days()
@@ -92,8 +92,8 @@ func (d *domain) planTimeOff(ctx context.Context, _ domainkit.Call, in Wish) (Ti
 	return out, nil
 }
 
-// thought is a request that was thought through and not submitted.
-type thought struct {
+// draftPlan is a request that was draftPlan through and not submitted.
+type draftPlan struct {
 	worker   rest.Worker
 	kind     rest.AbsenceType
 	reason   *rest.Ref
@@ -102,9 +102,9 @@ type thought struct {
 	warnings []string
 }
 
-func (t *thought) warn(text string) { t.warnings = append(t.warnings, text) }
+func (t *draftPlan) warn(text string) { t.warnings = append(t.warnings, text) }
 
-func (t *thought) quantity() float64 {
+func (t *draftPlan) quantity() float64 {
 	var sum float64
 	for _, day := range t.plan {
 		sum = round(sum + day.Quantity)
@@ -116,7 +116,7 @@ func (t *thought) quantity() float64 {
 const accepting = ";accepting "
 
 // days writes the days of a plan, parts of a day with how much of it.
-func (t *thought) days() string {
+func (t *draftPlan) days() string {
 	var out []string
 	for _, day := range t.plan {
 		text := day.Date
@@ -138,10 +138,10 @@ func readPlan(plan string) (days string, accepted []string) {
 }
 
 // key names what Workday warned of.
-func (t *thought) key() string { return t.worker.ID + " " + t.kind.ID + " " + t.days() }
+func (t *draftPlan) key() string { return t.worker.ID + " " + t.kind.ID + " " + t.days() }
 
 // label words a plan for who approves it.
-func (t *thought) label() string {
+func (t *draftPlan) label() string {
 	first, last := t.plan[0].Date, t.plan[len(t.plan)-1].Date
 	when := spoken(first)
 	switch {
@@ -180,7 +180,7 @@ func spoken(date string) string {
 
 // think chooses the days of a wish, and refuses what cannot be. It gives instead the
 // request that an earlier execution made with this key.
-func (d *domain) think(ctx context.Context, key string, w rest.Worker, in Wish) (*thought, *Request, error) {
+func (d *domain) think(ctx context.Context, key string, w rest.Worker, in Wish) (*draftPlan, *Request, error) {
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +201,7 @@ func (d *domain) think(ctx context.Context, key string, w rest.Worker, in Wish) 
 		found, err := d.marked(ctx, key, w, in.Start)
 		return nil, found, err
 	}
-	t := &thought{worker: w, kind: kind, reason: reason, warnings: []string{}}
+	t := &draftPlan{worker: w, kind: kind, reason: reason, warnings: []string{}}
 	if err := d.inTime(t, in); err != nil {
 		return nil, nil, err
 	}
@@ -245,7 +245,7 @@ func (in Wish) candidates() []string {
 }
 
 // inTime refuses days that are over. Sickness is often entered afterwards.
-func (d *domain) inTime(t *thought, in Wish) error {
+func (d *domain) inTime(t *draftPlan, in Wish) error {
 	today := d.today().In(d.zone).Format(time.DateOnly)
 	if in.Start >= today {
 		return nil
@@ -257,9 +257,9 @@ func (d *domain) inTime(t *thought, in Wish) error {
 	return domainkit.Refusef(contracts.ErrPrecondition, "%s is in the past; time off is requested from today, %s, on, and sickness for at most %d days back", in.Start, today, sickBack)
 }
 
-// compare warns of a plan that takes more than the worker's balance: whether a balance may
+// checkBalance warns of a plan that takes more than the worker's balance: whether a balance may
 // fall below zero is the tenant's to decide.
-func (d *domain) compare(ctx context.Context, t *thought) error {
+func (d *domain) checkBalance(ctx context.Context, t *draftPlan) error {
 	all, err := d.client.Balances(ctx, t.worker.ID, "")
 	if rest.IsKind(err, rest.KindForbidden) || rest.IsKind(err, rest.KindNotFound) {
 		return nil

@@ -116,11 +116,11 @@ func TestWhoIsRefusedIsToldWhenThereIsRoom(t *testing.T) {
 func TestARunWritesOneThingAtATime(t *testing.T) {
 	t.Parallel()
 	r, woken, _ := waiting(NewLimits(8), "a")
-	r.TakeTurn("n1")
-	if _, ok := r.AwaitTurn("n2"); ok {
+	r.BecomeWriter("n1")
+	if _, ok := r.AwaitWriter("n2"); ok {
 		t.Error("two write at once")
 	}
-	if _, ok := r.AwaitTurn("n1"); !ok {
+	if _, ok := r.AwaitWriter("n1"); !ok {
 		t.Error("the one that writes was refused")
 	}
 	r.EndTurn("n2")

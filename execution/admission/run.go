@@ -216,17 +216,17 @@ func (r *Run) Close() {
 	}
 }
 
-// AwaitTurn tells whether the node may write, or notes that it waits until the
+// AwaitWriter tells whether the node may write, or notes that it waits until the
 // write is over that is under way.
-func (r *Run) AwaitTurn(node string) (Wait, bool) {
+func (r *Run) AwaitWriter(node string) (Wait, bool) {
 	if r.writer == "" || r.writer == node {
 		return Wait{}, true
 	}
 	return r.wait(node, Wait{Key: Key{kind: ofTurn}, Reason: "another write of this run"})
 }
 
-// TakeTurn makes the node the one that writes.
-func (r *Run) TakeTurn(node string) { r.writer = node }
+// BecomeWriter makes the node the one that writes.
+func (r *Run) BecomeWriter(node string) { r.writer = node }
 
 // EndTurn lets the next node write, if it is this one's turn.
 func (r *Run) EndTurn(node string) {
@@ -252,14 +252,14 @@ func (r *Run) LocksFreed() {
 // PassOn lets others try in the place of a node that was let go and did not go:
 // it ended, or waits for a person or for something else.
 func (r *Run) PassOn(c Call) {
-	r.PassTurn()
+	r.YieldWriter()
 	for _, key := range []Key{{kind: ofRun}, groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), {kind: ofCalls}, rateKey(c.Tool)} {
 		r.Free(key)
 	}
 }
 
-// PassTurn lets another write try, if none is under way.
-func (r *Run) PassTurn() {
+// YieldWriter lets another write try, if none is under way.
+func (r *Run) YieldWriter() {
 	if r.writer == "" {
 		r.Free(Key{kind: ofTurn})
 	}

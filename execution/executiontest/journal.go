@@ -96,7 +96,7 @@ func recordAct(ctx context.Context, s *Store) error {
 	if !named {
 		return nil
 	}
-	defer execution.Recorded(ctx)
+	defer execution.MarkRecorded(ctx)
 	return appendAct(s, act)
 }
 

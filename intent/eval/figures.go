@@ -104,7 +104,9 @@ func (f *figures) gates(name string, outcomes []outcome) {
 	if len(outcomes) == 0 {
 		return
 	}
-	with := func(g contracts.GateOutcome) func(outcome) bool { return func(o outcome) bool { return o.gate == g } }
+	with := func(g contracts.ReadingOutcome) func(outcome) bool {
+		return func(o outcome) bool { return o.gate == g }
+	}
 	f.share(name+"_accepted", count(outcomes, with(contracts.GateAccept)), len(outcomes))
 	f.share(name+"_clarified", count(outcomes, with(contracts.GateClarify)), len(outcomes))
 	f.share(name+"_declined", count(outcomes, with(contracts.GateDecline)), len(outcomes))

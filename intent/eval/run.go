@@ -40,7 +40,7 @@ type outcome struct {
 	// found is the most probable capability, and confidence what was given for it.
 	found      string
 	confidence float64
-	gate       contracts.GateOutcome
+	gate       contracts.ReadingOutcome
 	intents    []string
 	choices    []string
 	ranked     []string

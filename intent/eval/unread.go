@@ -29,13 +29,13 @@ func (o outcome) leaving(u intent.Understanding, catalog *contracts.Catalog) out
 			continue
 		}
 		for _, class := range []contracts.WordClass{contracts.WordBinding, contracts.WordBeside} {
-			for _, text := range in.Said.Unread(class) {
+			for _, text := range in.Said.Texts(class) {
 				o.unread = append(o.unread, Unread{Text: text, Class: class, Times: 1, Say: o.c.Text, Capability: in.Ref()})
 			}
 		}
 		if entry, ok := catalog.Capability(in.Ref()); ok && entry.Policy.SideEffectClass.Writes() && u.Outcome == contracts.GateAccept {
 			o.writes++
-			if in.Said.Marked() {
+			if in.Said.LeavesWordsOut() {
 				o.marked++
 			}
 		}

@@ -93,7 +93,7 @@ func TestRules(t *testing.T) {
 	s := newSite(t)
 	for name, c := range map[string]struct {
 		says, tool, params string
-		want               contracts.GateOutcome
+		want               contracts.ReadingOutcome
 		missing            string
 		question           string
 	}{
@@ -135,7 +135,7 @@ func TestAnUngatedWriteOfADraftIsConfirmedUnlessTheLocalReaderReadsIt(t *testing
 	for name, c := range map[string]struct {
 		says string
 		step contracts.DraftStep
-		want contracts.GateOutcome
+		want contracts.ReadingOutcome
 	}{
 		"read alike":       {"tag the drill: tool=drill tag=blue", tag, contracts.GateAccept},
 		"read otherwise":   {"blue would suit the drill", tag, contracts.GateClarify},

@@ -185,7 +185,7 @@ type gating struct {
 
 // verdict is what the gates say of one clause.
 type verdict struct {
-	outcome  contracts.GateOutcome
+	outcome  contracts.ReadingOutcome
 	choices  []Candidate
 	question string
 }
@@ -320,14 +320,14 @@ func (g *gating) asksBefore(c Candidate) bool {
 	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // what is missing is asked for first: it may be what is not read
 		return false
 	}
-	binding, beside := c.Said.Unread(contracts.WordBinding), c.Said.Unread(contracts.WordBeside)
+	binding, beside := c.Said.Texts(contracts.WordBinding), c.Said.Texts(contracts.WordBeside)
 	return len(binding) > 0 || len(beside) > 0 && (!p.ApprovalRequired || p.RiskLevel == contracts.RiskCritical)
 }
 
 // note says of a read what it does not use.
 func (g *gating) note(c Clause) {
 	if best := c.Candidates[0]; !best.Entry.Policy.SideEffectClass.Writes() {
-		g.out.Unused = append(g.out.Unused, best.Said.Unread(contracts.WordBinding)...)
+		g.out.Unused = append(g.out.Unused, best.Said.Texts(contracts.WordBinding)...)
 	}
 }
 

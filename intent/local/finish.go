@@ -192,9 +192,9 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
+	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.LeavesWordsOut()
 	switch {
-	case best.unraised > 0 && best.Said.Marked():
+	case best.unraised > 0 && best.Said.LeavesWordsOut():
 		best.Confidence = best.unraised
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
@@ -240,7 +240,7 @@ const farScore = 0.67
 func (j judgement) fullyExplained(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.segments) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
-		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
+		len(best.Said.Texts(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.commanded(p.first)

@@ -45,7 +45,7 @@ func TestGates(t *testing.T) {
 	cases := map[string]struct {
 		cfg        local.Config
 		candidates []local.Candidate
-		want       contracts.GateOutcome
+		want       contracts.ReadingOutcome
 		choices    []string
 	}{
 		"a read at the gate is accepted":          {local.Config{}, []local.Candidate{candidate(b, read, 0.75)}, contracts.GateAccept, nil},

@@ -63,9 +63,9 @@ func held(clause string, best Candidate, likely []Candidate) string {
 // without is the question about what was said and would not be done. Yes to it
 // means what it says, and nothing more.
 func without(c Candidate) string {
-	left := c.Said.Unread(contracts.WordBinding)
+	left := c.Said.Texts(contracts.WordBinding)
 	if len(left) == 0 {
-		left = c.Said.Unread(contracts.WordBeside)
+		left = c.Said.Texts(contracts.WordBeside)
 	}
 	return fmt.Sprintf("I do not use %s. Shall I do it without that: %s?", quoteAll(left), describe(c)+withValues(c))
 }

@@ -124,7 +124,7 @@ func conversationOf(h http.Header) string {
 // chatTurn reads out of a history what is said now, and what it is said to.
 func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Model: domain, Language: chat.Spoken(h.Get("Accept-Language"))}
+	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Domain: domain, Language: chat.Spoken(h.Get("Accept-Language"))}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {

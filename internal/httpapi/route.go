@@ -23,7 +23,7 @@ func (s *Server) routes() []route {
 			{http.MethodGet, "/v1/whoami", false, s.whoami},
 			{http.MethodGet, "/v1/settings", false, s.showSettings},
 		},
-		s.sessions.routes(), s.runs.routes(), s.audits.routes(), s.gates.routes(), s.approvals.routes(),
+		s.sessions.routes(), s.runs.routes(), s.audits.routes(), s.gates.routes(), s.links.routes(),
 		s.domains.routes(), s.keys.routes(), s.signIns.routes(), s.streams.routes(), s.chats.routes(),
 	)
 }

@@ -94,23 +94,23 @@ type Server struct {
 	problems *problems
 	engine   *gin.Engine
 
-	sessions  *sessionRoutes
-	runs      *runRoutes
-	audits    *auditRoutes
-	gates     *gateRoutes
-	approvals *linkRoutes
-	domains   *domainRoutes
-	keys      *keyRoutes
-	signIns   *signInRoutes
-	streams   *streamRoutes
-	chats     *chatRoutes
+	sessions *sessionRoutes
+	runs     *runRoutes
+	audits   *auditRoutes
+	gates    *gateRoutes
+	links    *linkRoutes
+	domains  *domainRoutes
+	keys     *keyRoutes
+	signIns  *signInRoutes
+	streams  *streamRoutes
+	chats    *chatRoutes
 }
 
 var _ http.Handler = (*Server)(nil)
 
 // Page gives the page on which somebody may decide a gate, "" if there is none.
 func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
-	return s.approvals.page(who, i)
+	return s.links.page(who, i)
 }
 
 // New makes the API. HTTPServer serves it.
@@ -154,7 +154,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		runs:     &runRoutes{conversation: deps.Conversation, runs: deps.Runs, ledgers: deps.Audit},
 		audits:   &auditRoutes{ledgers: deps.Audit},
 		gates:    &gateRoutes{conversation: deps.Conversation, gates: deps.Gates, runs: deps.Runs, registry: deps.Registry},
-		approvals: &linkRoutes{
+		links: &linkRoutes{
 			cfg: cfg, conversation: deps.Conversation, gates: deps.Gates, keys: deps.Keys, limiter: limiter,
 			callers: callers, problems: problems, pages: pages,
 		},
@@ -165,7 +165,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	}
 	s.chats = &chatRoutes{
 		cfg: cfg, conversation: deps.Conversation, registry: deps.Registry, signer: chat.NewSigner(deps.MarkerKey),
-		limiter: limiter, callers: callers, approvals: s.approvals, problems: problems,
+		limiter: limiter, callers: callers, approvals: s.links, problems: problems,
 	}
 	return s, s.build()
 }

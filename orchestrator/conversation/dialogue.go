@@ -254,7 +254,7 @@ func (s standing) edited(t orchestrator.Turn, in Input) *orchestrator.Turn {
 	}
 	for n := range slices.Backward(s.turns) {
 		old := &s.turns[n]
-		if old.Place == t.Place && old.Key != in.Key && old.Model == in.Model && old.Kind == orchestrator.TurnRequest {
+		if old.Place == t.Place && old.Key != in.Key && old.Model == in.Domain && old.Kind == orchestrator.TurnRequest {
 			return old
 		}
 	}

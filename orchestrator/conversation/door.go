@@ -138,7 +138,7 @@ func (c *Conversation) key(who access.Principal, in Input) (orchestrator.TurnKey
 	case in.Start != nil:
 		return orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, "first")}, true
 	}
-	key := orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, fresh), Model: in.Model}
+	key := orchestrator.TurnKey{Conversation: in.at.session.ID, Key: cmp.Or(in.Key, fresh), Model: in.Domain}
 	if in.at.command == nil {
 		return key, true
 	}
@@ -270,7 +270,7 @@ func (c *Conversation) look(ctx context.Context, who access.Principal, in Input)
 	if err != nil {
 		return Outcome{}, err
 	}
-	t.Model = in.Model
+	t.Model = in.Domain
 	after := int64(0)
 	if here := in.here(); here != "" {
 		if after, err = orchestrator.LastSeq(ctx, c.journal, here); err != nil {

@@ -68,7 +68,7 @@ func (r *reader) carried(ctx context.Context, who access.Principal, in Input, s 
 		return t, false, nil
 	}
 	u, ok := r.local.FollowUp(ctx, intent.Request{
-		Message: message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
+		Message: message, Catalog: r.catalogs.Catalog(), Domain: in.Domain, Roles: rolesOf(who), Now: r.now(),
 	}, s.last.Intents, unsaid)
 	if !ok || restores && u.Intents[0].Confidence < surely {
 		return t, false, nil
@@ -204,7 +204,7 @@ func (r *reader) takesAway(ctx context.Context, who access.Principal, in Input, 
 		return t, false, err
 	}
 	u, ok := r.local.FollowUp(ctx, intent.Request{
-		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Model, Roles: rolesOf(who), Now: r.now(),
+		Message: in.Message, Catalog: r.catalogs.Catalog(), Domain: in.Domain, Roles: rolesOf(who), Now: r.now(),
 	}, []contracts.Intent{undo}, false)
 	if !ok || len(u.Intents) != 1 || len(u.Unused) > 0 || u.Intents[0].Ref() != undo.Ref() || len(u.Intents[0].Parameters) > 1 {
 		return t, false, nil

@@ -25,9 +25,9 @@ type Input struct {
 	SessionID string
 	Thread    *Thread
 
-	// Model is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
+	// Domain is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
 	// request to; "" for all.
-	Model   string
+	Domain  string
 	Message string
 	// Quoted says that the person's own words could not be told for certain from
 	// what stands around them: then they are never a command.

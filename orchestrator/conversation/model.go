@@ -334,6 +334,6 @@ func (m *machine) askFreely(t orchestrator.Turn, u intent.Understanding) orchest
 
 // byWords is a turn as the local reader has it, which stands where a model gave no reading.
 func (m *machine) byWords(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	in := Input{Key: t.Key, SessionID: t.SessionID, Model: t.Model, Message: t.Message, Said: t.Said, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}}
+	in := Input{Key: t.Key, SessionID: t.SessionID, Domain: t.Model, Message: t.Message, Said: t.Said, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}}
 	return m.reader.mean(ctx, t.By, in, t)
 }

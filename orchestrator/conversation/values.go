@@ -87,7 +87,7 @@ func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, 
 			return nil
 		}
 	}
-	if best.Said == nil || len(best.Said.Unread(contracts.WordOther, contracts.WordAside, contracts.WordBeside, contracts.WordBinding)) > 0 {
+	if best.Said == nil || len(best.Said.Texts(contracts.WordOther, contracts.WordAside, contracts.WordBeside, contracts.WordBinding)) > 0 {
 		return nil
 	}
 	return values

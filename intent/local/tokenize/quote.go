@@ -1,6 +1,7 @@
 package tokenize
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -97,12 +98,9 @@ func isAdverb(t Token) bool {
 	if !t.Has(lexicon.Function) || t.Break {
 		return false
 	}
-	for _, c := range []lexicon.Class{lexicon.Relative, lexicon.Subject, lexicon.Pronoun, lexicon.Article, lexicon.Third, lexicon.Finite, lexicon.Negation, lexicon.Faint} {
-		if t.Has(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]lexicon.Class{
+		lexicon.Relative, lexicon.Subject, lexicon.Pronoun, lexicon.Article, lexicon.Third, lexicon.Finite, lexicon.Negation, lexicon.Faint,
+	}, t.Has)
 }
 
 // QuotedClause gives the first token of the quotation that stands between the word that

@@ -191,7 +191,7 @@ func (s *Store) Work(ctx context.Context, h Handlers) (*Worker, error) {
 }
 
 // Worker works on jobs until it is stopped.
-type Worker = queue.Worker
+type Worker = queue.Workers
 
 // Handlers do what jobs ask for.
 type Handlers = queue.Handlers

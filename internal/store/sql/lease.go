@@ -23,7 +23,7 @@ RETURNING epoch`
 func (s *Runs) AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (execution.Lease, error) {
 	l := execution.Lease{RunID: runID, Owner: owner}
 	var epochs []int64
-	err := s.do(ctx, "acquire run "+runID, func(ctx context.Context, q Querier) (err error) {
+	err := s.execUnsealed(ctx, "acquire run "+runID, func(ctx context.Context, q Querier) (err error) {
 		epochs, err = collect(ctx, q, stored.Number, acquireRun, runID, owner, ttl.Nanoseconds(), execution.Format)
 		return err
 	})
@@ -77,7 +77,7 @@ func (s *Runs) RenewLeases(ctx context.Context, owner string, held []execution.L
 		return kept, nil
 	}
 	ids, epochs := column(held, func(l execution.Lease) string { return l.RunID }), column(held, func(l execution.Lease) int64 { return l.Epoch })
-	err := s.do(ctx, "renew leases", func(ctx context.Context, q Querier) error {
+	err := s.execUnsealed(ctx, "renew leases", func(ctx context.Context, q Querier) error {
 		clear(kept)
 		return q.Query(ctx, func(row stored.Row) error {
 			var id string

@@ -196,7 +196,7 @@ func (s *Runs) BreakLock(ctx context.Context, key, by string) (execution.LockHol
 	}
 	err := s.write(ctx, "break lock "+key, change{keys: []string{key}, locks: true, apply: apply})
 	if named && err == nil {
-		execution.Recorded(ctx)
+		execution.MarkRecorded(ctx)
 	}
 	return broken, err
 }

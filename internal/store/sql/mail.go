@@ -32,7 +32,7 @@ SELECT id, url, body, attempts, created_at FROM outbox WHERE due_at <= $2 AND ($
 
 // Claim gives deliveries whose time has come to one caller. It commits.
 func (s *Mail) Claim(ctx context.Context, c orchestrator.Claim) (due []orchestrator.WebhookDelivery, err error) {
-	err = s.do(ctx, "claim deliveries", func(ctx context.Context, q Querier) (err error) {
+	err = s.execUnsealed(ctx, "claim deliveries", func(ctx context.Context, q Querier) (err error) {
 		until := stored.Nanos(c.Until)
 		if due, err = collect(ctx, q, stored.ScanDelivery, claimDeliveries, c.ID, stored.Nanos(c.Now), until, stored.LimitOf(c.Limit)); err != nil {
 			return err

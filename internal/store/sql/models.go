@@ -15,7 +15,7 @@ func (s *Models) Load(ctx context.Context, id string) ([]byte, error) {
 // Store stores a model in the place of the one before, and all but the
 // newest are removed. It commits.
 func (s *Models) Store(ctx context.Context, id string, body []byte, newest int) error {
-	return s.do(ctx, "store a trained model", func(ctx context.Context, q Querier) error {
+	return s.execUnsealed(ctx, "store a trained model", func(ctx context.Context, q Querier) error {
 		return q.Send(ctx, []Statement{
 			{Text: `INSERT INTO learned (id, body, kept_at) VALUES ($1, $2, {now})
 				ON CONFLICT (id) DO UPDATE SET body = excluded.body, kept_at = excluded.kept_at`, Args: []any{id, body}},

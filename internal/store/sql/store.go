@@ -76,7 +76,7 @@ func (s *Store) Transact(ctx context.Context, doing string, do func(context.Cont
 
 // Probe writes one row, and fails when nothing can be written.
 func (s *Runs) Probe(ctx context.Context) error {
-	return s.do(ctx, "write to the database", func(ctx context.Context, q Querier) error {
+	return s.execUnsealed(ctx, "write to the database", func(ctx context.Context, q Querier) error {
 		_, err := q.Exec(ctx, `INSERT INTO probe (one, at) VALUES (1, {now}) ON CONFLICT (one) DO UPDATE SET at = excluded.at`)
 		return err
 	})
@@ -100,7 +100,7 @@ func (s *core) transact(ctx context.Context, doing string, do func(context.Conte
 	}
 	err := s.transaction(ctx, doing, do)
 	if named && err == nil {
-		execution.Recorded(ctx)
+		execution.MarkRecorded(ctx)
 	}
 	return s.db.Fault(doing, err)
 }
@@ -117,9 +117,9 @@ func (s *core) transaction(ctx context.Context, doing string, do func(context.Co
 	}
 }
 
-// do runs one statement that commits by itself and changes nothing that is
+// execUnsealed runs one statement that commits by itself and changes nothing that is
 // sealed.
-func (s *core) do(ctx context.Context, doing string, run func(context.Context, Querier) error) error {
+func (s *core) execUnsealed(ctx context.Context, doing string, run func(context.Context, Querier) error) error {
 	var err error
 	if s.pool == nil {
 		err = s.writer.Do(ctx, doing, change{alone: func(ctx context.Context, x Tx) error { return run(ctx, x) }})
@@ -138,7 +138,7 @@ func (s *core) write(ctx context.Context, doing string, c change) error {
 	}
 	err := s.writer.Do(ctx, doing, c)
 	if named && err == nil {
-		execution.Recorded(ctx)
+		execution.MarkRecorded(ctx)
 	}
 	return s.db.Fault(doing, err)
 }

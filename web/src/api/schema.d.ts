@@ -1076,7 +1076,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description Answer is what people read at the end: blocks that each face renders in its own way. */
+        /** @description Answer is what people read at the end: blocks that each interface renders in its own way. */
         Answer: {
             blocks: components["schemas"]["Block"][];
             verdict?: components["schemas"]["Verdict"];
@@ -1560,12 +1560,7 @@ export interface components {
             answer: boolean;
             why?: string;
         };
-        /**
-         * @description GateOutcome is what the confidence gate says of an intent.
-         * @enum {string}
-         */
-        GateOutcome: "accept" | "clarify" | "decline";
-        /** @description GateSheet is how a gate or a question reads, the same in every face, and what the caller may do about it. */
+        /** @description GateSheet is how a gate or a question reads, the same in every interface, and what the caller may do about it. */
         GateSheet: {
             asks: string;
             /** @description Mark says what a model had read before it proposed this. */
@@ -2216,7 +2211,7 @@ export interface components {
         /** @description PlanPreview is a plan that was compiled and not run, or what is missing for one. */
         PlanPreview: {
             /** @description Outcome says how the words were understood; accept for intents as data. */
-            outcome: components["schemas"]["GateOutcome"];
+            outcome: components["schemas"]["ReadingOutcome"];
             intents?: components["schemas"]["Intent"][];
             /** @description Questions must be answered before there is a plan. */
             questions?: components["schemas"]["Interrupt"][];
@@ -2335,6 +2330,11 @@ export interface components {
             };
             active_runs: number;
         };
+        /**
+         * @description ReadingOutcome is what the confidence gate says of an intent.
+         * @enum {string}
+         */
+        ReadingOutcome: "accept" | "clarify" | "decline";
         /** @description ReasonStep thinks: a model by a skill, or the fallback. Its facts fit OutputSchema. */
         ReasonStep: {
             skill: string;

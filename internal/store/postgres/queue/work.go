@@ -44,11 +44,11 @@ const (
 	keepFailed = 24 * time.Hour
 )
 
-// Worker works on jobs, from Work to Stop.
-type Worker struct{ client *river.Client[pgx.Tx] }
+// Workers works on jobs, from Work to Stop.
+type Workers struct{ client *river.Client[pgx.Tx] }
 
 // Work begins to work on jobs with connections of the pool, until Stop.
-func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Worker, error) {
+func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Workers, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker[runArgs]{do: h.Run, timeout: jobMayTake})
 	river.AddWorker(workers, &worker[deliveryArgs]{do: h.Delivery, timeout: jobMayTake})
@@ -70,11 +70,11 @@ func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Worker, error) 
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("start the workers: %w", err)
 	}
-	return &Worker{client}, nil
+	return &Workers{client}, nil
 }
 
 // Stop ends the work: what is under way is told so, and comes again elsewhere.
-func (w *Worker) Stop(ctx context.Context) error {
+func (w *Workers) Stop(ctx context.Context) error {
 	return w.client.StopAndCancel(ctx)
 }
 
