@@ -5,9 +5,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// askers gives whoever asks to the parameters that name the person whom a call is
-// about, where the request says so and nobody is named: "my balance", "two days off
-// for me". The domain knows who "me" is (contracts.Subject).
+// askers fills required subject parameters with "me" where the request refers to its sender and
+// names nobody else: "my balance", "two days off for me". The domain resolves "me"
+// (contracts.Subject).
 func (f *completer) askers(filled *Filled) {
 	at := f.speaker()
 	for _, p := range f.set.params {
@@ -17,15 +17,15 @@ func (f *completer) askers(filled *Filled) {
 	}
 }
 
-// hardlyNamed tells a lone noun with a capital, where each noun has one, that was taken for want
-// of a name: "wie viel Urlaub habe ich noch".
+// hardlyNamed reports whether the value of a parameter is a single capitalised noun with low
+// confidence, in a language that capitalises all nouns: "Urlaub" in "wie viel Urlaub habe ich
+// noch".
 func (f *completer) hardlyNamed(p *param, filled *Filled) bool {
 	ev := filled.Evidence[p.name()]
 	return ev.Kind == kindPhrase && ev.P < floorWrite && f.spelling.Noun(f.wording.TokensIn(ev.Span[0], ev.Span[1]))
 }
 
-// speaker finds the word by which whoever speaks says that it is about them; -1 if
-// there is none.
+// speaker returns the index of the pronoun by which the sender refers to themselves, or -1.
 func (f *completer) speaker() int {
 	for i, t := range f.doc.Tokens[:f.to] {
 		mix, free := f.doc.Languages.At(i).Best(), i >= f.from && !f.inEntity[i] && !f.field.taken[i-f.from] && !t.Is(tokenize.FormQuoted)
@@ -36,8 +36,8 @@ func (f *completer) speaker() int {
 	return -1
 }
 
-// onlyAsks tells a word that only says who wants to be told: "show me", "can I see".
-// In a write it says for whom: "book me a day", "I need Friday off".
+// onlyAsks reports whether a pronoun only names the recipient of the answer, as in "show me" or
+// "can I see". In a write it is the beneficiary: "book me a day", "I need Friday off".
 func (f *completer) onlyAsks(i int) bool {
 	before, after := f.doc.Tokens[max(i-1, 0)], f.doc.Tokens[min(i+1, f.to-1)]
 	begins := f.doc.Tokens[i].Has(lexicon.Subject)

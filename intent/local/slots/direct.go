@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// heading is where a preposition says that something comes from or goes to, and
-// which of two like parameters is meant by it.
+// heading is the end of a range or a change that a preposition or a parameter stands for.
 type heading int
 
 const (
@@ -21,12 +20,12 @@ func (h heading) opposite() heading {
 	return -h
 }
 
-// heading tells parameters that are one end of a change: "from_city" and
-// "to_city", "name" and "new_name".
+// heading returns the end of a change that a parameter stands for, as in "from_city" and "to_city"
+// or "name" and "new_name".
 func (p *param) heading() heading {
 	switch {
 	case p.temporal() || p.format == "time":
-		return headingNone // both ends of a period may stand in one word
+		return headingNone // one expression may hold both ends of a period
 	case slices.Contains(p.words, "new"):
 		return headingTo
 	case slices.Contains(p.words, "old"), slices.Contains(p.words, "current"):
@@ -39,8 +38,8 @@ func (p *param) heading() heading {
 	return headingNone
 }
 
-// pairUp notes which parameters have a counterpart at the other end. One without a
-// name for its end is the counterpart of one that is new.
+// pairUp sets the end of each parameter that has a counterpart. A parameter without a direction in
+// its name is the counterpart of one with "new".
 func pairUp(params []*param) {
 	for _, p := range params {
 		p.end = headingNone
@@ -62,8 +61,8 @@ func pairUp(params []*param) {
 	}
 }
 
-// headed gives where the preposition before a place says that something comes from
-// or goes to. Articles and names of parameters may stand between.
+// headed returns the direction of the preposition before a token, skipping articles and parameter
+// names.
 func headed(r *scope, first int) heading {
 	for i := first - 1; i >= r.from && i >= first-3; i-- {
 		t := r.doc.Tokens[i]
@@ -91,8 +90,8 @@ func headingOf(t tokenize.Token) heading {
 	return headingNone
 }
 
-// astray tells a value that stands behind the preposition of the other end, or that
-// goes over one: in "rename Travel to Journeys" no name is "Travel to Journeys".
+// astray reports whether a span follows a preposition of the opposite end, or contains one: in
+// "rename Travel to Journeys" the span "Travel to Journeys" is no name.
 func astray(r *scope, p *param, first, last int) bool {
 	if p.end == headingNone {
 		return false
@@ -108,11 +107,11 @@ func astray(r *scope, p *param, first, last int) bool {
 	return false
 }
 
-// sideOf tells the end of a range that a word in the name of a parameter is: "min" is where
-// one begins, "new" where a change leads to.
+// sideOf returns the end of a range that a word in a parameter name stands for: "min" is the lower
+// end, "new" the target of a change.
 func sideOf(c *Cues, stem string) heading {
 	switch role := periodRole([]string{stem}); {
-	case stem == "after", stem == "before": // of which only a day is an end
+	case stem == "after", stem == "before": // these bound a date only
 	case c.Low[stem], role == roleStart:
 		return headingFrom
 	case c.High[stem], role == roleEnd:
@@ -121,7 +120,7 @@ func sideOf(c *Cues, stem string) heading {
 	return headingNone
 }
 
-// compileSides notes which end of a range a parameter is, and what its name says beside it.
+// compileSides sets which end of a range a parameter is, and the other words of its name.
 func (p *param) compileSides(c *Cues) {
 	p.trunk, p.side = nil, headingNone
 	for _, w := range p.words {

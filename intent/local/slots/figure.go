@@ -10,9 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// completeNumbers decides anew which number is meant for which parameter, all
-// together: reading them one by one does for ranking capabilities, but takes the
-// temperature for the mass where two of each are given.
+// completeNumbers assigns numbers to parameters jointly. Reading them one by one is enough to rank
+// capabilities, but mixes up two parameters such as a temperature and a mass.
 func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Filled) Filled {
 	f, params := s.openNumbers(m, part, only, filled)
 	for k, best := range f.figures(params, f.loose(filled, params)).Marginals() {
@@ -39,7 +38,7 @@ func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Fill
 	return filled
 }
 
-// openNumbers gives what weighs the numbers, and the parameters that are read anew.
+// openNumbers returns the completer for numbers and the parameters to assign.
 func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*completer, []*param) {
 	f := &field{passage: s.passage(m, part, only), figureAt: map[int]bool{}}
 	f.numerals.count()
@@ -52,8 +51,8 @@ func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) 
 	return c, c.openFigures(filled)
 }
 
-// openFigures lists the parameters that a number is read for, those that are
-// needed first. What a key or a known value gives stays.
+// openFigures lists the numeric parameters to assign, required ones first. Values from a key or a
+// known value stay.
 func (f *completer) openFigures(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.set.params {
@@ -71,7 +70,7 @@ func (f *completer) openFigures(filled Filled) []*param {
 	return out[:min(len(out), mostFree)]
 }
 
-// loose are the numbers that no other value holds.
+// loose returns the numbers that are not part of another value.
 func (f *completer) loose(filled Filled, open []*param) []values.Entity {
 	var held []tokenize.Span
 	for name, ev := range filled.Evidence {
@@ -84,7 +83,7 @@ func (f *completer) loose(filled Filled, open []*param) []values.Entity {
 	})
 }
 
-// figures weighs numbers for parameters.
+// figures builds the assignment problem of numbers to parameters.
 func (f *completer) figures(params []*param, numbers []values.Entity) *Assignment {
 	z := f.assignment(params, evFigureOrder, evFigureSiblings)
 	for k, p := range params {
@@ -92,7 +91,7 @@ func (f *completer) figures(params []*param, numbers []values.Entity) *Assignmen
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
 			e = f.numerals.adapted(p, e)
 			agrees := p.bound() * compared(f.scope, e.First)
-			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills what is the lower end
+			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills the lower end
 				o := f.option(e.First, e.Last, v, f.weigher.weighFigure(p, e, len(numbers)))
 				o.Weight += comparedWeight * float64(agrees)
 				options = append(options, o)
@@ -103,7 +102,7 @@ func (f *completer) figures(params []*param, numbers []values.Entity) *Assignmen
 	return z
 }
 
-// weighFigure collects the evidence for a number as the value of a parameter.
+// weighFigure computes the features of a number as the value of a parameter.
 func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]float64 {
 	var ev [evCount]float64
 	set := func(which evidence, holds bool) {
@@ -130,11 +129,10 @@ func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]f
 	return ev
 }
 
-// widestRange is how many tokens the end of a range is behind its beginning at most: "from
-// 8 euros to 10".
+// widestRange is the maximum distance in tokens between the ends of a range: "from 8 euros to 10".
 const widestRange = 3
 
-// endOf tells which end of a range a number is: "from 8 to 10".
+// endOf returns the end of a range that a number is: "from 8 to 10".
 func (f *weigher) endOf(e values.Entity) heading {
 	for _, o := range f.wording.Numbers() {
 		switch {
@@ -147,7 +145,7 @@ func (f *weigher) endOf(e values.Entity) heading {
 	return headingNone
 }
 
-// namesOf looks for the parameter's words around a number.
+// namesOf sets the features for parameter names around a number.
 func (f *weigher) namesOf(p *param, e values.Entity, ev *[evCount]float64) {
 	switch closest := f.near.closest(e.First); {
 	case closest > 0 && f.near.namedTogether(e.First):
@@ -162,7 +160,7 @@ func (f *weigher) namesOf(p *param, e values.Entity, ev *[evCount]float64) {
 	}
 }
 
-// around looks at the words of the same clause, up to the next number.
+// around sets the features for words of the same clause, up to the next number.
 func (f *weigher) around(p *param, e values.Entity, ev *[evCount]float64) {
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= f.from && j < f.to && n < most; j, n = j+step, n+1 {
@@ -214,12 +212,12 @@ func (f *weigher) unitOf(p *param, e values.Entity, ev *[evCount]float64) {
 	}
 }
 
-// otherTime tells a unit of time that is not the parameter's, or may not be.
+// otherTime reports whether a unit of time differs from that of the parameter, or may differ.
 func (p *param) otherTime(unit string) bool {
 	return values.IsTimeUnit(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
 }
 
-// kindOf compares what kind of number it is with what the parameter takes.
+// kindOf compares the kind of the number (money, ratio, year) with that of the parameter.
 func (f *weigher) kindOf(p *param, e values.Entity, ev *[evCount]float64) {
 	set := func(which evidence, holds bool) {
 		if holds {
@@ -244,7 +242,8 @@ func (f *weigher) kindOf(p *param, e values.Entity, ev *[evCount]float64) {
 	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)
 }
 
-// describesMoney tells a number that may be broken and is described as a sum of money.
+// describesMoney reports whether the description says that a number parameter is an amount of
+// money.
 func (f *weigher) describesMoney(p *param) bool {
 	if p.kind != "number" || p.saysPercent() {
 		return false
@@ -257,12 +256,12 @@ func (f *weigher) describesMoney(p *param) bool {
 	return false
 }
 
-// tops tells a number behind a word such as "top", which says how many.
+// tops reports whether a token follows a word such as "top", which marks a count.
 func (f *weigher) tops(i int) bool {
 	return i > f.from && f.doc.Tokens[i-1].Has(lexicon.Tops)
 }
 
-// says reports whether the name of a parameter holds one of the words.
+// says reports whether the name of a parameter contains one of the words.
 func says(p *param, words map[string]bool) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return words[strings.TrimSuffix(w, "s")] || words[w] })
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// Glossary holds the words that the capabilities of one domain are asked for with, and
-// their vectors. It is immutable.
+// Glossary holds the request words of the capabilities of one domain, with their embeddings. It is
+// immutable.
 type Glossary struct{ entries []GlossaryEntry }
 
-// GlossaryEntry is a word of a glossary, folded.
+// GlossaryEntry is a folded word of a glossary.
 type GlossaryEntry struct {
 	Fold   string
 	Vector retrieve.CompactVector
-	// Kind is what it stands for, Of are the capabilities that are asked for with it.
+	// Kind is what the word stands for; Of holds the capabilities that use it.
 	Kind EntryKind
 	Of   map[int32]bool
 }
 
-// NewGlossary makes a glossary; entries without a vector are left out.
+// NewGlossary returns a glossary of the entries that have an embedding.
 func NewGlossary(entries []GlossaryEntry) *Glossary {
 	g := &Glossary{}
 	for _, e := range entries {
@@ -30,10 +30,12 @@ func NewGlossary(entries []GlossaryEntry) *Glossary {
 	return g
 }
 
-// How like in meaning a word of another language is at least to the word that it is
-// read as, from 0 to 1, and how much more another word of the domain may be like it,
-// which is then what was meant, unless both are as like as forms of one word. Of values more is asked, since nothing else would show
-// that another one was meant.
+// Thresholds of cosine similarity for a cross-lingual match.
+//
+// sameMeaning is the minimum for a request word, sameValue for a value, where nothing else would
+// show a wrong match. nearlyAsLike is how much nearer another word of the domain may be without
+// being meant instead, unless it is a form of the same word (a similarity of oneWord or more).
+// valueAhead is the lead that a value needs over other values.
 const (
 	sameMeaning  = 0.66
 	nearlyAsLike = 0.05
@@ -42,7 +44,7 @@ const (
 	oneWord      = 0.85
 )
 
-// Similarities gives the cosine similarity of a vector to each word, from -1 to 1.
+// Similarities returns the cosine similarity of an embedding to each entry.
 func (g *Glossary) Similarities(v []float32) []float64 {
 	out := make([]float64, len(g.entries))
 	for i, e := range g.entries {
@@ -51,9 +53,8 @@ func (g *Glossary) Similarities(v []float32) []float64 {
 	return out
 }
 
-// Nearest gives the nearest word of a capability, and its similarity; none where no word is
-// near enough, or where a word of another capability of the domain is nearer. fits filters
-// the words.
+// Nearest returns the nearest accepted word of a capability and its similarity. It returns false
+// if no word is near enough, or if another word of the domain is nearer.
 func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(GlossaryEntry) bool) (GlossaryEntry, float64, bool) {
 	best := -1
 	for i, e := range g.entries[:min(len(g.entries), len(similarities))] {
