@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// longestNaming is how many words a phrase such as "under the name of" has at most.
+// longestNaming is the maximum length in tokens of a phrase such as "under the name of".
 const longestNaming = 4
 
-// introduced marks the words before a value that say what it is: "that says".
+// introduced marks the words that introduce a value, such as "that says".
 func (a *roleReading) introduced(from, to int) {
 	for _, v := range a.Values {
 		for i := v.First - 1; i >= from && i < to && a.Classes[i] == "" && a.m.has(i, lexicon.Says, lexicon.Saying, lexicon.Utters, lexicon.Conveys, lexicon.Relative, lexicon.Links); i-- {
@@ -31,8 +31,8 @@ func (a *roleReading) introduced(from, to int) {
 	}
 }
 
-// utters binds what something shall say by a clause of its own, where it is no value: "a bot
-// that answers hello".
+// utters marks a relative clause with speech that is no value as binding: "a bot that answers
+// hello".
 func utters(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.is(i, lexicon.Utters) && a.m.is(i-1, lexicon.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lexicon.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
@@ -41,8 +41,8 @@ func utters(a *roleReading, from, to int) {
 	}
 }
 
-// coupled binds another verb with a pronoun behind it, though it may be a noun of the
-// capability: "take the bot and call it Desk".
+// coupled marks a coordinated verb with an object pronoun as binding, even if it may be a noun of
+// the capability: "take the bot and call it Desk".
 func coupled(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.couples(i-1) && a.Classes[i] == "" && a.m.is(i+1, lexicon.Third) && !a.m.light(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
@@ -51,8 +51,8 @@ func coupled(a *roleReading, from, to int) {
 	}
 }
 
-// tellsOrdered takes the verb of what is told and asked for as part of it: "Ana is going on
-// leave on Monday, please enter that".
+// tellsOrdered marks the verb of a statement that a later request refers to as part of the
+// command: "Ana is going on leave on Monday, please enter that".
 func tellsOrdered(a *roleReading, from, to int) {
 	for i := from; i < to && a.m.Ordered(from, to); i++ {
 		if a.Classes[i] != "" || !a.m.is(i, lexicon.Finite, lexicon.Helps, lexicon.Takes) {
@@ -66,7 +66,7 @@ func tellsOrdered(a *roleReading, from, to int) {
 	}
 }
 
-// starts marks words before a day that say that something begins there: "à partir du".
+// starts marks words before a date that make it a start date: "à partir du".
 func (a *roleReading) starts(i, from int) {
 	for ; i >= from && a.Classes[i] == "" && !a.m.Tokens[i+1].Break && (a.m.light(i) || a.m.has(i, lexicon.Starts)); i-- {
 		if a.m.has(i, lexicon.Starts) {
@@ -75,7 +75,7 @@ func (a *roleReading) starts(i, from int) {
 	}
 }
 
-// open accounts for the words of a command, or of a part of one.
+// open classifies the tokens of a command, or of a part of one.
 func (a *roleReading) open(from, to int) {
 	a.introduced(from, to)
 	a.operators(from, to)
@@ -108,8 +108,8 @@ func (a *roleReading) open(from, to int) {
 	}
 }
 
-// loose tells a number, a date, a name, an identifier or a quotation that is no
-// value.
+// loose reports whether a token is a number, a date, a name, an identifier or a quotation that is
+// no value.
 func (a *roleReading) loose(i int) bool {
 	t := a.m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) || a.m.code[i] {
@@ -127,8 +127,8 @@ func (a *roleReading) loose(i int) bool {
 	return t.Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) || !a.m.lex.Languages[a.m.language].Capitalises
 }
 
-// verb finds the verb of a segment, and tells whether it is the capability's: a
-// second command binds.
+// verb returns the index of the verb of a segment, or -1, and marks it. A verb that is not the
+// capability's is binding.
 func (a *roleReading) verb(from, to int) int {
 	for i := from; i < to; i++ {
 		switch {
@@ -151,7 +151,7 @@ func (a *roleReading) verb(from, to int) int {
 			a.set(i, i+1, contracts.WordCommand)
 			return i
 		case a.m.is(i, lexicon.Light) && (a.Reads || kin == 0 && i == from):
-			return -1 // "let me know"
+			return -1 // such as "let me know"
 		case a.phrasal(i, to):
 			a.set(i, i+1, contracts.WordCommand)
 			return i
@@ -164,8 +164,8 @@ func (a *roleReading) verb(from, to int) int {
 	return -1
 }
 
-// separated joins the half of a verb that ends a command to the other: "sag … ab" says
-// what "absagen" does, and "buche … um" is not "buchen".
+// separated joins the particle at the end of a command to its separable verb: "sag … ab" is
+// "absagen", and "buche … um" is not "buchen".
 func (a *roleReading) separated(from, to int) {
 	last := to - 1
 	if last <= from || a.Classes[last] != "" || !a.m.is(last, lexicon.Separates) {
@@ -183,11 +183,11 @@ func (a *roleReading) separated(from, to int) {
 	}
 }
 
-// farthestHalf is how many words stand at most between the halves of a verb in two words.
+// farthestHalf is the maximum distance between the parts of a phrasal verb in words.
 const farthestHalf = 6
 
-// particle marks the other half of the verb of a command, where both are the capability's:
-// "push the deadline back", "da … de alta".
+// particle marks the particle of a phrasal verb of the capability: "push the deadline back", "da …
+// de alta".
 func particle(a *roleReading, verb, to int) {
 	for i := verb + 1; verb >= 0 && i < min(to, verb+1+farthestHalf); i++ {
 		if a.Classes[i] == "" && a.m.word(i) && a.m.lex.Kin(a.m.Tokens[i].Fold+a.m.Tokens[verb].Fold)&a.kinds != 0 {
@@ -197,19 +197,18 @@ func particle(a *roleReading, verb, to int) {
 	}
 }
 
-// then tells a word that only puts requests in order: "first", "dann".
+// then reports whether a word only puts requests in order: "first", "dann".
 func (a *roleReading) then(i int) bool {
 	return a.m.then(i) || i+1 < len(a.m.Tokens) && a.Classes[i] == "" && a.m.bids(i+1) && a.m.light(i)
 }
 
-// phrasal tells a verb of two words, of which the second says what is done: "get
-// rid of", or with the first: "call off".
+// phrasal reports whether the next word belongs to a phrasal verb of the capability: "get rid of",
+// "call off".
 func (a *roleReading) phrasal(i, to int) bool {
 	return i+1 < to && a.Classes[i+1] == "" && !a.m.Tokens[i+1].Break && (a.m.kin(i+1)|a.m.lex.Kin(a.m.Tokens[i+1].Fold+a.m.Tokens[i].Fold))&a.kinds != 0
 }
 
-// noun accounts for a run of content words. Its head must be known; what only
-// describes it changes nothing.
+// noun classifies a noun phrase. Its head must be known; modifiers change nothing.
 func (a *roleReading) noun(from, to, segment int) {
 	if from < 0 || from >= to {
 		return
@@ -237,10 +236,10 @@ func (a *roleReading) noun(from, to, segment int) {
 	}
 	labels := to-from == 1 && to < len(a.Classes) && a.Classes[to] == contracts.WordValue
 	if labels && a.m.Tokens[to].Is(tokenize.FormQuoted) && speech(a.m, from) {
-		a.set(from, to, contracts.WordCommand) // "send the words “all is well”"
+		a.set(from, to, contracts.WordCommand) // apposition to a quotation: "send the words “all is well”"
 		return
 	}
-	label := labels && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // "in den Kanal sales"
+	label := labels && a.Knows.Labels(a.m.Tokens[from], a.Parameters[to]) // parameter name before its value: "in den Kanal sales"
 	if to-from == 1 && a.slip(from) {
 		a.set(from, to, contracts.WordCommand)
 		return
@@ -252,12 +251,12 @@ func (a *roleReading) noun(from, to, segment int) {
 	a.bind(from, to, segment)
 }
 
-// speech tells a noun for what somebody says or writes.
+// speech reports whether a token is a noun for something that is said or written.
 func speech(m *Message, i int) bool {
 	return slices.ContainsFunc(m.lex.Languages[m.language].Words(lexicon.NameSpeech), func(w string) bool { return lexicon.Fold(w) == m.Tokens[i].Fold })
 }
 
-// again tells words such as "another one", where one more of a thing is made.
+// again reports whether words such as "another one" ask for one more of a kind.
 func again(a *roleReading, from, to int) bool {
 	for i := from; i < to; i++ {
 		if !a.m.is(i, lexicon.Anaphor) {
@@ -267,15 +266,16 @@ func again(a *roleReading, from, to int) bool {
 	return a.kinds&(lexicon.KindOf("create")|lexicon.KindOf("request")|lexicon.KindOf("reserve")) != 0
 }
 
-// switches tells words with a noun of a switch that was not read: "visible to the customer".
+// switches reports whether a run contains the noun of a boolean parameter without a value:
+// "visible to the customer".
 func switches(a *roleReading, from, to int) bool {
 	return slices.ContainsFunc(a.Open, func(noun string) bool {
 		return slices.ContainsFunc(a.m.Tokens[from:to], func(t tokenize.Token) bool { return t.Stem == noun || a.Knows.Labels(t, noun) })
 	})
 }
 
-// slip tells a small word that is mistyped: a unit behind the number of a value ("2
-// dys"), or a preposition right before a value ("form 2026-12-07").
+// slip reports whether a function word is misspelled: the unit of a value ("2 dys"), or a
+// preposition right before a value ("form 2026-12-07").
 func (a *roleReading) slip(i int) bool {
 	fold := a.m.Tokens[i].Fold
 	valued := func(i int) bool { return i >= 0 && i < len(a.Classes) && a.Classes[i] == contracts.WordValue }
@@ -292,11 +292,10 @@ func (a *roleReading) slip(i int) bool {
 	return valued(i+1) && near(l.Words(lexicon.Function))
 }
 
-// shortestSlip is how many letters a small word has at least of which a slip is told.
+// shortestSlip is the minimum length of a function word for which a misspelling is recognised.
 const shortestSlip = 4
 
-// beside marks words that change nothing; those that are known belong to the
-// command.
+// beside marks words that change nothing. Known words belong to the command.
 func (a *roleReading) beside(from, to int) {
 	for i := from; i < to; i++ {
 		class := contracts.WordBeside
@@ -308,15 +307,15 @@ func (a *roleReading) beside(from, to int) {
 	}
 }
 
-// knows tells a word that the capability is asked for with, in any of its forms.
+// knows reports whether a token is a request word in any form.
 func (a *roleReading) knows(i int) bool {
 	return a.Gives && a.m.is(i, lexicon.Want) || a.Knows.Head(a.m.Tokens[i]) || a.m.kin(i)&a.kinds != 0
 }
 
-// adverb tells words such as "quickly", "rapidamente".
+// adverb reports whether a token is an adverb such as "quickly" or "rapidamente".
 func (a *roleReading) adverb(i int) bool { return adverbial(a.m.Tokens[i].Fold) }
 
-// bind marks unread words, with the small words before them.
+// bind marks unread words and the function words before them as binding.
 func (a *roleReading) bind(from, to, segment int) {
 	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.light(from-1) && !a.m.couples(from-1) {
 		from--

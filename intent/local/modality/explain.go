@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// explains tells a clause of its own behind a command that says what is so, whatever nouns it
-// has: "today's edit broke it", "the desk itself stays", "ist mit dem Team abgestimmt". It
-// asks for nothing, and so has no operator, no value and no name in it.
+// explains reports whether a segment is a statement behind a command, whatever nouns it has:
+// "today's edit broke it", "the desk itself stays", "ist mit dem Team abgestimmt". It contains no
+// operator, no value and no name.
 func explains(m *Message, from int, s *Segment) bool {
 	if !follows(m, s) || questions(m, s) || !bare(m, from, s.To) {
 		return false
@@ -28,7 +28,7 @@ func explains(m *Message, from int, s *Segment) bool {
 	return subject(m, from, verb) && !orders(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lexicon.Lasting))
 }
 
-// follows tells a segment with a clause of its own behind one that asks for something.
+// follows reports whether a segment begins a new clause after a command.
 func follows(m *Message, s *Segment) bool {
 	for k := range m.Segments {
 		if o := &m.Segments[k]; o.To <= s.From && o.Kind == Open && !m.supposes(o.From) {
@@ -38,7 +38,7 @@ func follows(m *Message, s *Segment) bool {
 	return false
 }
 
-// questions tells a segment with a question mark behind it.
+// questions reports whether a question mark follows a segment.
 func questions(m *Message, s *Segment) bool {
 	end := len(m.Src)
 	if s.To < len(m.Tokens) {
@@ -47,8 +47,8 @@ func questions(m *Message, s *Segment) bool {
 	return strings.Contains(m.Src[m.Tokens[s.To-1].End:end], "?")
 }
 
-// bare tells a run without an operator, a negation, a value or a name, and of nothing that
-// stands for another thing of the kind that was said: "the blue one stays" excepts.
+// bare reports whether a run has no operator, negation, value or name, and no pronoun for another
+// thing of the same kind: "the blue one stays" is an exception.
 func bare(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		t := m.Tokens[i]
@@ -65,15 +65,15 @@ func bare(m *Message, from, to int) bool {
 	return to-from > 1
 }
 
-// elided tells a clause that begins with its verb and leaves out of what it is said, as nobody
-// asks in it: "Ist abgestimmt". Others do so in any clause, and are told by their verb.
+// elided reports whether a clause begins with its verb and omits its subject without being a
+// question: "Ist abgestimmt". This applies to German; other languages are recognised by the verb.
 func elided(m *Message, from int, s *Segment) bool {
 	return s.starts && m.lex.Languages[m.language].Capitalises && s.To-from > 1 &&
 		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(tokenize.FormTitle) && !orders(m, from, from+1, s.To)
 }
 
-// subject tells a run of who or what something is told of: it has a noun, and only the last
-// of its words may be the verb of a request somewhere else, as a noun.
+// subject reports whether a run is the subject of a statement: it has a noun, and only its last
+// word may also be a request verb.
 func subject(m *Message, from, to int) bool {
 	noun := false
 	for i := from; i < to; i++ {
@@ -86,8 +86,8 @@ func subject(m *Message, from, to int) bool {
 	return noun
 }
 
-// replaced accounts for what makes room for the new value of a change: it is shown as not used,
-// and where nothing is changed it binds, since it may be a request of its own.
+// replaced marks the value that a change replaces. For a capability that changes something it is
+// shown as not used, else it is binding, since it may be a separate request.
 func replaced(a *roleReading, s Segment) {
 	for i := s.From; i < s.To; i++ {
 		hit, ok := lexicon.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
@@ -102,8 +102,8 @@ func replaced(a *roleReading, s Segment) {
 	}
 }
 
-// dictated tells what stands behind a colon where something is to be told: it is the text, even
-// if it reads like a clause that only tells something.
+// dictated reports whether a segment follows a colon after a command to tell or write something.
+// It is the text then, even if it reads like a statement.
 func dictated(m *Message, s *Segment) bool {
 	from := s.From
 	for k := len(m.Segments) - 1; k >= 0 && !s.starts; k-- {
@@ -121,7 +121,7 @@ func dictated(m *Message, s *Segment) bool {
 	return false
 }
 
-// dictates tells a segment that asks to tell or to write something.
+// dictates reports whether a segment asks to tell or write something.
 func dictates(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if m.word(i) && !m.named(i) && (m.is(i, lexicon.Tells) || m.kin(i)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0) {
@@ -131,12 +131,11 @@ func dictates(m *Message, s *Segment) bool {
 	return false
 }
 
-// longestName is how many words the name has at most that stands behind a phrase such as "under
-// the name".
+// longestName is the maximum distance of a name from the phrase "under the name" in tokens.
 const longestName = 4
 
-// NameEnd gives the last token of a name that begins right behind such a phrase and runs to the
-// end of its clause, "under the name Customer help, …"; -1 if none does.
+// NameEnd returns the last token of a name that begins right behind such a phrase and extends to
+// the end of its clause, as in "under the name Customer help, …"; or -1.
 func NameEnd(m *Message, first, next int) int {
 	named := false
 	for i := max(0, first-longestNaming); i < first && !named; i++ {

@@ -198,8 +198,7 @@ type Message struct {
 	Now time.Time
 }
 
-// large is the minimum of a spelled-out number that is marked as a number and no common word such
-// as "one".
+// large is the minimum of a spelled-out number that is treated like one in digits.
 const large = 20
 
 // Read tokenizes a text and finds its typed values.
