@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// counted reads a number in words, the longest of the languages that may be meant;
-// where two of them differ it is in doubt.
+// counted reads a spelled-out number, the longest one of the possible languages. If two languages
+// differ, the value is doubtful.
 func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
 	weights := d.Languages.At(i)
 	var best Entity
@@ -38,8 +38,8 @@ func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (E
 	return best, true
 }
 
-// amount reads a number in words with its unit, a span such as "fortnight", and a
-// unit with nothing but an article or a half.
+// amount reads a spelled-out number with its unit, a span such as "fortnight", or a unit with only
+// an article or a half.
 func (r *reader) amount(i int) (Entity, bool) {
 	if e, ok := r.span(i); ok {
 		return e, true
@@ -49,7 +49,7 @@ func (r *reader) amount(i int) (Entity, bool) {
 		return r.oneUnit(i)
 	}
 	if n, width, ok := r.tongue.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
-		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // "twenty-third"
+		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // such as "twenty-third"
 	}
 	e = r.addHalf(e)
 	if unit, last, ok := r.unitAt(e.Last + 1); ok && !r.parted(e.Last+1) {
@@ -59,7 +59,7 @@ func (r *reader) amount(i int) (Entity, bool) {
 	return e, true
 }
 
-// unitAt reads a unit of time, with a word behind it such as "úteis"; last is its last token.
+// unitAt reads a unit of time, with a modifier such as "úteis"; last is its last token.
 func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
 	unit, ok = r.tongue.units[r.fold(i)]
 	if ok && r.tongue.working[r.fold(i+1)] == unit && !r.parted(i+1) {
@@ -81,7 +81,7 @@ func (r *reader) span(i int) (Entity, bool) {
 	return e, ok && at < len(r.d.Tokens)
 }
 
-// oneUnit reads "a day", and "day and a half" with or without its article.
+// oneUnit reads "a day", or "day and a half" with or without an article.
 func (r *reader) oneUnit(i int) (Entity, bool) {
 	at := i
 	if r.tongue.num.Article(r.fold(i)) {
@@ -96,14 +96,14 @@ func (r *reader) oneUnit(i int) (Entity, bool) {
 	return half, half.Last > e.Last || at > i && unit != "second"
 }
 
-// longest gives the end of the longest reading of a form from a place on, -1 if there is none.
+// longest returns the end of the longest match of a form, or -1.
 func (r *reader) longest(f lexicon.Form, from int) int {
 	end := -1
 	lexicon.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
 	return end
 }
 
-// addHalf adds a half that follows: "and a half".
+// addHalf adds a half behind a number: "and a half".
 func (r *reader) addHalf(e Entity) Entity {
 	for _, f := range r.tongue.andHalf {
 		if end := r.longest(f, e.Last+1); end > 0 {
@@ -128,7 +128,7 @@ func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
 
 func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].parted }
 
-// spelled reads number words: seven, twenty-five, a hundred, einundzwanzig.
+// spelled reads number words: "seven", "twenty-five", "a hundred", "einundzwanzig".
 func (r *reader) spelled(i int) (Entity, bool) {
 	n, last, ok := r.tongue.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
 	if !ok {
@@ -141,8 +141,7 @@ func (r *reader) spelled(i int) (Entity, bool) {
 	return e, true
 }
 
-// count reads a whole number or a spelled one where a form asks for one: "in 3
-// days", "in a week".
+// count reads a number in digits or words as part of a form: "in 3 days", "in a week".
 func (r *reader) count(i int) (Entity, bool) {
 	if c, ok := r.d.ChunkAt(i); ok {
 		if e, ok := parseNumber(c, &r.tongue.data.Numbers); ok && !e.Money && !e.Percent {
@@ -187,7 +186,7 @@ func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Enti
 	return Entity{}, false
 }
 
-// withUnit looks at the words after a number.
+// withUnit adds the unit behind a number.
 func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	i := e.Last + 1
 	if i >= len(d.Tokens) || d.Tokens[i].Break {
@@ -214,8 +213,8 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	return e
 }
 
-// unitIn looks for a multiplier, a unit of time, a percent or a currency behind a
-// number, in one language.
+// unitIn reads a multiplier, a unit of time, a percent sign or a currency behind a number in one
+// language.
 func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
 	i := e.Last + 1
 	fold := d.fold(i)
@@ -241,7 +240,7 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 	return e, false
 }
 
-// numberWord tells words that are numbers in a language.
+// numberWord reports whether a word is a number in any language.
 func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 	for _, r := range readers {
 		if r.tongue.num.Counts(fold) {
@@ -264,8 +263,8 @@ func (r *reader) coin(i int) (code string, last int, ok bool) {
 	return code, last, last >= i
 }
 
-// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian
-// dollars". A dollar that nobody says more of may be any.
+// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian dollars".
+// "Dollars" alone is ambiguous and has no code.
 func (s *Scanner) CurrencyAt(d *Doc, i int) (code string, last int, ok bool) {
 	if code := strings.ToUpper(d.fold(i)); len(code) == 3 && s.codes[code] {
 		return code, i, true

@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// captures are the values in the places of one form, as far as it is read.
+// captures holds the values of the slots of a form while it is matched.
 type captures struct {
-	from, second int // the first and the second value begin here
-	behind       int // the first value ends before this
+	from, second int // start tokens of the first and the second value
+	behind       int // end of the first value
 	days         [2]int
 	months       [2]time.Month
 	year         int
@@ -25,7 +25,7 @@ type captures struct {
 	period       [2]time.Time
 	hour, minute int
 	spelledHour  bool
-	wordy        bool // a day is a word
+	wordy        bool // a day is spelled out
 	nd, nm       int
 	np, nc       int
 	end          int
@@ -38,14 +38,13 @@ type reader struct {
 	d          *Doc
 	now, today time.Time
 	c          captures
-	// points are the days that were read, by where they begin.
+	// points caches the dates by their first token.
 	points map[int][]reading
-	// classes are the rules that are tried now.
+	// classes selects the rules to try.
 	classes [periodRule + 1]bool
 }
 
-// reading is one way to read the tokens from a place on: a value, or two that are
-// the ends of something.
+// reading is a match at a token: a value, or the two ends of a range.
 type reading struct {
 	a, b Entity
 	pair bool
@@ -116,7 +115,7 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 	r.c = saved
 }
 
-// fillNumber reads a number, and a half of nothing.
+// fillNumber reads a number in a form.
 func (r *reader) fillNumber(at int, give func(int)) {
 	if e, ok := r.count(at); ok {
 		r.c.number = e
@@ -153,8 +152,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 	}
 }
 
-// day reads the number of a day: 7, 7th, "seventh", and "seven" where no ordinal
-// is asked for.
+// day reads a day of the month: 7, 7th, "seventh", or "seven" unless an ordinal is required.
 func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
 	if v, width, ok := r.tongue.num.Ordinal(r.fold, at); ok && v <= 31 {
 		return v, width, true
@@ -171,7 +169,7 @@ func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
 	return 0, 0, false
 }
 
-// dayDigits reads a day in digits, and whether a sign makes an ordinal of it.
+// dayDigits reads a day in digits, and reports whether it is marked as an ordinal.
 func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	if at >= len(r.d.Tokens) {
 		return 0, false, false
@@ -194,13 +192,12 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	return day, marked, true
 }
 
-// dotBehind tells a dot that makes an ordinal of a number.
+// dotBehind reports whether a dot behind a number marks an ordinal.
 func dotBehind(behind string) bool {
 	return strings.HasPrefix(behind, ".") && !strings.HasPrefix(strings.TrimLeft(behind[1:], "0123456789"), ".") && (len(behind) == 1 || behind[1] < '0' || behind[1] > '9')
 }
 
-// partOfCode tells digits that are written together with something other than
-// another day.
+// partOfCode reports whether digits are joined with something other than another day.
 func (r *reader) partOfCode(at int) bool {
 	c, ok := r.d.ChunkOf(at)
 	if !ok {
@@ -224,10 +221,10 @@ func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok b
 	return day, 1, ok
 }
 
-// hour reads 15, "15h" where that is a time, and "three".
+// hour reads 15, "15h" for a language with that format, and "three".
 func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 	if c, ok := r.d.ChunkOf(at); !ok || c.First != at || c.Last != at {
-		return 0, 0, false, false // part of 10:30
+		return 0, 0, false, false // part of a time such as 10:30
 	}
 	digits := strings.TrimSuffix(r.fold(at), "h")
 	if digits != r.fold(at) && !r.tongue.data.Times.H {
@@ -243,7 +240,7 @@ func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 	return int(n.Number), n.Last - at + 1, true, true
 }
 
-// stops reports whether nothing that is counted stands at a place.
+// stops reports whether no unit or counted noun follows.
 func (r *reader) stops(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return i == 0 || !signBehind(r.d.Src[r.d.Tokens[i-1].End:])
@@ -258,7 +255,7 @@ func (r *reader) stops(i int) bool {
 	return t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Pronoun)
 }
 
-// signBehind tells the sign of an amount behind a number.
+// signBehind reports whether a percent or currency sign follows a number.
 func signBehind(behind string) bool {
 	behind = strings.TrimLeft(behind, " \u00a0\u202f")
 	if strings.HasPrefix(behind, "%") {
@@ -267,7 +264,7 @@ func signBehind(behind string) bool {
 	return slices.ContainsFunc(currencySigns(), func(s currencySign) bool { return strings.HasPrefix(behind, s.sign) })
 }
 
-// counts tells words behind a number of units that make it an amount.
+// counts reports whether a word makes a number of units an amount.
 func (r *reader) counts(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return false
@@ -275,7 +272,7 @@ func (r *reader) counts(i int) bool {
 	return r.d.Tokens[i].Has(lexicon.Counted)
 }
 
-// pointsAt reads the days that begin at a place, whatever they are the end of.
+// pointsAt returns the dates that begin at a token, for use as ends of a range.
 func (r *reader) pointsAt(at int) []reading {
 	if out, ok := r.points[at]; ok {
 		return out
@@ -283,7 +280,7 @@ func (r *reader) pointsAt(at int) []reading {
 	if r.points == nil {
 		r.points = map[int][]reading{}
 	}
-	r.points[at] = nil // a day is no part of itself
+	r.points[at] = nil // a date does not contain itself
 	saved := r.classes
 	r.classes = [periodRule + 1]bool{dayRule: true, edgeRule: true}
 	var out []reading
@@ -300,7 +297,7 @@ func (r *reader) pointsAt(at int) []reading {
 	return out
 }
 
-// best is the longest reading at a place by the rules that are tried now.
+// best returns the longest reading at a token by the selected rules.
 func (r *reader) best(at int) (reading, bool) {
 	best, found := reading{}, false
 	if at >= len(r.d.Tokens) {
@@ -334,7 +331,7 @@ func (r *reader) best(at int) (reading, bool) {
 	return best, found
 }
 
-// made makes the value of a form that takes the tokens up to end.
+// made builds the value of a form that matches up to end.
 func (r *reader) made(rule *rule, at, end int) (reading, bool) {
 	saved := r.c
 	defer func() { r.c = saved }()
@@ -364,7 +361,7 @@ func (r *reader) made(rule *rule, at, end int) (reading, bool) {
 	return reading{a: a, b: b, pair: true, end: end}, true
 }
 
-// secondFrom is where the second end of a period begins.
+// secondFrom returns where the second end of a range begins.
 func (r *reader) secondFrom() int {
 	if r.c.np == 2 || r.c.nc == 2 || r.c.nm == 0 || r.c.second < 0 {
 		return r.c.second
@@ -372,7 +369,7 @@ func (r *reader) secondFrom() int {
 	return max(r.c.second, r.c.behind)
 }
 
-// withYear takes the year behind a date along.
+// withYear adds the year behind a date.
 func (r *reader) withYear(end int) int {
 	last := end
 	for _, f := range r.tongue.year {
