@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// LogisticWeights are the weights of the signals, with the bias last.
+// LogisticWeights holds one weight per feature, with the bias last.
 type LogisticWeights []float64
 
-// odds are the logarithm of how likely it is by these signals.
+// odds returns the log-odds for a feature vector.
 func (w LogisticWeights) odds(signals []float64) float64 {
 	z := w[len(w)-1]
 	for i, v := range signals {
@@ -21,30 +21,30 @@ func (w LogisticWeights) odds(signals []float64) float64 {
 type Observation struct {
 	Signals []float64
 	Right   bool
-	// Weight is how much it counts.
+	// Weight is the weight of the observation.
 	Weight float64
 }
 
-// steps is how many steps a fit takes at most.
+// steps is the maximum number of Newton steps.
 const steps = 25
 
 // LogisticFit fits a logistic regression by Newton's method, regularized towards a prior.
 type LogisticFit struct {
-	// Prior is what was known before: the fit is held to it as if by Hold observations.
+	// Prior is the centre of the regularization, Hold its strength in observations.
 	Prior LogisticWeights
 	Hold  float64
-	// Use tells which signals it may use; the weights of the others stay as they were.
+	// Use marks the features to fit; the others keep their weights.
 	Use []bool
-	// Supports tells signals that can only speak for it: where a few observations say
-	// otherwise, they are chance.
+	// Supports reports whether the weight of a feature must not be negative. A few observations to
+	// the contrary are noise.
 	Supports func(signal int) bool
 }
 
-// slope is how what a fit makes small changes with each weight, and how that bends.
+// slope holds the gradient and the Hessian of the loss.
 type slope struct {
 	gradient []float64
 	curve    [][]float64
-	signals  []float64 // of the observation that is added
+	signals  []float64 // features of the observation that is added
 }
 
 func newSlope(size int) *slope {
@@ -55,7 +55,7 @@ func newSlope(size int) *slope {
 	return s
 }
 
-// To gives the weights that suit what was seen.
+// To returns the weights that minimise the loss.
 func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	w := slices.Clone(f.Prior)
 	at := newSlope(len(w))
@@ -87,11 +87,10 @@ func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	return w
 }
 
-// mostMoved is how far one step moves a weight at most.
+// mostMoved is the maximum change of a weight in one step.
 const mostMoved = 3
 
-// move moves a weight, but none below 0 that can only speak for it; it gives how far that
-// was.
+// move changes a weight within its constraints and returns the actual change.
 func (f *LogisticFit) move(w LogisticWeights, i int, by float64) float64 {
 	was := w[i]
 	w[i] += max(-mostMoved, min(mostMoved, by))
@@ -101,9 +100,8 @@ func (f *LogisticFit) move(w LogisticWeights, i int, by float64) float64 {
 	return w[i] - was
 }
 
-// loss is what a fit makes small: how unlikely what was seen is, and how far the
-// weights are from what was known before. A whole step of Newton's method may
-// overshoot where signals nearly tell right from wrong by themselves.
+// loss returns the regularized negative log-likelihood. It is needed for step control, since a
+// full Newton step may overshoot for nearly separable data.
 func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	sum := 0.0
 	for i := range w {
@@ -120,7 +118,7 @@ func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	return sum
 }
 
-// bend adds an observation to the gradient and to the curvature.
+// bend adds an observation to the gradient and the Hessian.
 func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 	x := s.signals
 	for i, v := range o.Signals {
@@ -143,8 +141,8 @@ func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 	}
 }
 
-// solve is Gauss elimination, which uses up what it is given; the curvature is positive
-// definite.
+// solve solves a linear system by Gaussian elimination. It overwrites its arguments; the matrix is
+// positive definite.
 func solve(a [][]float64, b []float64) []float64 {
 	n := len(b)
 	for i := range n {
