@@ -11,19 +11,18 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// actionConfidence is the most that a reading gets that only looks, where something
-// else is to be done.
+// actionConfidence is the maximum confidence of a read for a text that asks for another action.
 const actionConfidence = 0.35
 
-// unwantedConfidence is the most that a reading gets that takes away what is wanted.
+// unwantedConfidence is the maximum confidence of a candidate that removes what the user wants.
 const unwantedConfidence = 0.1
 
-// restraint holds back what is not plainly asked for: it owns the modalities of the parts of
-// one message.
+// restraint holds back writes that the message does not plainly ask for. It owns the modalities of
+// the parts of one message.
 type restraint struct{ s *sentenceReader }
 
-// spreadModalities reads the modalities of the parts, and lets them reach over the rest
-// of their sentence.
+// spreadModalities classifies the modalities of the parts and lets them apply to the rest of their
+// sentence.
 func (r restraint) spreadModalities(parts []*part) {
 	var carried modality.Modality
 	sentence := -1
@@ -45,7 +44,7 @@ func (r restraint) spreadModalities(parts []*part) {
 		p.own, p.modality = own, own|carried
 		carried |= own & modality.Inherited
 		if own&modality.Content != 0 {
-			carried |= modality.Narrative // what follows "and" may belong to what is said
+			carried |= modality.Narrative // what follows "and" may belong to the speech
 		}
 		if modality.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
 			carried |= modality.Conditional
@@ -57,7 +56,7 @@ func (r restraint) spreadModalities(parts []*part) {
 	}
 }
 
-// ownModality reads the modality of a part by itself.
+// ownModality returns the modality of a part by itself.
 func (r restraint) ownModality(p *part) modality.Modality {
 	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.segments[p.first]
 	covered := r.s.switches(p)
@@ -144,20 +143,20 @@ func (r restraint) limit(p *part) {
 	sortCandidates(p.candidates)
 }
 
-// elsewhere tells a verb that the sentences of another capability of the domain begin with.
+// elsewhere reports whether a verb begins examples of another capability of the domain.
 func (r restraint) elsewhere(of *indexed, stem string) bool {
 	return slices.ContainsFunc(r.s.x.caps, func(o *indexed) bool {
 		return o != nil && o != of && o.domain == of.domain && slices.Contains(o.begins, stem)
 	})
 }
 
-// unable lowers readings that only look, where the words begin with the verb of a
-// deed: "buy shares of Acme" asks for no price. A write whose verb is another one's is asked
-// about: "reserve R-204" cancels no reservation.
+// unable lowers reads if the text begins with a verb of another action: "buy shares of Acme" asks
+// for no price. A write that matches the verb of another capability is asked about: "reserve
+// R-204" cancels no reservation.
 func (r restraint) unable(p *part) {
 	kin := r.s.commanded(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
-	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
+	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // such as "give me the list"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem
@@ -174,8 +173,8 @@ func (r restraint) unable(p *part) {
 	}
 }
 
-// informing lowers what only says beside what it does whether somebody is told: "let the guest
-// know" cancels nothing.
+// informing lowers capabilities for which notifying is only a side effect: "let the guest know"
+// cancels nothing.
 func (r restraint) informing(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
@@ -189,9 +188,8 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// unwanted lowers what has an effect where somebody says what is needed and it does not give
-// that: a wish to know something changes nothing. What only looks is lowered where all that
-// is needed is said.
+// unwanted lowers writes that do not provide what the user needs: a wish for information changes
+// nothing. It lowers reads if a write provides it and all its required parameters are set.
 func (r restraint) unwanted(p *part) {
 	if r.s.wanted(p) == 0 {
 		return
@@ -212,8 +210,8 @@ func (r restraint) unwanted(p *part) {
 	}
 }
 
-// idle asks about what has an effect where no verb asks for one and nothing is said but
-// what is there already: "the diet of Luna" may be all that somebody wants to know.
+// idle asks about a write if the text has no verb and only names existing things: "the diet of
+// Luna" may be a question.
 func (r restraint) idle(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
@@ -234,18 +232,18 @@ func (r restraint) idle(p *part) {
 	}
 }
 
-// mayGive tells what makes something new, or takes a request in its own words: that may be
-// what somebody says they need.
+// mayGive reports whether a capability creates something or takes a verbatim request, so that it
+// may provide what a user needs.
 func (r restraint) mayGive(c *Candidate) bool {
 	of, ok := r.s.x.refs[c.Entry.Ref()]
 	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slots.VerbatimParameter(r.s.x.set(of)) != "")
 }
 
-// unexcused are the modalities of a part that the capability's examples do not
-// share. A negation is excused only by the most similar example.
+// unexcused returns the modalities of a part that the examples of the capability do not have. Only
+// the most similar example can excuse a negation.
 func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {
-		return p.modality &^ p.own // what stands around it still counts
+		return p.modality &^ p.own // the context still counts
 	}
 	idx, ok := r.s.x.refs[c.Entry.Ref()]
 	if !ok {
@@ -261,8 +259,8 @@ func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	return odd
 }
 
-// orders reports whether a part has a verb of the capability's kind: "I do not need it
-// any more" may ask to delete it, "there is no need to delete it" never does.
+// orders reports whether a part has a verb of the capability's kind: "I do not need it any more"
+// may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
 	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
 }

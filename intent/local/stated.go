@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// told takes values that the only request of a message lacks from what is told
-// beside it: "Ana is ill. Book sick leave from Monday".
+// told fills missing parameters of the only request from a statement beside it: "Ana is ill. Book
+// sick leave from Monday".
 func (j judgement) told(set *slots.Set, best *Candidate, beside slots.Range) {
 	open := slices.Concat(best.Missing, slots.NewRequestWords(set).OpenKinds(best.Parameters))
 	if len(open) == 0 || beside.From >= beside.To {
@@ -30,8 +30,8 @@ func (j judgement) told(set *slots.Set, best *Candidate, beside slots.Range) {
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
-// pointed makes that one of several deeds of a verb the best which takes what was told before
-// it, where a word points at that: "al-1 is of no use, delete it".
+// pointed moves a candidate to the front that can use the referent of a pronoun from a statement
+// before the request: "al-1 is of no use, delete it".
 func (j judgement) pointed(p *part) {
 	best := &p.candidates[0]
 	if !j.alone || p.from == 0 || len(best.Missing) == 0 || j.pointer(p, best) < 0 {
@@ -61,8 +61,8 @@ func (j judgement) pointed(p *part) {
 	sortCandidates(p.candidates)
 }
 
-// stated takes values that cannot be meant for anything else from the statements beside a
-// request: "sign up Ana, her address is …". What is denied or supposed is no value.
+// stated fills parameters with unambiguous values from statements beside a request: "sign up Ana,
+// her address is …". It skips denied and hypothetical statements.
 func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Message) {
 	since, until := p.since, p.until
 	if j.alone {
@@ -82,9 +82,8 @@ func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Mes
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
-// mentioned takes the only name in what is told before the only request of a message, which
-// looks, for the only thing that it lacks, where a word points at it: "someone mentioned Blue
-// Harbour, what is its address".
+// mentioned fills the only missing parameter of a single read with the only name in a statement
+// before it, if a pronoun refers to it: "someone mentioned Blue Harbour, what is its address".
 func (j judgement) mentioned(p *part, best *Candidate, set *slots.Set) {
 	if !j.alone || len(best.Missing) != 1 || best.Entry.Policy.SideEffectClass.Writes() || j.pointer(p, best) < 0 {
 		return
@@ -95,8 +94,8 @@ func (j judgement) mentioned(p *part, best *Candidate, set *slots.Set) {
 	}
 }
 
-// describes tells a run that begins with a pronoun for what was said before and a word such
-// as "should".
+// describes reports whether a run begins with a pronoun for an earlier object and a word such as
+// "should".
 func (j judgement) describes(from, to int) bool {
 	tokens := j.s.m.Tokens
 	return from > 0 && from+1 < to && tokens[from].Has(lexicon.Third) && tokens[from].Has(lexicon.Subject) && tokens[from+1].Has(lexicon.Finite)
