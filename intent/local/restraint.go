@@ -76,8 +76,7 @@ func (r restraint) ownModality(p *part) modality.Modality {
 	return own
 }
 
-// goesOn reports whether a part has a piece behind the first that begins as
-// requests do.
+// goesOn reports whether a part has a further segment that begins like a request.
 func (r restraint) goesOn(p *part) bool {
 	return slices.ContainsFunc(r.s.segments[p.first+1:p.last+1], func(next slots.Segment) bool {
 		fold := r.s.m.Tokens[next.From].Fold
@@ -85,7 +84,7 @@ func (r restraint) goesOn(p *part) bool {
 	})
 }
 
-// modalityOf reads the modality of the words of a part.
+// modalityOf returns the modality of the words of a part.
 func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	m := r.s.x.modalityReader.Of(tokens, covered, !r.s.said.Framed(p.from))
@@ -105,9 +104,9 @@ func (r restraint) hasMark(p *part) bool {
 	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
 }
 
-// switches are the words of a part that belong to values of its best reading,
-// such as "without notification", or that ask for nothing, such as a reason. They
-// are no negation of the request.
+// switches marks the tokens of a part that belong to values of its best candidate, such as
+// "without notification", or that ask for nothing, such as a reason. They do not negate the
+// request.
 func (s *sentenceReader) switches(p *part) []bool {
 	covered := slices.Clone(s.said.Silent()[p.from:p.to])
 	if len(p.candidates) == 0 {
@@ -119,7 +118,7 @@ func (s *sentenceReader) switches(p *part) []bool {
 	return covered
 }
 
-// limit holds back what has an effect and is not plainly asked for.
+// limit holds back writes that the message does not plainly ask for.
 func (r restraint) limit(p *part) {
 	commandNegated := p.modality&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
