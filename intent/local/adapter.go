@@ -30,7 +30,7 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 	a := &Reader{cfg: cfg, local: NewLocal(0)}
 	a.local.prior, a.local.modelCache = cfg.OutOfScope, cfg.ModelCache
 	if cfg.Scorer != nil {
-		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
+		a.local.scorer, a.local.library, a.local.scorerTold = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
 	}
 	a.matcher = a.local
 	for _, m := range matcher {
@@ -73,11 +73,11 @@ func (a *Reader) explain(ctx context.Context, q Query) (intent.Understanding, []
 	if err != nil {
 		return intent.Understanding{}, nil, fmt.Errorf("match the message: %w", err)
 	}
-	return a.telling(q, a.gate(q, clauses)), clauses, nil
+	return a.sendResults(q, a.gate(q, clauses)), clauses, nil
 }
 
 func (a *Reader) gate(q Query, clauses []Clause) intent.Understanding {
-	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}, untold: a.untold}
+	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}, missingText: a.missingText}
 	return g.decide()
 }
 
@@ -140,7 +140,7 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 	if in.Said != nil {
 		message = in.Said.Text
 	}
-	best := a.local.retold(catalog, entry, message, in.Clause, now)
+	best := a.local.rereadAs(catalog, entry, message, in.Clause, now)
 	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
 	in.Parameters, in.Evidence = slots.Nested(best.Parameters, nil), slots.NestedEvidence(best.Evidence, nil)
 	in.Missing, in.Said = best.Missing, best.Said
@@ -171,11 +171,11 @@ type gating struct {
 	q       Query
 	clauses []Clause
 	ids     map[int]string // intent IDs by clause index
-	// untold returns the text parameter that a write lacks.
-	untold  func(*contracts.CapabilityEntry, map[string]any) (name string, ok bool)
-	out     intent.Understanding
-	refused []string
-	open    *verdict // verdict of the clause that the question is about
+	// missingText returns the text parameter that a write lacks.
+	missingText func(*contracts.CapabilityEntry, map[string]any) (name string, ok bool)
+	out         intent.Understanding
+	refused     []string
+	open        *verdict // verdict of the clause that the question is about
 }
 
 // verdict is the outcome of the gates for one clause.
@@ -294,7 +294,7 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
 	case g.asksBefore(best):
 		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
-	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.tells(best):
+	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.sendsResult(best):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
@@ -307,7 +307,7 @@ func (g *gating) judge(c Clause) verdict {
 // asksBefore reports whether unused words of the message require a confirmation.
 func (g *gating) asksBefore(c Candidate) bool {
 	p := c.Entry.Policy
-	if !p.SideEffectClass.Writes() && (c.excepted || c.lost) {
+	if !p.SideEffectClass.Writes() && (c.excepted || c.unreadForeign) {
 		return true
 	}
 	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // ask for missing parameters first: one may be the unread text

@@ -159,7 +159,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		tokens := b.tokens(example)
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
-		b.begun(idx, tokens)
+		b.addVerb(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(tokenize.FormTitle)) {
 			b.x.segmenter.Openers[tokens[0].Fold] = true
 		}
@@ -174,7 +174,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 	nameTokens := b.tokens(name)
 	b.addExact(nameTokens, number)
 	b.addHeads(nameTokens)
-	b.begun(idx, nameTokens)
+	b.addVerb(idx, nameTokens)
 	b.add(nameTokens, number, weightName)
 	b.add(b.tokens(c.Description), number, weightAbout)
 	b.add(b.tokens(paramText(c)), number, weightParams)

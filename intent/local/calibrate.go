@@ -46,8 +46,8 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	y := *x
 	if known != nil {
 		m := *x.embeddings
-		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.embeddings.calibration.shown)
-		m.foreign, _ = fitOwn(plainly(seen, true), x.embeddings.foreign)
+		m.calibration.shown, m.calibrates = fitOwn(withKnownWords(seen, false), x.embeddings.calibration.shown)
+		m.foreign, _ = fitOwn(withKnownWords(seen, true), x.embeddings.foreign)
 		y.embeddings = &m
 		return &y, nil
 	}
@@ -55,9 +55,9 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	return &y, nil
 }
 
-// mostLost is the maximum relative loss of in-scope requests for fitted weights, compared to the
+// maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to the
 // shipped ones.
-const mostLost = 0.03
+const maxAcceptLoss = 0.03
 
 // fitOwn fits the weights to the observations of a catalog. Two-fold cross-validation checks them:
 // if they would be worse, it returns the weights before and false.
@@ -71,17 +71,17 @@ func fitOwn(seen []Observation, before weights) (weights, bool) {
 		}
 	}
 	first, second := fit(even, before, fitHold, allSignals()), fit(odd, before, fitHold, allSignals())
-	own := worth(&first, odd) + worth(&second, even)
-	if known := worth(&before, seen); own < known-mostLost*float64(meant(seen)) {
+	own := netCorrect(&first, odd) + netCorrect(&second, even)
+	if known := netCorrect(&before, seen); own < known-maxAcceptLoss*float64(meant(seen)) {
 		return before, false
 	}
 	w := fit(seen, before, fitHold, allSignals())
 	return w, true
 }
 
-// worth returns the number of correct accepts minus the number of wrong ones, so that accepting
+// netCorrect returns the number of correct accepts minus the number of wrong ones, so that accepting
 // everything is not better.
-func worth(w *weights, seen []Observation) float64 {
+func netCorrect(w *weights, seen []Observation) float64 {
 	n := 0.0
 	for _, o := range seen {
 		switch {
@@ -125,7 +125,7 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 		return nil, err
 	}
 	if known != nil {
-		y = understood(y, known, nil)
+		y = withEmbeddings(y, known, nil)
 	}
 	questions = retrieve.Sample(questions, most)
 	// Examples that match except for a quotation would give no information.
@@ -156,12 +156,12 @@ func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retri
 		return out
 	}
 	note(func(string) []float32 { return known.Lookup(q.Text) }, false)
-	note(func(string) []float32 { return farther(known.Lookup(q.Text)) }, true)
+	note(func(string) []float32 { return asTranslation(known.Lookup(q.Text)) }, true)
 	return out
 }
 
-// plainly returns the observations with known words, or those without.
-func plainly(seen []Observation, strange bool) []Observation {
+// withKnownWords returns the observations with known words, or those without.
+func withKnownWords(seen []Observation, strange bool) []Observation {
 	return slices.DeleteFunc(slices.Clone(seen), func(o Observation) bool { return o.strange != strange })
 }
 

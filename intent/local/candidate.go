@@ -62,7 +62,7 @@ func (s *sentenceReader) rate(p *part) readings {
 			r.score += shareHead
 			r.begins = true
 		}
-		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.handsOn(s.x.caps[h.number], run, r.filled) {
+		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.sendsMessage(s.x.caps[h.number], run, r.filled) {
 			r.score += shareHead
 			r.gives = true
 		}
@@ -115,7 +115,7 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 		if foreign && !r.begins {
 			conf = min(chance(s.x.embeddings.foreign.odds(s.x.signals(of, k))), certainIdentifier)
 		}
-		if k == 0 && s.plainly(of) {
+		if k == 0 && s.isPlainRead(of) {
 			conf = max(conf, plainConfidence)
 		}
 		if first := !slices.ContainsFunc(of.all[:k], func(o rated) bool { return o.gives }); first && r.gives && len(r.filled.Missing) == 0 {
@@ -140,9 +140,9 @@ func (of readings) leads(k int) bool {
 // plainConfidence is the minimum confidence of the first candidate for a plain command.
 const plainConfidence = 0.8
 
-// plainly reports whether a part is a command for a read with only known words and all required
+// isPlainRead reports whether a part is a command for a read with only known words and all required
 // parameters, whose verb no other candidate has.
-func (s *sentenceReader) plainly(of readings) bool {
+func (s *sentenceReader) isPlainRead(of readings) bool {
 	r := of.all[0]
 	return r.begins && len(r.filled.Missing) == 0 && r.cover.Strange == 0 && r.cover.Asked > 1 &&
 		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
@@ -158,11 +158,11 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	switch {
 	case r.exact:
 		conf = certainExample
-	case r.cover.Asked == 0 && c.examples > 0 && !learnsNothing(r): // such as "two weeks off for Ana from Monday": only values, all of which fit
+	case r.cover.Asked == 0 && c.examples > 0 && !isInconclusive(r): // such as "two weeks off for Ana from Monday": only values, all of which fit
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
-	case r.against > r.best && r.against >= notLikeness:
-		conf = min(conf, notConfidence)
+	case r.against > r.best && r.against >= hardNegativeSimilarity:
+		conf = min(conf, hardNegativeConfidence)
 	case foreign:
 		explained = r.cover.Content * conf // the words of an identifier are not in the vocabulary
 	case writes:
@@ -173,7 +173,7 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		modality: r.modality, nearest: r.best, begins: r.begins, informs: s.commanded(p.first)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.modality, nearest: r.best, begins: r.begins, informs: s.verbKinds(p.first)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }
@@ -181,9 +181,9 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 // saysAll is the number of values that identify a capability by themselves.
 const saysAll = 3
 
-// learnsNothing reports whether the values do not identify a capability: too few, none of them
+// isInconclusive reports whether the values do not identify a capability: too few, none of them
 // certain, or some missing.
-func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
+func isInconclusive(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
 // identifies reports whether the text contains the identifier of the capability.
 func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {

@@ -34,8 +34,8 @@ const heldConfidence = 0.6
 // notConfidence is the maximum confidence of a capability if the text is more similar to a hard
 // negative than to an example; notLikeness is the minimum similarity for that.
 const (
-	notConfidence = 0.3
-	notLikeness   = 0.5
+	hardNegativeConfidence = 0.3
+	hardNegativeSimilarity = 0.5
 )
 
 // sentenceReader finds the requests in one message.
@@ -106,15 +106,15 @@ func (s *sentenceReader) clauses() []Clause {
 // propose splits the message into the parts that explain it best.
 func (s *sentenceReader) propose() []*part {
 	s.segments = s.x.segmenter.Cut(s.m)
-	if whole, ok := s.exactly(); ok {
+	if whole, ok := s.exactMatch(); ok {
 		return []*part{whole}
 	}
 	s.retracted = modality.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
 	whole := s.segments
-	s.segments = s.spoken(whole)
+	s.segments = s.askingSegments(whole)
 	parts := s.divide()
 	if len(parts) == 1 && len(s.segments) < len(whole) && onlyTime(s, parts[0]) {
-		likeAll(s, parts[0])
+		readAsWhole(s, parts[0])
 	}
 	if len(s.segments) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
 		s.segments, s.parts = whole, map[[2]int]*part{} // a statement may contain the request
@@ -133,9 +133,9 @@ func onlyTime(s *sentenceReader, p *part) bool {
 	return true
 }
 
-// likeAll reads a part that only gives a time as the best candidate of the whole message, since a
+// readAsWhole reads a part that only gives a time as the best candidate of the whole message, since a
 // statement beside it says what is wanted.
-func likeAll(s *sentenceReader, p *part) {
+func readAsWhole(s *sentenceReader, p *part) {
 	whole := &part{to: len(s.m.Tokens)}
 	best := s.weighed(whole, s.rate(whole))
 	p.candidates = slices.DeleteFunc(p.candidates, func(c Candidate) bool { return len(best) == 0 || c.Entry != best[0].Entry })
@@ -148,18 +148,18 @@ func likeAll(s *sentenceReader, p *part) {
 // divide splits the segments into requests.
 func (s *sentenceReader) divide() []*part {
 	if len(s.segments) > slots.MaxSegments {
-		return s.singly()
+		return s.readSeparately()
 	}
 	s.segments = slices.DeleteFunc(s.segments, func(p slots.Segment) bool { return p.From >= p.To || s.x.segmenter.Empty(s.m.Tokens[p.From:p.To]) })
 	if len(s.segments) == 0 {
-		return s.light()
+		return s.readFunctionWords()
 	}
 	return s.best()
 }
 
-// spoken removes what asks for nothing from the segments: courtesy at their ends, reasons and
+// askingSegments removes what asks for nothing from the segments: courtesy at their ends, reasons and
 // statements. If nothing remains, it keeps the whole message.
-func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
+func (s *sentenceReader) askingSegments(pieces []slots.Segment) []slots.Segment {
 	silent := s.said.Silent()
 	for i := range silent { // courtesy in the middle: "cancel, please, the leave" is one request
 		silent[i] = silent[i] && !s.said.Amid(i)
@@ -187,9 +187,9 @@ func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
 	return out
 }
 
-// light reads a message of function words only, such as "where are you from". It is a request only
+// readFunctionWords reads a message of function words only, such as "where are you from". It is a request only
 // if an example consists of such words.
-func (s *sentenceReader) light() []*part {
+func (s *sentenceReader) readFunctionWords() []*part {
 	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
@@ -197,10 +197,10 @@ func (s *sentenceReader) light() []*part {
 	return nil
 }
 
-// exactly returns the whole message as one request if it matches an example exactly, except for
+// exactMatch returns the whole message as one request if it matches an example exactly, except for
 // quotations.
-func (s *sentenceReader) exactly() (*part, bool) {
-	known := slices.ContainsFunc(s.x.saying(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
+func (s *sentenceReader) exactMatch() (*part, bool) {
+	known := slices.ContainsFunc(s.x.exactMatches(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
 	if !known {
 		return nil, false
 	}
@@ -208,8 +208,8 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	return s.read(0, 0), true
 }
 
-// singly reads each segment of a long message separately.
-func (s *sentenceReader) singly() []*part {
+// readSeparately reads each segment of a long message separately.
+func (s *sentenceReader) readSeparately() []*part {
 	rest := s.segments[slots.MaxSegments:]
 	s.segments = s.segments[:slots.MaxSegments+1]
 	s.segments[slots.MaxSegments].To = rest[len(rest)-1].To
@@ -245,7 +245,7 @@ func (s *sentenceReader) best() []*part {
 
 // worth returns the number of content words that a run of segments explains as one request.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) || s.twoReads(first, last) {
+	if s.separateCommands(first, last) || s.separateQuestions(first, last) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -266,15 +266,15 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	return max(v, 0)
 }
 
-// twoDeeds reports whether a run holds two separate requests: a main clause behind a clause such
+// separateCommands reports whether a run holds two separate requests: a main clause behind a clause such
 // as "before you …", or commands of different kinds of which one is a write.
-func (s *sentenceReader) twoDeeds(first, last int) bool {
-	kin := s.commanded(first)
+func (s *sentenceReader) separateCommands(first, last int) bool {
+	kin := s.verbKinds(first)
 	for k := first + 1; k <= last; k++ {
 		if s.segments[k].Main {
 			return true
 		}
-		other := s.commanded(k)
+		other := s.verbKinds(k)
 		if kin == 0 || other == 0 || kin&other != 0 {
 			continue
 		}
@@ -286,11 +286,11 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 	return false
 }
 
-// twoReads reports whether a run holds two complete questions: "price of Apple and my alerts". Two
+// separateQuestions reports whether a run holds two complete questions: "price of Apple and my alerts". Two
 // objects of one capability, such as "flights and fares", are one.
-func (s *sentenceReader) twoReads(first, last int) bool {
+func (s *sentenceReader) separateQuestions(first, last int) bool {
 	alone := func(p *part) bool {
-		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.names(p) || s.commanded(p.first) != 0)
+		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.hasRequestWord(p) || s.verbKinds(p.first) != 0)
 	}
 	for k := first + 1; k <= last; k++ {
 		a, b := s.read(first, k-1), s.read(k, last)
@@ -305,8 +305,8 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 	return false
 }
 
-// names reports whether a part has a request word outside of its values.
-func (s *sentenceReader) names(p *part) bool {
+// hasRequestWord reports whether a part has a request word outside of its values.
+func (s *sentenceReader) hasRequestWord(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
 		if !covered[i] && s.x.segmenter.Heads[t.Stem] && !s.x.tools.Lexicon.StopWord(t.Fold) && !tokenize.Asks(t.Fold) {
@@ -316,8 +316,8 @@ func (s *sentenceReader) names(p *part) bool {
 	return false
 }
 
-// commanded returns the kinds of the verb that a segment begins with.
-func (s *sentenceReader) commanded(k int) lexicon.Kinds {
+// verbKinds returns the kinds of the verb that a segment begins with.
+func (s *sentenceReader) verbKinds(k int) lexicon.Kinds {
 	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.segments[k].From:s.segments[k].To])
 }
 

@@ -77,8 +77,8 @@ func (of readings) foreign() bool {
 // otherLanguage is the factor for the similarity of a translation.
 const otherLanguage = 0.93
 
-// farther scales an embedding as if the text were in another language.
-func farther(v []float32) []float32 {
+// asTranslation scales an embedding as if the text were in another language.
+func asTranslation(v []float32) []float32 {
 	for i := range v {
 		v[i] *= otherLanguage
 	}
@@ -129,8 +129,8 @@ func (l *Local) encoder(ctx context.Context) encodeFunc {
 }
 
 func (l *Local) report(err error) {
-	if l.told != nil {
-		l.told(err)
+	if l.scorerTold != nil {
+		l.scorerTold(err)
 	}
 }
 
@@ -215,9 +215,9 @@ func (m *embeddings) compare(hits []hit, means []float32) {
 	}
 }
 
-// understood returns a copy of a trained index with embeddings. The cache must contain all texts.
+// withEmbeddings returns a copy of a trained index with embeddings. The cache must contain all texts.
 // weights are the trained vectors, or nil to train them.
-func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
+func withEmbeddings(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
 	capabilities := make([][]retrieve.Sentence, len(x.caps))
 	for i, c := range x.caps {
 		if c == nil {
@@ -236,21 +236,21 @@ func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index
 	return &y
 }
 
-// told is a text that describes what a capability means.
-type told struct {
+// describingText is a text that describes what a capability means.
+type describingText struct {
 	text    string
 	weight  float32
 	example bool
 }
 
-func textsOf(c *contracts.Capability) []told {
-	out := []told{{tokenize.SplitName(c.Name), meantName, false}}
+func textsOf(c *contracts.Capability) []describingText {
+	out := []describingText{{tokenize.SplitName(c.Name), meantName, false}}
 	if c.Description != "" {
-		out = append(out, told{c.Description, meantAbout, false})
+		out = append(out, describingText{c.Description, meantAbout, false})
 	}
 	if hints := c.Metadata.IntentHints; hints != nil {
 		for _, e := range hints.Examples {
-			out = append(out, told{e, 1 / float32(len(hints.Examples)), true})
+			out = append(out, describingText{e, 1 / float32(len(hints.Examples)), true})
 		}
 	}
 	return out

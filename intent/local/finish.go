@@ -30,14 +30,14 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	held.spreadModalities(parts)
 	for at, p := range parts {
 		held.limit(p)
-		j.heed(p)
+		j.acceptByEmbedding(p)
 		j.complete(p)
 		j.refer(parts, at)
 	}
 	var out []Clause
 	for i, p := range parts {
 		first := len(out)
-		for _, one := range j.each(p) {
+		for _, one := range j.splitConjuncts(p) {
 			out = append(out, j.clause(one, parts, i))
 		}
 		p.clauses = [2]int{first, len(out)}
@@ -46,21 +46,21 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	return out
 }
 
-// aheadOf is the maximum confidence of the other candidates relative to one that is accepted by
+// maxRivalShare is the maximum confidence of the other candidates relative to one that is accepted by
 // embedding similarity.
-const aheadOf = 0.34
+const maxRivalShare = 0.34
 
-// farConfidence and farAheadOf are the minimum confidence and the maximum relative confidence of
+// minForeignConfidence and farAheadOf are the minimum confidence and the maximum relative confidence of
 // the others for a message in a language that no domain supports.
-const farConfidence, farAheadOf = 0.2, 0.1
+const minForeignConfidence, maxForeignRivalShare = 0.2, 0.1
 
 // clearScore is the minimum score of an unambiguous candidate, clearLead its minimum relative lead
 // over all others.
 const clearScore, clearLead = 2.1, 0.15
 
-// heed accepts a read with too few known words if it is by far the nearest by embedding and all
+// acceptByEmbedding accepts a read with too few known words if it is by far the nearest by embedding and all
 // required parameters are set. Candidates that are held back do not count as near.
-func (j judgement) heed(p *part) {
+func (j judgement) acceptByEmbedding(p *part) {
 	if !j.s.crossLingual.encoded || p.refused || len(p.candidates) == 0 {
 		return
 	}
@@ -75,8 +75,8 @@ func (j judgement) heed(p *part) {
 		}
 	}
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
-	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
-	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	ahead := best.Confidence >= DefaultClarify && next <= maxRivalShare*best.Confidence
+	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= minForeignConfidence && next <= maxForeignRivalShare*best.Confidence
 	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != actionConfidence
 	if ahead || far || clear {
 		best.Confidence = max(best.Confidence, DefaultAccept)
@@ -117,7 +117,7 @@ func (j judgement) requests(parts []*part) []*part {
 // but the draft".
 func (j judgement) exception(p *part) bool {
 	but := p.from - 1
-	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
+	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.verbKinds(p.first) == 0 && !j.commandsAt(p)
 }
 
 // commandsAt reports whether a part begins like a request. "It should say …" describes the object
@@ -179,7 +179,7 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if at+1 < len(parts) {
 		until = parts[at+1].since
 	}
-	if j.grow([2]int{p.since, until}, asked, best, a) {
+	if j.extendNames([2]int{p.since, until}, asked, best, a) {
 		a = read()
 	}
 	if len(a.Misused) > 0 {
@@ -190,10 +190,10 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
+	best.unreadForeign = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.Marked()
 	switch {
-	case best.unraised > 0 && best.Said.Marked():
-		best.Confidence = best.unraised
+	case best.confidenceIfUnread > 0 && best.Said.Marked():
+		best.Confidence = best.confidenceIfUnread
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
 	case j.fullyExplained(p, idx):
@@ -240,8 +240,8 @@ func (j judgement) fullyExplained(p *part, of *indexed) bool {
 		len(best.Said.Unread(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
-	done := j.s.commanded(p.first)
-	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 && !j.named(p) {
+	done := j.s.verbKinds(p.first)
+	if !best.begins && !best.gives && !best.fromStatement && done&of.kinds == 0 && !j.named(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
@@ -287,9 +287,9 @@ func (j judgement) named(p *part) bool {
 	return true
 }
 
-// grow extends values by the rest of a name: the words right behind a free-text value, or behind a
+// extendNames extends values by the rest of a name: the words right behind a free-text value, or behind a
 // word such as "as".
-func (j judgement) grow(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
+func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -410,8 +410,8 @@ func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 	return out
 }
 
-// each splits a part into several requests that share a verb.
-func (j judgement) each(p *part) []*part {
+// splitConjuncts splits a part into several requests that share a verb.
+func (j judgement) splitConjuncts(p *part) []*part {
 	if len(p.candidates) == 0 || p.refused {
 		return []*part{p}
 	}
@@ -443,7 +443,7 @@ func (j judgement) complete(p *part) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
 		return
 	}
-	j.pointed(p)
+	j.preferReferent(p)
 	best := &p.candidates[0]
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
 	if !ok {
@@ -454,19 +454,19 @@ func (j judgement) complete(p *part) {
 	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
 	if name := slots.VerbatimParameter(set); name != "" {
-		j.wholly(p, best, set, name)
+		j.extendVerbatim(p, best, set, name)
 	}
 	if j.alone {
-		j.told(set, best, slots.Range{To: p.from})
-		j.told(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
+		j.fillFromStatement(set, best, slots.Range{To: p.from})
+		j.fillFromStatement(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
-	j.stated(p, best, set, m)
-	j.mentioned(p, best, set)
+	j.fillStated(p, best, set, m)
+	j.fillMentioned(p, best, set)
 }
 
-// wholly extends a verbatim parameter by the statements beside the request, unless one of them is
+// extendVerbatim extends a verbatim parameter by the statements beside the request, unless one of them is
 // a retraction.
-func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string) {
+func (j judgement) extendVerbatim(p *part, best *Candidate, set *slots.Set, name string) {
 	if j.retracts() {
 		best.Held, best.Note = true, modality.Retracted.Note()
 		return

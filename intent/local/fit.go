@@ -35,14 +35,14 @@ func (c *Calibration) of(described bool) *weights {
 	return &c.shown
 }
 
-// besideConfidence is the maximum confidence of a capability without examples if no required
+// unmatchedConfidence is the maximum confidence of a capability without examples if no required
 // parameter has a candidate value, or if neither the object nor most of the name is in the text.
-const besideConfidence = 0.7
+const unmatchedConfidence = 0.7
 
 func (c *Calibration) confidence(described bool, s signals) float64 {
 	conf := min(1/(1+math.Exp(-c.of(described).odds(s))), certainIdentifier)
 	if described && (s[signalAbsent] >= 1 || s[signalObject] == 0 && s[signalName] < 0.5) {
-		conf = min(conf, besideConfidence)
+		conf = min(conf, unmatchedConfidence)
 	}
 	return conf
 }

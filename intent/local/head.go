@@ -15,8 +15,8 @@ import (
 // does not.
 const shareHead = 0.12
 
-// begun records the verb that an example or a name begins with, and its object.
-func (b *builder) begun(c *indexed, tokens []tokenize.Token) {
+// addVerb records the verb that an example or a name begins with, and its object.
+func (b *builder) addVerb(c *indexed, tokens []tokenize.Token) {
 	c.actions = c.actions.With(modality.CommandRoot(b.x.tools.Lexicon, tokens), modality.CommandObject(b.x.tools.Lexicon, tokens))
 	if head := modality.CommandStem(b.x.tools.Lexicon, tokens); head != "" && !slices.Contains(c.begins, head) {
 		c.begins, c.kinds = append(c.begins, head), c.kinds|b.x.tools.Lexicon.Kin(head).Asked()
@@ -52,18 +52,18 @@ func lookedUp(c *indexed, param string) bool {
 	return flow != nil && slices.ContainsFunc(flow.Pre, func(step contracts.PreStep) bool { return step.Param == param })
 }
 
-// handsOn reports whether a capability sends a message, and the text begins with a verb of telling
+// sendsMessage reports whether a capability sends a message, and the text begins with a verb of telling
 // and contains the message.
-func (s *sentenceReader) handsOn(c *indexed, run slots.Range, f slots.Filled) bool {
+func (s *sentenceReader) sendsMessage(c *indexed, run slots.Range, f slots.Filled) bool {
 	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slots.OnlyTells(s.x.set(c), s.m, run, f)
 }
 
-// lacking raises the confidence of the only candidate that matches both the verb and its object,
+// raiseIncomplete raises the confidence of the only candidate that matches both the verb and its object,
 // if a required parameter is missing. No example shows such a request, and the result is only a
 // question for the parameter. A verb of the same kind is enough. Unread words cancel the raise.
-func (s *sentenceReader) lacking(p *part) {
+func (s *sentenceReader) raiseIncomplete(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
-	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.commanded(p.first)
+	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.verbKinds(p.first)
 	said := func(of *indexed) bool { return of.actions.Done(root, object) }
 	sameKind := func(of *indexed) bool { return of.kinds&kin != 0 && of.actions.DoneTo(object) }
 	about := func(of *indexed) bool { return of.actions.DoneTo(object) }
@@ -72,7 +72,7 @@ func (s *sentenceReader) lacking(p *part) {
 		c = alone // "change the booking" may change any property
 	}
 	if c != nil && len(c.Missing) > 0 && c.Confidence < plainConfidence && !s.figures(p, c) {
-		c.Confidence, c.unraised = plainConfidence, c.Confidence
+		c.Confidence, c.confidenceIfUnread = plainConfidence, c.Confidence
 	}
 }
 

@@ -24,9 +24,9 @@ type Local struct {
 	keep  int
 	// scorer computes embeddings and library caches them; both are nil without embeddings. told is
 	// called with the result of computing the embeddings of a catalog.
-	scorer  Scorer
-	library *retrieve.VectorCache
-	told    func(error)
+	scorer     Scorer
+	library    *retrieve.VectorCache
+	scorerTold func(error)
 	// modelCache stores trained models; it may be nil.
 	modelCache ModelCache
 	// prior is the share of out-of-scope messages.
@@ -34,13 +34,13 @@ type Local struct {
 
 	// mu guards recent. Indexes are built outside of it.
 	mu     sync.Mutex
-	recent []*slotted
+	recent []*cachedIndex
 
 	background retrieve.LatestWorker[*contracts.Catalog]
 }
 
-// slotted is a cache entry for one index, which the first caller builds.
-type slotted struct {
+// cachedIndex is a cache entry for one index, which the first caller builds.
+type cachedIndex struct {
 	snapshot string
 	once     sync.Once
 	index    atomic.Pointer[Index]
@@ -83,11 +83,11 @@ func (l *Local) build(catalog *contracts.Catalog) *Index {
 
 // place returns the cache entry of a snapshot and moves it to the front. It also returns the
 // latest index of another snapshot, or nil.
-func (l *Local) place(snapshot string) (*slotted, *Index) {
+func (l *Local) place(snapshot string) (*cachedIndex, *Index) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.IndexFunc(l.recent, func(s *slotted) bool { return s.snapshot == snapshot })
-	place := &slotted{snapshot: snapshot}
+	at := slices.IndexFunc(l.recent, func(s *cachedIndex) bool { return s.snapshot == snapshot })
+	place := &cachedIndex{snapshot: snapshot}
 	if at >= 0 {
 		place = l.recent[at]
 		l.recent = slices.Delete(l.recent, at, at+1)
@@ -144,8 +144,8 @@ func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	return s
 }
 
-// retold reads a clause of a message as the capability that a user chose.
-func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
+// rereadAs reads a clause of a message as the capability that a user chose.
+func (l *Local) rereadAs(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
 	s := newReader(l.Index(catalog), l.tools, Query{Message: message, Catalog: catalog, Now: now})
 	p := &part{to: len(s.m.Tokens)}
 	if at := strings.Index(message, clause); at >= 0 {

@@ -90,12 +90,12 @@ type Candidate struct {
 	excepted bool
 	// unknown is set if the command has words that the capability does not know.
 	unknown bool
-	// lost is set in a language that the domain does not support, if an unread word may select an
+	// unreadForeign is set in a language that the domain does not support, if an unread word may select an
 	// enum value.
-	lost bool
-	// told is set if a required value comes from a statement beside the request ("Ana is ill"), or
+	unreadForeign bool
+	// fromStatement is set if a required value comes from a statement beside the request ("Ana is ill"), or
 	// an unambiguous value does.
-	told bool
+	fromStatement bool
 	// stated lists the parameters whose value comes from a statement beside the request.
 	stated []string
 	// several holds coordinated values for a single-value parameter.
@@ -109,6 +109,6 @@ type Candidate struct {
 	begins    bool // the clause begins with a verb of its examples
 	informs   bool // the clause begins with a verb of telling or sending
 	gives     bool // it provides what the clause asks for
-	// unraised is the confidence if words of the clause are unread; 0 if that makes no difference.
-	unraised float64
+	// confidenceIfUnread is the confidence if words of the clause are unread; 0 if that makes no difference.
+	confidenceIfUnread float64
 }

@@ -199,12 +199,12 @@ func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*i
 	x.score(s, v)
 	x.embeddings.score(s, means)
 	hits, outside := x.firstStage(s, allowed)
-	claimed(x, hits, tokens)
+	setClaims(x, hits, tokens)
 	compare(hits, outside)
 	x.secondStage(s, hits, v)
 	x.embeddings.compare(hits, means)
 	x.named(hits, tokens)
-	x.sayExactly(&hits, tokens, allowed)
+	x.markExact(&hits, tokens, allowed)
 	sortHits(hits)
 	return hits
 }
@@ -279,10 +279,10 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 	return hits, outside
 }
 
-// claimed sets the claim of each hit, its centroid score. If a command begins with a verb of
+// setClaims sets the claim of each hit, its centroid score. If a command begins with a verb of
 // showing, a write without such a verb has no claim. If it begins with a removing verb of another
 // hit, a capability without a verb of that kind has none.
-func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
+func setClaims(x *Index, hits []hit, tokens []tokenize.Token) {
 	kin := modality.CommandKinds(x.tools.Lexicon, tokens)
 	sameKind := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, sameKind)
@@ -294,13 +294,13 @@ func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 		}
 	}
 	if takes {
-		misdone(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
+		dropOtherObjects(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
 	}
 }
 
-// misdone removes the claim of hits with the right verb but another object, if some hit has both:
+// dropOtherObjects removes the claim of hits with the right verb but another object, if some hit has both:
 // "delete the chatflow" deletes none of its messages.
-func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
+func dropOtherObjects(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
 	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.actions.DoneTo(object) }) {
 		return
 	}
@@ -414,9 +414,9 @@ func (d domainName) in(tokens []tokenize.Token) ([]tokenize.Token, bool) {
 	return nil, false
 }
 
-// sayExactly marks the capabilities with an example or a name that equals the text.
-func (x *Index) sayExactly(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
-	for _, number := range x.saying(tokens) {
+// markExact marks the capabilities with an example or a name that equals the text.
+func (x *Index) markExact(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
+	for _, number := range x.exactMatches(tokens) {
 		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue
 		}

@@ -128,32 +128,32 @@ func (r restraint) limit(p *part) {
 		if odd == 0 || !writes && !commandNegated && odd&modality.FollowUp == 0 {
 			continue
 		}
-		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= hardNegativeConfidence) {
 			p.refused = true
 		}
 		c.Held, c.Note = true, odd.Note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
-	r.unable(p)
-	r.unwanted(p)
-	r.idle(p)
-	r.s.lacking(p)
-	r.informing(p)
+	r.lowerOtherAction(p)
+	r.lowerUnwanted(p)
+	r.holdWithoutVerb(p)
+	r.s.raiseIncomplete(p)
+	r.lowerSideEffect(p)
 	sortCandidates(p.candidates)
 }
 
-// elsewhere reports whether a verb begins examples of another capability of the domain.
-func (r restraint) elsewhere(of *indexed, stem string) bool {
+// isVerbOfOther reports whether a verb begins examples of another capability of the domain.
+func (r restraint) isVerbOfOther(of *indexed, stem string) bool {
 	return slices.ContainsFunc(r.s.x.caps, func(o *indexed) bool {
 		return o != nil && o != of && o.domain == of.domain && slices.Contains(o.begins, stem)
 	})
 }
 
-// unable lowers reads if the text begins with a verb of another action: "buy shares of Acme" asks
+// lowerOtherAction lowers reads if the text begins with a verb of another action: "buy shares of Acme" asks
 // for no price. A write that matches the verb of another capability is asked about: "reserve
 // R-204" cancels no reservation.
-func (r restraint) unable(p *part) {
-	kin := r.s.commanded(p.first)
+func (r restraint) lowerOtherAction(p *part) {
+	kin := r.s.verbKinds(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
 	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // such as "give me the list"
 		return
@@ -162,7 +162,7 @@ func (r restraint) unable(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		idx, ok := r.s.x.refs[c.Entry.Ref()]
-		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.elsewhere(idx, stem) {
+		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.isVerbOfOther(idx, stem) {
 			c.Confidence = min(c.Confidence, heldConfidence)
 		}
 		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
@@ -172,9 +172,9 @@ func (r restraint) unable(p *part) {
 	}
 }
 
-// informing lowers capabilities for which notifying is only a side effect: "let the guest know"
+// lowerSideEffect lowers capabilities for which notifying is only a side effect: "let the guest know"
 // cancels nothing.
-func (r restraint) informing(p *part) {
+func (r restraint) lowerSideEffect(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		if idx, ok := r.s.x.refs[c.Entry.Ref()]; ok && informs(r.s, p, idx, c) {
@@ -187,9 +187,9 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// unwanted lowers writes that do not provide what the user needs: a wish for information changes
+// lowerUnwanted lowers writes that do not provide what the user needs: a wish for information changes
 // nothing. It lowers reads if a write provides it and all its required parameters are set.
-func (r restraint) unwanted(p *part) {
+func (r restraint) lowerUnwanted(p *part) {
 	if r.s.wanted(p) == 0 {
 		return
 	}
@@ -209,9 +209,9 @@ func (r restraint) unwanted(p *part) {
 	}
 }
 
-// idle asks about a write if the text has no verb and only names existing things: "the diet of
+// holdWithoutVerb asks about a write if the text has no verb and only names existing things: "the diet of
 // Luna" may be a question.
-func (r restraint) idle(p *part) {
+func (r restraint) holdWithoutVerb(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
 		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(tokenize.FormQuoted) || t.Has(lexicon.Separates)

@@ -33,7 +33,7 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 	if l.scorer == nil || x.embeddings != nil {
 		return x, nil
 	}
-	y, err := l.understood(ctx, x, catalog)
+	y, err := l.addEmbeddings(ctx, x, catalog)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
@@ -93,8 +93,8 @@ func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog,
 	return y, nil
 }
 
-// understood adds embeddings to a settled index.
-func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
+// addEmbeddings adds embeddings to a settled index.
+func (l *Local) addEmbeddings(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
 	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 		}
 		kept.Weights = nil
 	}
-	y := understood(x, l.library, kept.Weights)
+	y := withEmbeddings(x, l.library, kept.Weights)
 	y.embeddings.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
 	if known {
 		y.embeddings.calibration.shown, y.embeddings.foreign, y.embeddings.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own

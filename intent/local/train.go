@@ -143,9 +143,9 @@ func (t *trainer) learn(l trainingExample) {
 	}
 	var p [trainRivals + 1]float32
 	probs := p[:len(l.rivals)+1]
-	probs[0] = t.likeness(l.truth, s.features) + t.often(l.truth)
+	probs[0] = t.likeness(l.truth, s.features) + t.exampleBias(l.truth)
 	for i, r := range l.rivals {
-		probs[i+1] = t.likeness(r, s.features) + t.often(r)
+		probs[i+1] = t.likeness(r, s.features) + t.exampleBias(r)
 	}
 	softmax(probs)
 	if 1-probs[0] < trainMargin {
@@ -159,9 +159,9 @@ func (t *trainer) learn(l trainingExample) {
 	}
 }
 
-// often returns the training bias of a capability by its number of examples. It is not used for
+// exampleBias returns the training bias of a capability by its number of examples. It is not used for
 // ranking: the number of examples does not tell how often a capability is asked for.
-func (t *trainer) often(number int32) float32 {
+func (t *trainer) exampleBias(number int32) float32 {
 	return float32(math.Log(float64(1+t.x.caps[number].examples)) / trainSharpness)
 }
 

@@ -56,7 +56,7 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	if !conditions && depends(s, covered) {
 		return modality.Conditional.Note()
 	}
-	if why = oddly(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
+	if why = restrainingNote(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
 		return noteNothing
 	}
 	return why
@@ -108,9 +108,9 @@ func quotesAction(s *sentenceReader, of *indexed) bool {
 	return quotes
 }
 
-// oddly returns the restraining modality of the parts that may be the source of a call, or "" if
+// restrainingNote returns the restraining modality of the parts that may be the source of a call, or "" if
 // one part asks for it plainly.
-func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
+func restrainingNote(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
 		c := Candidate{Entry: of.entry}
@@ -129,7 +129,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 		if !s.about(p, evidence, len(parts)) {
 			continue
 		}
-		if m = held.unlike(p, of, &p.candidates[0]) & stop; m == 0 {
+		if m = held.unlikeNearest(p, of, &p.candidates[0]) & stop; m == 0 {
 			return "" // this part asks for it plainly
 		}
 	}
@@ -185,9 +185,9 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 	return false
 }
 
-// unlike returns the modalities of a part that the most similar example does not have. If the part
+// unlikeNearest returns the modalities of a part that the most similar example does not have. If the part
 // begins like an example, reported content is allowed.
-func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality {
+func (r restraint) unlikeNearest(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
 		return p.modality &^ p.own
 	}

@@ -35,15 +35,15 @@ func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 // Limits for the end of a message that retracts it: its length in words, and the number of words
 // behind the negation.
 const (
-	tailWords  = 6
-	tailBehind = 3
+	maxTailWords      = 6
+	maxBehindNegation = 3
 )
 
 // Withdraws reports whether the last clause of a message retracts it: it ends with a negation ("…,
 // anzi no"), or begins with one that is followed by a few words without a value ("…, no, leave
 // it").
 func Withdraws(tokens []tokenize.Token, covered []bool) bool {
-	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-tailWords; i-- {
+	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-maxTailWords; i-- {
 		if covered[i] || tokens[i].Is(tokenize.FormQuoted|tokenize.FormDigits) {
 			return false
 		}
@@ -58,11 +58,11 @@ func Withdraws(tokens []tokenize.Token, covered []bool) bool {
 func endsDenied(tail []tokenize.Token) bool {
 	no := func(t tokenize.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
 	last := len(tail) - 1
-	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
+	if last < maxBehindNegation && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
 		return true
 	}
 	for k := 1; k <= last; k++ {
-		if tail[k].Break && no(tail[k-1]) && last-k < tailBehind {
+		if tail[k].Break && no(tail[k-1]) && last-k < maxBehindNegation {
 			return true
 		}
 	}

@@ -8,38 +8,38 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// explains reports whether a segment is a statement behind a command, whatever nouns it has:
+// isExplanation reports whether a segment is a statement behind a command, whatever nouns it has:
 // "today's edit broke it", "the desk itself stays", "ist mit dem Team abgestimmt". It contains no
 // operator, no value and no name.
-func explains(m *Message, from int, s *Segment) bool {
-	if !follows(m, s) || questions(m, s) || !bare(m, from, s.To) {
+func isExplanation(m *Message, from int, s *Segment) bool {
+	if !followsCommand(m, s) || isFollowedByQuestionMark(m, s) || !isBareStatement(m, from, s.To) {
 		return false
 	}
 	verb := from
-	for verb < s.To && !m.is(verb, lexicon.Finite, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Lasting) && (verb == from || !came(m, verb, s.To)) {
+	for verb < s.To && !m.is(verb, lexicon.Finite, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Lasting) && (verb == from || !isPastVerb(m, verb, s.To)) {
 		verb++
 	}
 	switch {
 	case verb == s.To || m.is(verb, lexicon.BeforeVerb, lexicon.Ought):
 		return false
 	case verb == from:
-		return elided(m, from, s)
+		return isElided(m, from, s)
 	}
-	return subject(m, from, verb) && !orders(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lexicon.Lasting))
+	return subject(m, from, verb) && !hasCommand(m, from, verb+1, s.To) && (verb+1 < s.To || m.is(verb, lexicon.Lasting))
 }
 
-// follows reports whether a segment begins a new clause after a command.
-func follows(m *Message, s *Segment) bool {
+// followsCommand reports whether a segment begins a new clause after a command.
+func followsCommand(m *Message, s *Segment) bool {
 	for k := range m.Segments {
-		if o := &m.Segments[k]; o.To <= s.From && o.Kind == Open && !m.supposes(o.From) {
+		if o := &m.Segments[k]; o.To <= s.From && o.Kind == Open && !m.isConditional(o.From) {
 			return s.starts || strings.ContainsAny(m.gap(s.From), ",–—") || strings.Contains(m.gap(s.From), " - ")
 		}
 	}
 	return false
 }
 
-// questions reports whether a question mark follows a segment.
-func questions(m *Message, s *Segment) bool {
+// isFollowedByQuestionMark reports whether a question mark follows a segment.
+func isFollowedByQuestionMark(m *Message, s *Segment) bool {
 	end := len(m.Src)
 	if s.To < len(m.Tokens) {
 		end = m.Tokens[s.To].Start
@@ -47,9 +47,9 @@ func questions(m *Message, s *Segment) bool {
 	return strings.Contains(m.Src[m.Tokens[s.To-1].End:end], "?")
 }
 
-// bare reports whether a run has no operator, negation, value or name, and no pronoun for another
+// isBareStatement reports whether a run has no operator, negation, value or name, and no pronoun for another
 // thing of the same kind: "the blue one stays" is an exception.
-func bare(m *Message, from, to int) bool {
+func isBareStatement(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		t := m.Tokens[i]
 		if !m.word(i) || m.inEntity[i] || t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) || t.Is(tokenize.FormTitle) && i > from && !m.lex.Languages[m.language].Capitalises {
@@ -65,11 +65,11 @@ func bare(m *Message, from, to int) bool {
 	return to-from > 1
 }
 
-// elided reports whether a clause begins with its verb and omits its subject without being a
+// isElided reports whether a clause begins with its verb and omits its subject without being a
 // question: "Ist abgestimmt". This applies to German; other languages are recognised by the verb.
-func elided(m *Message, from int, s *Segment) bool {
+func isElided(m *Message, from int, s *Segment) bool {
 	return s.starts && m.lex.Languages[m.language].Capitalises && s.To-from > 1 &&
-		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(tokenize.FormTitle) && !orders(m, from, from+1, s.To)
+		!m.is(from+1, lexicon.Article, lexicon.Subject, lexicon.Pronoun) && !m.Tokens[from+1].Is(tokenize.FormTitle) && !hasCommand(m, from, from+1, s.To)
 }
 
 // subject reports whether a run is the subject of a statement: it has a noun, and only its last
@@ -77,18 +77,18 @@ func elided(m *Message, from int, s *Segment) bool {
 func subject(m *Message, from, to int) bool {
 	noun := false
 	for i := from; i < to; i++ {
-		noun = noun || !m.light(i)
+		noun = noun || !m.isFunctionWord(i)
 		verb := m.kin(i) != 0 && !m.named(i)
-		if verb && (i == from || i+1 < to && !m.light(i+1)) || m.bids(i) && i == from && !m.light(i) {
+		if verb && (i == from || i+1 < to && !m.isFunctionWord(i+1)) || m.bids(i) && i == from && !m.isFunctionWord(i) {
 			return false
 		}
 	}
 	return noun
 }
 
-// replaced marks the value that a change replaces. For a capability that changes something it is
+// markReplaced marks the value that a change replaces. For a capability that changes something it is
 // shown as not used, else it is binding, since it may be a separate request.
-func replaced(a *roleReading, s Segment) {
+func markReplaced(a *roleReading, s Segment) {
 	for i := s.From; i < s.To; i++ {
 		hit, ok := lexicon.Find(&a.m.lex.Frames, a.m.Tokens[:s.To], i)
 		if !ok || hit.Value != lexicon.FrameReplaced || !a.m.frame[i] {
@@ -102,9 +102,9 @@ func replaced(a *roleReading, s Segment) {
 	}
 }
 
-// dictated reports whether a segment follows a colon after a command to tell or write something.
+// isDictated reports whether a segment follows a colon after a command to tell or write something.
 // It is the text then, even if it reads like a statement.
-func dictated(m *Message, s *Segment) bool {
+func isDictated(m *Message, s *Segment) bool {
 	from := s.From
 	for k := len(m.Segments) - 1; k >= 0 && !s.starts; k-- {
 		o := &m.Segments[k]
@@ -142,7 +142,7 @@ func NameEnd(m *Message, first, next int) int {
 		named = NamingPhrase(m, i) == first-1
 	}
 	end := next
-	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(tokenize.FormFirst) && !m.couples(end) && !m.reason(end) && !m.frame[end] {
+	for named && end < len(m.Tokens) && !m.Tokens[end].Break && !m.Tokens[end].Is(tokenize.FormFirst) && !m.isCoordinating(end) && !m.reason(end) && !m.frame[end] {
 		if _, ok := lexicon.FindIn(&m.lex.Operators, m.Tokens, end, m.languages.At(end).Possible); ok || !m.word(end) || m.inEntity[end] || m.bids(end) && m.kin(end) != 0 {
 			return -1
 		}

@@ -49,8 +49,8 @@ func NewReaderOf(x *lexicon.Lexica) *Reader {
 // modalityTokens limits how many tokens of a request are inspected.
 const modalityTokens = 64
 
-// audible holds the words of a request that can determine its modality.
-type audible struct {
+// requestText holds the words of a request that can determine its modality.
+type requestText struct {
 	folds   []string
 	tokens  []tokenize.Token // tokens of folds
 	content int              // index in folds of the verb of a relative clause, or -1
@@ -59,9 +59,9 @@ type audible struct {
 	leads   map[int]bool     // indexes of words right before a value
 }
 
-// listen returns the words outside of quotations and values.
-func listen(tokens []tokenize.Token, covered []bool) audible {
-	a := audible{content: -1, begins: true, leads: map[int]bool{}}
+// requestWords returns the words outside of quotations and values.
+func requestWords(tokens []tokenize.Token, covered []bool) requestText {
+	a := requestText{content: -1, begins: true, leads: map[int]bool{}}
 	for i, t := range tokens {
 		if len(a.folds) == modalityTokens {
 			break
@@ -85,13 +85,13 @@ func listen(tokens []tokenize.Token, covered []bool) audible {
 	return a
 }
 
-// early is the maximum number of words before one that only considers something or asks for
+// maxWordsBefore is the maximum number of words before one that only considers something or asks for
 // instructions.
-const early = 4
+const maxWordsBefore = 4
 
 // Of classifies the modality of a run of tokens; starts is set if nothing precedes it.
 func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modality {
-	a := listen(tokens, covered)
+	a := requestWords(tokens, covered)
 	var m Modality
 	if a.begins && starts {
 		m = r.start(a.tokens)
@@ -107,11 +107,11 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 		within, _ := lexicon.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := modalityOf(within.Value)
 		switch {
-		case t.Has(lexicon.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
+		case t.Has(lexicon.Negation), told == Negated, r.isAmbiguousNegation(a.tokens, i) && (!a.leads[t.Start] || !r.isPlacePreposition(a.tokens, i)):
 			m |= Negated
-		case told == WhatIf, i == 0 && r.wouldDo(t):
+		case told == WhatIf, i == 0 && r.isHypothetical(t):
 			m |= WhatIf
-		case told == HowTo, i < early && t.Has(lexicon.Explains):
+		case told == HowTo, i < maxWordsBefore && t.Has(lexicon.Explains):
 			m |= HowTo
 		case (told == Conditional || t.Has(lexicon.Condition)) && conditionAt(a.tokens, i, possible):
 			if m&(WhatIf|HowTo) == 0 {
@@ -119,7 +119,7 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 			}
 		case i == a.content && reports(t.Fold):
 			m |= Content
-		case told == Narrative, (i > 0 || !t.Has(lexicon.Light)) && reports(t.Fold), i < early && t.Has(lexicon.Ponders):
+		case told == Narrative, (i > 0 || !t.Has(lexicon.Light)) && reports(t.Fold), i < maxWordsBefore && t.Has(lexicon.Ponders):
 			m |= Narrative
 		}
 	}
@@ -139,7 +139,7 @@ func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 
 // Begins reports whether the first words of a run indicate that it is no plain request.
 func (r *Reader) Begins(tokens []tokenize.Token) bool {
-	return r.start(listen(tokens, nil).tokens) != 0
+	return r.start(requestWords(tokens, nil).tokens) != 0
 }
 
 // start returns the modality that the first words indicate.
@@ -152,10 +152,10 @@ func (r *Reader) start(tokens []tokenize.Token) Modality {
 	return m
 }
 
-// faint reports whether a token is a negation that is a function word in other languages, such as
+// isAmbiguousNegation reports whether a token is a negation that is a function word in other languages, such as
 // "no". The language of the sentence decides. Before a verb of its own language it is always a
 // negation, since names can mislead language detection in a short sentence.
-func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
+func (r *Reader) isAmbiguousNegation(tokens []tokenize.Token, i int) bool {
 	if !tokens[i].Has(lexicon.Faint) {
 		return false
 	}
@@ -167,10 +167,10 @@ func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
 	return false
 }
 
-// places reports whether a token is a preposition of place in a likely language, between a noun
+// isPlacePreposition reports whether a token is a preposition of place in a likely language, between a noun
 // and a value: Portuguese "38 litros no LM-100". Behind a verb or a name it is a negation, as in
 // "C-73 no C-72".
-func (r *Reader) places(tokens []tokenize.Token, i int) bool {
+func (r *Reader) isPlacePreposition(tokens []tokenize.Token, i int) bool {
 	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if tokens[i].In(n, lexicon.PrepPlaceTime) && weights.Likely(n) {
@@ -206,9 +206,9 @@ func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	return true
 }
 
-// wouldDo reports whether a verb form is hypothetical, such as "cancelaría". Polite forms such as
+// isHypothetical reports whether a verb form is hypothetical, such as "cancelaría". Polite forms such as
 // "gostaria" are requests.
-func (r *Reader) wouldDo(t tokenize.Token) bool {
+func (r *Reader) isHypothetical(t tokenize.Token) bool {
 	return !t.Has(lexicon.Filler) && !t.Has(lexicon.Finite) && !t.Has(lexicon.Want) && !t.Has(lexicon.Function) && r.lexica.Supposes(t.Fold)
 }
 
@@ -243,18 +243,18 @@ func LeadsCondition(tokens []tokenize.Token) bool {
 // IsQuestion reports whether a text with a question mark asks for an answer. A polite request, or
 // one with "please", asks for an action.
 func IsQuestion(tokens []tokenize.Token, covered []bool) bool {
-	a := listen(tokens, covered)
-	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })
+	a := requestWords(tokens, covered)
+	return len(a.tokens) > 0 && (a.apart || !isPoliteRequest(a.tokens)) && !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })
 }
 
-// politely reports whether a question begins as a polite request: "could you …".
-func politely(tokens []tokenize.Token) bool {
+// isPoliteRequest reports whether a question begins as a polite request: "could you …".
+func isPoliteRequest(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return ok && hit.Value == lexicon.ModalityPolite
 }
 
-// goesOn reports whether the first words continue an earlier message.
-func goesOn(tokens []tokenize.Token) bool {
+// continuesMessage reports whether the first words continue an earlier message.
+func continuesMessage(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.ModalityFollowUp
 }
@@ -262,7 +262,7 @@ func goesOn(tokens []tokenize.Token) bool {
 // IsFollowUp reports whether a text continues an earlier message: a value behind "and", and no
 // request words.
 func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bool) bool {
-	if len(tokens) < 2 || !goesOn(tokens) {
+	if len(tokens) < 2 || !continuesMessage(tokens) {
 		return false
 	}
 	for i, t := range tokens {

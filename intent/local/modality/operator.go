@@ -46,13 +46,13 @@ func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int
 		a.bound(hit, i, from, to)
 	case lexicon.Except, lexicon.Instead, lexicon.Without:
 		a.Excepted = a.Excepted || hit.Value == lexicon.Except
-		a.misuse(behind, to)
+		a.markMisused(behind, to)
 		a.bind(i, behind, from)
 	case lexicon.Unless, lexicon.Provided:
 		if a.excused(hit, i) || hit.Value == lexicon.Provided && a.own(behind, to) {
 			return
 		}
-		a.misuse(behind, to)
+		a.markMisused(behind, to)
 		a.bind(i, to, from)
 	case lexicon.Again: // resetting what was set up
 		if a.kinds&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
@@ -163,8 +163,8 @@ func (a *roleReading) ends(v RoleValue) bool {
 	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.First == v.First && e.Edge == values.End })
 }
 
-// misuse marks the values behind an operator that excludes them.
-func (a *roleReading) misuse(from, to int) {
+// markMisused marks the values behind an operator that excludes them.
+func (a *roleReading) markMisused(from, to int) {
 	for _, v := range a.Values {
 		if v.First >= from && v.First < to && !slices.Contains(a.Misused, v.Parameter) {
 			a.Misused = append(a.Misused, v.Parameter)
@@ -180,7 +180,7 @@ func (a *roleReading) next(from, to int) (RoleValue, bool) {
 				return v, true
 			}
 		}
-		if !a.m.light(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
+		if !a.m.isFunctionWord(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
 			break
 		}
 	}

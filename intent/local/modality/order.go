@@ -12,11 +12,11 @@ import (
 // please enter that". They are requests then.
 func order(m *Message) {
 	for k := 1; k < len(m.Segments); k++ {
-		if !orderly(m, &m.Segments[k]) {
+		if !isOrder(m, &m.Segments[k]) {
 			continue
 		}
 		first := k
-		for first > 0 && wantable(m, &m.Segments[first-1]) && (first == k || !m.Segments[first].starts) {
+		for first > 0 && canBeOrdered(m, &m.Segments[first-1]) && (first == k || !m.Segments[first].starts) {
 			first--
 		}
 		for i := first; i < k; i++ {
@@ -31,8 +31,8 @@ func order(m *Message) {
 	}
 }
 
-// orderly reports whether a segment only says "please enter that".
-func orderly(m *Message, s *Segment) bool {
+// isOrder reports whether a segment only says "please enter that".
+func isOrder(m *Message, s *Segment) bool {
 	if s.Kind != Courtesy {
 		return false
 	}
@@ -44,16 +44,16 @@ func orderly(m *Message, s *Segment) bool {
 	return false
 }
 
-// wantable reports whether a segment is a statement that a request can refer to: no command, no
+// canBeOrdered reports whether a segment is a statement that a request can refer to: no command, no
 // question, no negation and no reason.
-func wantable(m *Message, s *Segment) bool {
+func canBeOrdered(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if m.has(i, lexicon.Negation, lexicon.Denial, lexicon.Lacking) || m.is(i, lexicon.Faint, lexicon.Switches) {
 			return false
 		}
 	}
 	asks := s.To < len(m.Tokens) && strings.Contains(m.gap(s.To), "?")
-	return !asks && s.Kind != Courtesy && s.Kind != Reason && !m.supposes(s.From) && (s.Kind != Open || !m.commands(s.From, s.To))
+	return !asks && s.Kind != Courtesy && s.Kind != Reason && !m.isConditional(s.From) && (s.Kind != Open || !m.commands(s.From, s.To))
 }
 
 // Ordered reports whether a run contains a statement that a later request refers to.
@@ -77,7 +77,7 @@ func MarkNaming(m *Message, from int, read []bool) {
 			continue
 		}
 		at := i
-		if m.couples(i) {
+		if m.isCoordinating(i) {
 			at++
 		}
 		for last := NamingPhrase(m, at); i <= last && i < from+len(read); i++ {
@@ -86,9 +86,9 @@ func MarkNaming(m *Message, from int, read []bool) {
 	}
 }
 
-// conclude marks a statement before a command that follows from it as a reason: "they keep mixing
+// markConclusions marks a statement before a command that follows from it as a reason: "they keep mixing
 // up the desks, so please rename one".
-func conclude(m *Message) {
+func markConclusions(m *Message) {
 	for k := 1; k < len(m.Segments); k++ {
 		s := &m.Segments[k]
 		hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, s.From)
@@ -106,10 +106,10 @@ func conclude(m *Message) {
 // asksFor reports whether a segment begins like a request or a condition.
 func asksFor(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if m.frame[i] || m.couples(i) || m.has(i, lexicon.Opening) {
+		if m.frame[i] || m.isCoordinating(i) || m.has(i, lexicon.Opening) {
 			continue
 		}
-		return m.supposes(i) || m.bids(i) || m.kin(i) != 0 || m.is(i, lexicon.Light) || m.has(i, lexicon.Asks) || m.wants(i, s.To)
+		return m.isConditional(i) || m.bids(i) || m.kin(i) != 0 || m.is(i, lexicon.Light) || m.has(i, lexicon.Asks) || m.wants(i, s.To)
 	}
 	return true
 }
@@ -123,7 +123,7 @@ func IsAlternative(m *Message, i int) bool {
 // naming reports whether the tokens introduce a new name, with or without a leading "and": "…, and
 // call it Desk".
 func naming(m *Message, i int) bool {
-	if m.couples(i) {
+	if m.isCoordinating(i) {
 		i++
 	}
 	for k := 1; k < i; k++ {

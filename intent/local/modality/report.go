@@ -78,7 +78,7 @@ func (r *report) told() bool {
 	case r.is(r.from, lexicon.Subject) && !r.is(r.from, lexicon.Article):
 		return r.verb(r.from+1, false)
 	case r.is(r.from, lexicon.Article), r.is(r.from, lexicon.Pronoun):
-		return r.further()
+		return r.hasLongSubject()
 	}
 	return false
 }
@@ -92,11 +92,11 @@ func (r *report) skip() {
 	for r.from < r.to {
 		i := r.from
 		switch {
-		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
+		case r.m.frame[i], r.m.isCoordinating(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
 			cut(1)
 		case r.day(i) > 0:
 			cut(r.day(i))
-		case already(r.m, i):
+		case isBeforePastVerb(r.m, i):
 			cut(1)
 		default:
 			return
@@ -104,9 +104,9 @@ func (r *report) skip() {
 	}
 }
 
-// already reports whether a token is a function word right before a verb in the past: "ya
+// isBeforePastVerb reports whether a token is a function word right before a verb in the past: "ya
 // encargué".
-func already(m *Message, i int) bool {
+func isBeforePastVerb(m *Message, i int) bool {
 	t := m.Tokens[i]
 	if !m.is(i, lexicon.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lexicon.Article, lexicon.Pronoun, lexicon.Subject, lexicon.Finite, lexicon.Listing) {
 		return false
@@ -138,9 +138,9 @@ func (r *report) names() int {
 		switch {
 		case i > r.from && t.Break, t.Is(tokenize.FormQuoted):
 			return end
-		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
+		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.isFunctionWord(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
 			end = i + 1
-		case end > r.from && r.m.couples(i): // coordinated names: "Ana and Bruno"
+		case end > r.from && r.m.isCoordinating(i): // coordinated names: "Ana and Bruno"
 		default:
 			return end
 		}
@@ -158,11 +158,11 @@ func (r *report) verb(at int, present bool) bool {
 			return false
 		case r.in(func(l int) bool { return r.past(l, i) }):
 			return true
-		case r.helped(i):
+		case r.isAuxiliary(i):
 			return true
-		case present && !r.m.light(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
+		case present && !r.m.isFunctionWord(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
 			return r.m.language != 0 || r.object(i+1)
-		case !r.m.light(i) && !adverbial(t.Fold):
+		case !r.m.isFunctionWord(i) && !adverbial(t.Fold):
 			return false
 		}
 	}
@@ -180,9 +180,9 @@ func (r *report) past(language, i int) bool {
 	return strange && !t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
 }
 
-// helped reports whether a token is an auxiliary with a main verb: "has … cancelled", "hat …
+// isAuxiliary reports whether a token is an auxiliary with a main verb: "has … cancelled", "hat …
 // storniert".
-func (r *report) helped(i int) bool {
+func (r *report) isAuxiliary(i int) bool {
 	for l := range r.m.lex.Languages {
 		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lexicon.Helps) {
 			continue
@@ -199,17 +199,17 @@ func (r *report) helped(i int) bool {
 // object reports whether an object follows a verb: "deletes her alerts". A noun is followed by a
 // preposition: "alerts for Apple".
 func (r *report) object(i int) bool {
-	return i < r.to && (!r.m.light(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
+	return i < r.to && (!r.m.isFunctionWord(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
 }
 
-// further reports whether a verb in the past follows a longer subject: "the assistant of Ana".
-func (r *report) further() bool {
+// hasLongSubject reports whether a verb in the past follows a longer subject: "the assistant of Ana".
+func (r *report) hasLongSubject() bool {
 	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
 		t := r.m.Tokens[i]
 		switch {
 		case t.Break || r.is(i, lexicon.Want):
 			return false
-		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
+		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.isAuxiliary(i):
 			return true
 		}
 	}
@@ -251,16 +251,16 @@ func adverbial(fold string) bool {
 func (m *Message) reason(i int) bool {
 	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
+	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || isModalParticle(m, i) {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
 	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
 }
 
-// stressed reports whether a word such as German "denn" is a modal particle in a question: "was
+// isModalParticle reports whether a word such as German "denn" is a modal particle in a question: "was
 // gab es denn zuletzt".
-func stressed(m *Message, i int) bool {
+func isModalParticle(m *Message, i int) bool {
 	if !m.is(i, lexicon.Stress) || m.Tokens[i].Break {
 		return false
 	}

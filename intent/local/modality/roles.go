@@ -118,7 +118,7 @@ func (m *Message) RolesOf(r RoleRequest) Roles {
 	for _, s := range m.Segments {
 		a.segment(s)
 	}
-	a.Retracted = a.Retracted || denies(m, a.command)
+	a.Retracted = a.Retracted || isOnlyNegation(m, a.command)
 	for i := range a.Classes { // the rest is between requests
 		if a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCommand
@@ -149,7 +149,7 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 		unread := func(c contracts.WordClass) bool {
 			return c == contracts.WordAside || c == contracts.WordBeside || c == contracts.WordCourtesy
 		}
-		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || hands(m, s) {
+		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || isReportedSpeech(m, s) {
 			return 0, 0, false
 		}
 		if start := behindReason(m, s); !ok {
@@ -160,8 +160,8 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 	return first, last, ok
 }
 
-// denies reports whether a segment behind a command is only a negation: "cancel it, no, …".
-func denies(m *Message, command int) bool {
+// isOnlyNegation reports whether a segment behind a command is only a negation: "cancel it, no, …".
+func isOnlyNegation(m *Message, command int) bool {
 	return slices.ContainsFunc(m.Segments, func(s Segment) bool {
 		for i := s.From; i < s.To; i++ {
 			if !m.has(i, lexicon.Denial) && !m.is(i, lexicon.Faint) {
@@ -181,8 +181,8 @@ func behindReason(m *Message, s Segment) int {
 	return s.From
 }
 
-// hands reports whether a segment passes on what somebody else said.
-func hands(m *Message, s Segment) bool {
+// isReportedSpeech reports whether a segment passes on what somebody else said.
+func isReportedSpeech(m *Message, s Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if m.is(i, lexicon.Reports, lexicon.Others) {
 			return true
@@ -226,7 +226,7 @@ func (a *roleReading) values() {
 
 // measured marks the unit of its parameter right behind a number: "kilos".
 func measured(a *roleReading, v RoleValue, i int) {
-	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.light(i) {
+	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.isFunctionWord(i) {
 		return
 	}
 	if slices.ContainsFunc(a.m.entities, func(e values.Entity) bool {
@@ -267,7 +267,7 @@ func (a *roleReading) valued(first, last int) bool {
 
 // segment classifies the tokens of a segment.
 func (a *roleReading) segment(s Segment) {
-	replaced(a, s)
+	markReplaced(a, s)
 	for i := s.From; i < s.To; i++ {
 		if a.m.frame[i] && a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCourtesy
@@ -306,7 +306,7 @@ func (a *roleReading) statement(s Segment) {
 			a.set(i, i+1, contracts.WordBinding) // "it says …" may give the content of the object
 		}
 	}
-	if a.Kinds && !a.Reads && s.Kind == Statement && told(a, s) {
+	if a.Kinds && !a.Reads && s.Kind == Statement && isAboutValue(a, s) {
 		a.set(s.From, s.To, contracts.WordBinding)
 	}
 	class := contracts.WordBeside
@@ -321,13 +321,13 @@ func (a *roleReading) states(s Segment) bool {
 	return a.valueLike(func(v RoleValue) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
 }
 
-// told reports whether a statement is about a value of the request, in words that the capability
+// isAboutValue reports whether a statement is about a value of the request, in words that the capability
 // does not know.
-func told(a *roleReading, s Segment) bool {
+func isAboutValue(a *roleReading, s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {
 		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v RoleValue) bool { return v.Stated && v.First <= i && i <= v.Last })
-		strange = strange || a.Classes[i] == "" && !a.m.light(i) && !a.knows(i)
+		strange = strange || a.Classes[i] == "" && !a.m.isFunctionWord(i) && !a.knows(i)
 	}
 	return about && strange
 }

@@ -138,21 +138,21 @@ func (m *Message) connective(i int) (lexicon.Connective, bool) {
 	return hit.Value, ok
 }
 
-// couples reports whether a token is a coordinating word such as "and" or "but".
-func (m *Message) couples(i int) bool {
+// isCoordinating reports whether a token is a coordinating word such as "and" or "but".
+func (m *Message) isCoordinating(i int) bool {
 	connective, ok := m.connective(i)
 	return ok && (connective == lexicon.ConnectiveAnd || connective == lexicon.ConnectiveContrast)
 }
 
-// light reports whether a token is a function word, courtesy or reference.
-func (m *Message) light(i int) bool {
+// isFunctionWord reports whether a token is a function word, courtesy or reference.
+func (m *Message) isFunctionWord(i int) bool {
 	return m.has(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite)
 }
 
 // small is like light, but false for a name that is a function word only in other languages:
 // "Mia".
 func (m *Message) small(i int) bool {
-	return m.light(i) && (!m.Tokens[i].Named() || m.is(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite))
+	return m.isFunctionWord(i) && (!m.Tokens[i].Named() || m.is(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite))
 }
 
 // kin returns the verb kinds of a token.
@@ -176,21 +176,21 @@ func (m *Message) cut() {
 		if k > 0 && s.Kind == Open && !s.starts && m.depends(s) && m.Segments[k-1].Kind != Courtesy {
 			m.Segments[k-1].Kind = Open // "it is forbidden, …" governs what follows
 		}
-		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && signs(m, s) {
+		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && isSignature(m, s) {
 			s.Kind = Courtesy
 		}
 	}
-	conclude(m)
+	markConclusions(m)
 	order(m)
 }
 
 // longestSignature is the maximum length of the name that ends a letter in words.
 const longestSignature = 3
 
-// signs reports whether a segment is only a name, behind a closing formula: "Cheers, Tom".
-func signs(m *Message, s *Segment) bool {
+// isSignature reports whether a segment is only a name, behind a closing formula: "Cheers, Tom".
+func isSignature(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if !m.Tokens[i].Is(tokenize.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
+		if !m.Tokens[i].Is(tokenize.FormTitle) || m.isFunctionWord(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
 			return false
 		}
 	}
@@ -233,7 +233,7 @@ func (m *Message) parts(i int) bool {
 	if m.reason(i) {
 		return true
 	}
-	if !m.couples(i) {
+	if !m.isCoordinating(i) {
 		return false
 	}
 	next := i + 1
@@ -253,18 +253,18 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 		return Courtesy
 	case m.reason(from):
 		return Reason
-	case m.supposes(from):
+	case m.isConditional(from):
 		return Open
-	case dictated(m, s):
+	case isDictated(m, s):
 		return Open
-	case relates(m, from, s), ceased(m, from, s):
+	case isRelative(m, from, s), isNoLonger(m, from, s):
 		return Statement
-	case narrates(m, from, s):
+	case isNarrative(m, from, s):
 		if m.past(from, s.To) {
 			return Past
 		}
 		return Statement
-	case explains(m, from, s):
+	case isExplanation(m, from, s):
 		if m.past(from, s.To) {
 			return Past
 		}
@@ -272,11 +272,11 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 	case m.commands(from, s.To):
 		return Open
 	}
-	return m.tells(from, s)
+	return m.classifyFinite(from, s)
 }
 
-// supposes reports whether a token is a word such as "if", whose clause may change the request.
-func (m *Message) supposes(i int) bool {
+// isConditional reports whether a token is a word such as "if", whose clause may change the request.
+func (m *Message) isConditional(i int) bool {
 	hit, ok := lexicon.Find(&m.lex.Operators, m.Tokens, i)
 	return m.has(i, lexicon.Condition) || ok && (hit.Value == lexicon.Provided || hit.Value == lexicon.Unless)
 }
@@ -324,7 +324,7 @@ func (m *Message) courtesy(s *Segment) int {
 // list item.
 func joinedAt(m *Message, s *Segment) int {
 	from := s.From
-	for from < s.To && (m.couples(from) || m.numbers[from]) {
+	for from < s.To && (m.isCoordinating(from) || m.numbers[from]) {
 		from++
 	}
 	return from
@@ -444,7 +444,7 @@ func (m *Message) Framed(i int) bool {
 	if i >= len(m.Tokens) || m.Tokens[i].Is(tokenize.FormFirst) {
 		return false
 	}
-	for i > 0 && m.couples(i-1) {
+	for i > 0 && m.isCoordinating(i-1) {
 		i--
 	}
 	if k := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.From == i }); k > 1 && m.Segments[k-1].Kind == Reason && m.Segments[k-2].Kind == Courtesy && !m.Segments[k].starts {

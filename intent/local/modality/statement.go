@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// relates reports whether a segment is a relative clause about what precedes it: ", which is
+// isRelative reports whether a segment is a relative clause about what precedes it: ", which is
 // obsolete".
-func relates(m *Message, from int, s *Segment) bool {
-	if s.starts || s.From == 0 || m.is(from, lexicon.Article) || m.couples(s.From) && m.is(from, lexicon.Asks) {
+func isRelative(m *Message, from int, s *Segment) bool {
+	if s.starts || s.From == 0 || m.is(from, lexicon.Article) || m.isCoordinating(s.From) && m.is(from, lexicon.Asks) {
 		return false // a question: "…, and which tests does it have"
 	}
 	if m.is(from, lexicon.Asks) && !m.is(from, lexicon.Relative) { // such as "…, who had surgery"
@@ -25,23 +25,23 @@ func relates(m *Message, from int, s *Segment) bool {
 	return m.is(from, lexicon.Relative) && !m.commands(from+1, s.To)
 }
 
-// ceased reports whether a clause says that something is no longer so: ", ya no hace falta".
-func ceased(m *Message, from int, s *Segment) bool {
+// isNoLonger reports whether a clause says that something is no longer so: ", ya no hace falta".
+func isNoLonger(m *Message, from int, s *Segment) bool {
 	return !s.starts && s.From > 0 && s.To-from > 2 && m.is(from, lexicon.Ending) && m.is(from+1, lexicon.Faint, lexicon.Negation)
 }
 
-// narrates reports whether a clause is about somebody or something else in the present or past:
+// isNarrative reports whether a clause is about somebody or something else in the present or past:
 // "the whole family caught the flu". Its nouns are no request words.
-func narrates(m *Message, from int, s *Segment) bool {
+func isNarrative(m *Message, from int, s *Segment) bool {
 	end := subjectEnd(m, from, s.To)
 	for i := end; i > from && i < min(s.To-1, end+near); i++ {
 		switch {
 		case m.is(i, lexicon.Want, lexicon.Needing), m.inEntity[i], !m.word(i), m.Tokens[i].Break:
 			return false
-		case m.is(i, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Reports), m.is(i, lexicon.Finite) && m.lex.Gerund(m.Tokens[i+1].Fold), came(m, i, s.To):
-			return m.is(i+1, lexicon.BeforeVerb) || !orders(m, from, i+1, s.To) // an obligation of the subject: "Ana has to cancel …"
-		case !m.light(i) && !adverbial(m.Tokens[i].Fold):
-			return m.lex.Bends(m.language, m.Tokens[i].Fold) && m.is(i+1, lexicon.Article, lexicon.Third) && !orders(m, from, i+1, s.To)
+		case m.is(i, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Reports), m.is(i, lexicon.Finite) && m.lex.Gerund(m.Tokens[i+1].Fold), isPastVerb(m, i, s.To):
+			return m.is(i+1, lexicon.BeforeVerb) || !hasCommand(m, from, i+1, s.To) // an obligation of the subject: "Ana has to cancel …"
+		case !m.isFunctionWord(i) && !adverbial(m.Tokens[i].Fold):
+			return m.lex.Bends(m.language, m.Tokens[i].Fold) && m.is(i+1, lexicon.Article, lexicon.Third) && !hasCommand(m, from, i+1, s.To)
 		}
 	}
 	return false
@@ -54,7 +54,7 @@ const longestSubject = 4
 // there is none.
 func subjectEnd(m *Message, from, to int) int {
 	end := from
-	for end < to && m.Tokens[end].Is(tokenize.FormTitle|tokenize.FormCaps) && m.word(end) && !m.inEntity[end] && !m.light(end) && (end > from || m.kin(end) == 0 && (!m.bids(end) || m.is(end+1, lexicon.Helps, lexicon.Past, lexicon.Did))) {
+	for end < to && m.Tokens[end].Is(tokenize.FormTitle|tokenize.FormCaps) && m.word(end) && !m.inEntity[end] && !m.isFunctionWord(end) && (end > from || m.kin(end) == 0 && (!m.bids(end) || m.is(end+1, lexicon.Helps, lexicon.Past, lexicon.Did))) {
 		end++
 	}
 	if end > from {
@@ -64,7 +64,7 @@ func subjectEnd(m *Message, from, to int) int {
 		return from
 	}
 	for i := from + 1; i < min(to, from+1+longestSubject); i++ {
-		if m.light(i) || m.inEntity[i] || !m.word(i) || m.is(i, lexicon.Did) || m.lex.EndsInPast(m.language, m.Tokens[i].Word) {
+		if m.isFunctionWord(i) || m.inEntity[i] || !m.word(i) || m.is(i, lexicon.Did) || m.lex.EndsInPast(m.language, m.Tokens[i].Word) {
 			if i > from+1 {
 				return i
 			}
@@ -74,9 +74,9 @@ func subjectEnd(m *Message, from, to int) int {
 	return from
 }
 
-// orders reports whether a request verb follows in a clause that is neither a noun nor in the
+// hasCommand reports whether a request verb follows in a clause that is neither a noun nor in the
 // past.
-func orders(m *Message, from, at, to int) bool {
+func hasCommand(m *Message, from, at, to int) bool {
 	for i := at; i < to; i++ {
 		helped := i > from && m.is(i-1, lexicon.Helps) // an auxiliary: "has changed", "a changé"
 		if m.word(i) && m.kin(i) != 0 && m.bids(i) && !helped && !m.named(i) && !m.perfect(from, i) && !m.lex.Gerund(m.Tokens[i].Fold) {
@@ -86,8 +86,8 @@ func orders(m *Message, from, at, to int) bool {
 	return false
 }
 
-// tells classifies a segment with a finite clause, which has a subject and a verb.
-func (m *Message) tells(from int, s *Segment) SegmentKind {
+// classifyFinite classifies a segment with a finite clause, which has a subject and a verb.
+func (m *Message) classifyFinite(from int, s *Segment) SegmentKind {
 	finite := m.is(from, lexicon.Subject) && !m.is(from, lexicon.Article) && s.To-from > 1 && !m.inEntity[from]
 	inside := !s.starts && s.From > 0 && s.To-from > 2 && !m.has(from, lexicon.Negation, lexicon.Denial) && denied(m, from, s.To)
 	for i := from; i < min(s.To, from+6) && !inside; i++ {
@@ -95,10 +95,10 @@ func (m *Message) tells(from int, s *Segment) SegmentKind {
 	}
 	dropped := inside || m.headFirst() && (m.is(from, lexicon.Finite) || denied(m, from, s.To) && s.To-from > 2 && !m.bids(from))
 	for i := from + 1; i < min(s.To, from+7) && !finite; i++ {
-		finite = i < s.To-1 && m.is(i, lexicon.Finite, lexicon.Reports, lexicon.Past) || s.starts && i > from+1 && m.is(from, lexicon.Article) && came(m, i, s.To)
+		finite = i < s.To-1 && m.is(i, lexicon.Finite, lexicon.Reports, lexicon.Past) || s.starts && i > from+1 && m.is(from, lexicon.Article) && isPastVerb(m, i, s.To)
 	}
 	switch {
-	case !finite && !dropped, m.has(from, lexicon.Asks), !content(m, from, s.To): // ", but not al-7" is an exception
+	case !finite && !dropped, m.has(from, lexicon.Asks), !hasContent(m, from, s.To): // ", but not al-7" is an exception
 		return Open
 	case m.past(from, s.To):
 		return Past
@@ -106,10 +106,10 @@ func (m *Message) tells(from int, s *Segment) SegmentKind {
 	return Statement
 }
 
-// content reports whether a run contains a content word that is neither a name nor a value.
-func content(m *Message, from, to int) bool {
+// hasContent reports whether a run contains a content word that is neither a name nor a value.
+func hasContent(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
-		grammar := m.light(i) || m.couples(i) || m.has(i, lexicon.Negation, lexicon.Denial) || m.is(i, lexicon.Faint)
+		grammar := m.isFunctionWord(i) || m.isCoordinating(i) || m.has(i, lexicon.Negation, lexicon.Denial) || m.is(i, lexicon.Faint)
 		if m.is(i, lexicon.Finite) || !grammar && m.word(i) && !m.inEntity[i] && !m.Tokens[i].Is(tokenize.FormTitle|tokenize.FormCaps) {
 			return true
 		}
@@ -117,16 +117,16 @@ func content(m *Message, from, to int) bool {
 	return false
 }
 
-// came reports whether a token is a verb in the past behind a noun: "the customer changed", "el
+// isPastVerb reports whether a token is a verb in the past behind a noun: "the customer changed", "el
 // cliente se arrepintió", "le client a changé".
-func came(m *Message, i, to int) bool {
+func isPastVerb(m *Message, i, to int) bool {
 	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
 		return false
 	}
-	if m.is(i, lexicon.Did) || m.is(i, lexicon.Helps) && i+1 < to && !m.light(i+1) {
+	if m.is(i, lexicon.Did) || m.is(i, lexicon.Helps) && i+1 < to && !m.isFunctionWord(i+1) {
 		return true
 	}
-	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lexicon.Article) && (!m.light(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
+	return m.lex.EndsInPast(m.language, m.Tokens[i].Word) && !m.is(i-1, lexicon.Article) && (!m.isFunctionWord(i-1) || m.Tokens[i].Lower != m.Tokens[i].Fold)
 }
 
 // past reports whether a run is about the past.

@@ -10,7 +10,7 @@ func HasContentWord(m *Message, from, to int, values map[string]contracts.Eviden
 		for _, v := range values {
 			taken = taken || v.Span[0] < m.Tokens[i].End && m.Tokens[i].Start < v.Span[1]
 		}
-		if !taken && m.word(i) && !m.light(i) {
+		if !taken && m.word(i) && !m.isFunctionWord(i) {
 			return true
 		}
 	}

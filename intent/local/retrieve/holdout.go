@@ -75,7 +75,7 @@ func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntr
 	if hints == nil || !entry.Routable() {
 		return entry, nil
 	}
-	at := scatter(entry.Ref())
+	at := hashOf(entry.Ref())
 	var kept []string
 	var asked []HeldOut
 	turn := at
@@ -100,8 +100,8 @@ func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntr
 	return &contracts.CapabilityEntry{Domain: entry.Domain, Capability: &c, Policy: entry.Policy, Digest: entry.Digest}, asked
 }
 
-// scatter returns a hash of a name, so that folds do not depend on the other names.
-func scatter(name string) uint64 {
+// hashOf returns a hash of a name, so that folds do not depend on the other names.
+func hashOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64() >> 8

@@ -9,9 +9,9 @@ import (
 // needs one in commonlySpoken examples, and at least fewestSpoken, since names can mislead
 // language detection.
 const (
-	surelySpoken   = 0.8
-	commonlySpoken = 20
-	fewestSpoken   = 2
+	minLanguageProbability = 0.8
+	languageShare          = 20
+	minLanguageExamples    = 2
 )
 
 // LanguagesOf detects the languages of examples, as indexes into the lexica.
@@ -23,14 +23,14 @@ func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
 			continue
 		}
 		weights := lexicon.DetectLanguages(lexica, tokens, nil).At(0)
-		if best := weights.Best(); weights[best] >= surelySpoken {
+		if best := weights.Best(); weights[best] >= minLanguageProbability {
 			counts[best]++
 			all++
 		}
 	}
 	out := map[int]bool{}
 	for language, n := range counts {
-		if n*commonlySpoken >= all && (n >= fewestSpoken || all < manyEnough) {
+		if n*languageShare >= all && (n >= minLanguageExamples || all < manyEnough) {
 			out[language] = true
 		}
 	}

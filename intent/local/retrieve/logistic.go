@@ -8,8 +8,8 @@ import (
 // LogisticWeights holds one weight per feature, with the bias last.
 type LogisticWeights []float64
 
-// odds returns the log-odds for a feature vector.
-func (w LogisticWeights) odds(signals []float64) float64 {
+// logOdds returns the log-odds for a feature vector.
+func (w LogisticWeights) logOdds(signals []float64) float64 {
 	z := w[len(w)-1]
 	for i, v := range signals {
 		z += w[i] * v
@@ -25,8 +25,8 @@ type Observation struct {
 	Weight float64
 }
 
-// steps is the maximum number of Newton steps.
-const steps = 25
+// maxSteps is the maximum number of Newton steps.
+const maxSteps = 25
 
 // LogisticFit fits a logistic regression by Newton's method, regularized towards a prior.
 type LogisticFit struct {
@@ -40,15 +40,15 @@ type LogisticFit struct {
 	Supports func(signal int) bool
 }
 
-// slope holds the gradient and the Hessian of the loss.
-type slope struct {
+// newtonStep holds the gradient and the Hessian of the loss.
+type newtonStep struct {
 	gradient []float64
 	curve    [][]float64
 	signals  []float64 // features of the observation that is added
 }
 
-func newSlope(size int) *slope {
-	s := &slope{gradient: make([]float64, size), curve: make([][]float64, size), signals: make([]float64, size)}
+func newSlope(size int) *newtonStep {
+	s := &newtonStep{gradient: make([]float64, size), curve: make([][]float64, size), signals: make([]float64, size)}
 	for i := range s.curve {
 		s.curve[i] = make([]float64, size)
 	}
@@ -59,14 +59,14 @@ func newSlope(size int) *slope {
 func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	w := slices.Clone(f.Prior)
 	at := newSlope(len(w))
-	for range steps {
+	for range maxSteps {
 		for i := range w {
 			at.gradient[i] = -f.Hold * (w[i] - f.Prior[i])
 			clear(at.curve[i])
 			at.curve[i][i] = f.Hold
 		}
 		for _, o := range seen {
-			at.bend(o, w, f.Use)
+			at.addObservation(o, w, f.Use)
 		}
 		step := solve(at.curve, at.gradient)
 		before, from, largest := f.loss(seen, w), slices.Clone(w), 0.0
@@ -87,13 +87,13 @@ func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	return w
 }
 
-// mostMoved is the maximum change of a weight in one step.
-const mostMoved = 3
+// maxChange is the maximum change of a weight in one step.
+const maxChange = 3
 
 // move changes a weight within its constraints and returns the actual change.
 func (f *LogisticFit) move(w LogisticWeights, i int, by float64) float64 {
 	was := w[i]
-	w[i] += max(-mostMoved, min(mostMoved, by))
+	w[i] += max(-maxChange, min(maxChange, by))
 	if i < len(w)-1 && f.Supports(i) && w[i] < 0 {
 		w[i] = 0
 	}
@@ -109,7 +109,7 @@ func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 		sum += f.Hold / 2 * d * d
 	}
 	for _, o := range seen {
-		z := w.odds(o.Signals)
+		z := w.logOdds(o.Signals)
 		if o.Right {
 			z = -z
 		}
@@ -118,8 +118,8 @@ func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	return sum
 }
 
-// bend adds an observation to the gradient and the Hessian.
-func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
+// addObservation adds an observation to the gradient and the Hessian.
+func (s *newtonStep) addObservation(o Observation, w LogisticWeights, use []bool) {
 	x := s.signals
 	for i, v := range o.Signals {
 		if use[i] {
@@ -127,7 +127,7 @@ func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 		}
 	}
 	x[len(w)-1] = 1
-	p := 1 / (1 + math.Exp(-w.odds(o.Signals)))
+	p := 1 / (1 + math.Exp(-w.logOdds(o.Signals)))
 	miss := -p
 	if o.Right {
 		miss = 1 - p

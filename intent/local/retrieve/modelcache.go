@@ -76,12 +76,12 @@ type Int32s []int32
 // Float32s is encoded like Int32s.
 type Float32s []float32
 
-// wide is the encoded size of a number in bytes.
-const wide = 4
+// numberSize is the encoded size of a number in bytes.
+const numberSize = 4
 
 // MarshalBinary implements encoding.BinaryMarshaler.
 func (n Int32s) MarshalBinary() ([]byte, error) {
-	out := make([]byte, 0, wide*len(n))
+	out := make([]byte, 0, numberSize*len(n))
 	for _, v := range n {
 		out = binary.LittleEndian.AppendUint32(out, uint32(v)) //nolint:gosec // the same bits
 	}
@@ -90,19 +90,19 @@ func (n Int32s) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler.
 func (n *Int32s) UnmarshalBinary(data []byte) error {
-	if len(data)%wide != 0 {
+	if len(data)%numberSize != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*n = make(Int32s, len(data)/wide)
+	*n = make(Int32s, len(data)/numberSize)
 	for i := range *n {
-		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*wide:])) //nolint:gosec // the same bits
+		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*numberSize:])) //nolint:gosec // the same bits
 	}
 	return nil
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler.
 func (f Float32s) MarshalBinary() ([]byte, error) {
-	out := make([]byte, 0, wide*len(f))
+	out := make([]byte, 0, numberSize*len(f))
 	for _, v := range f {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 	}
@@ -111,12 +111,12 @@ func (f Float32s) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler.
 func (f *Float32s) UnmarshalBinary(data []byte) error {
-	if len(data)%wide != 0 {
+	if len(data)%numberSize != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*f = make(Float32s, len(data)/wide)
+	*f = make(Float32s, len(data)/numberSize)
 	for i := range *f {
-		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*wide:]))
+		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*numberSize:]))
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func NewSpace(dims int, capabilities [][]Sentence, trained []float32) *Space {
 				s.examples[i] = append(s.examples[i], sentence.Vector)
 			}
 		}
-		shorten(w)
+		normalise(w)
 	}
 	if len(trained) == len(s.weights) {
 		s.weights = trained
@@ -173,8 +173,8 @@ func add(to, v []float32, by float32) {
 	}
 }
 
-// shorten normalises a vector to length 1; a zero vector stays.
-func shorten(v []float32) {
+// normalise normalises a vector to length 1; a zero vector stays.
+func normalise(v []float32) {
 	if length := float32(math.Sqrt(float64(dot(v, v)))); length > 0 {
 		for i := range v {
 			v[i] /= length

@@ -13,12 +13,12 @@ type LatestWorker[T any] struct {
 	// stops.
 	Do func(ctx context.Context, what T)
 
-	mu     sync.Mutex // guards the fields below
-	stop   context.CancelFunc
-	done   chan struct{}
-	wanted *T
-	giveUp context.CancelFunc // cancels the running task
-	wake   chan struct{}
+	mu         sync.Mutex // guards the fields below
+	stop       context.CancelFunc
+	done       chan struct{}
+	wanted     *T
+	cancelTask context.CancelFunc // cancels the running task
+	wake       chan struct{}
 }
 
 // Start starts the worker. A second call does nothing.
@@ -60,8 +60,8 @@ func (w *LatestWorker[T]) Request(what T) {
 		return
 	}
 	w.wanted = &what
-	if w.giveUp != nil {
-		w.giveUp()
+	if w.cancelTask != nil {
+		w.cancelTask()
 	}
 	select {
 	case w.wake <- struct{}{}:
@@ -81,7 +81,7 @@ func (w *LatestWorker[T]) work(ctx context.Context, done chan<- struct{}, wake <
 		if what != nil {
 			w.Do(sub, *what)
 		}
-		w.rest()
+		w.release()
 	}
 }
 
@@ -91,14 +91,14 @@ func (w *LatestWorker[T]) take(ctx context.Context) (context.Context, *T) {
 	defer w.mu.Unlock()
 	what := w.wanted
 	w.wanted = nil
-	ctx, w.giveUp = context.WithCancel(ctx) //nolint:gosec // rest calls it
+	ctx, w.cancelTask = context.WithCancel(ctx) //nolint:gosec // rest calls it
 	return ctx, what
 }
 
-// rest releases the context of the finished task.
-func (w *LatestWorker[T]) rest() {
+// release releases the context of the finished task.
+func (w *LatestWorker[T]) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.giveUp()
-	w.giveUp = nil
+	w.cancelTask()
+	w.cancelTask = nil
 }

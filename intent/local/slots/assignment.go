@@ -47,14 +47,14 @@ type LikelyOption struct {
 	Here float64
 }
 
-// hopeless is the weight at or below which an option is pruned.
-const hopeless = -3
+// minOptionWeight is the weight at or below which an option is pruned.
+const minOptionWeight = -3
 
 // BestOptions prunes the candidates of one of n slots to those with the highest weight.
 func BestOptions(options []Option, n int) []Option {
-	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= hopeless })
+	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= minOptionWeight })
 	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Weight, a.Weight) })
-	return options[:min(len(options), choices(n))]
+	return options[:min(len(options), maxOptions(n))]
 }
 
 // assignment is a partial assignment: the option index per slot, -1 for none.
@@ -83,7 +83,7 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 	z.from(k+1, a, visit)
 	for c, o := range z.Options[k] {
-		order, siblings, ok := z.beside(k, a, o)
+		order, siblings, ok := z.compatible(k, a, o)
 		if !ok {
 			continue
 		}
@@ -96,9 +96,9 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 }
 
-// beside reports whether an option overlaps none of those chosen before, and returns the change of
+// compatible reports whether an option overlaps none of those chosen before, and returns the change of
 // the order features.
-func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
+func (z *Assignment) compatible(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
 	for q, c := range a.chosen[:k] {
 		if c < 0 {
 			continue
@@ -158,8 +158,8 @@ func (z *Assignment) Marginals() []LikelyOption {
 // MaxAssignments bounds how many assignments are enumerated.
 const MaxAssignments = 5000
 
-// choices returns the maximum number of options per slot for n slots.
-func choices(n int) int {
+// maxOptions returns the maximum number of options per slot for n slots.
+func maxOptions(n int) int {
 	most := 8
 	for most > 1 && math.Pow(float64(most+1), float64(n)) > MaxAssignments {
 		most--

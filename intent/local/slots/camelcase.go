@@ -5,9 +5,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// humped adds candidates for a camel-case name, such as "bufferMemory", for parameters whose known
+// readCamelCase adds candidates for a camel-case name, such as "bufferMemory", for parameters whose known
 // values are in camel case.
-func humped(r *reading, c values.Chunk) {
+func readCamelCase(r *reading, c values.Chunk) {
 	if r.learning || tokenize.Humps(c.Text) == nil {
 		return
 	}

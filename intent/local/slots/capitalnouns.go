@@ -9,11 +9,11 @@ import (
 // CapitalNouns reports whether the text capitalises all nouns, so that a capital does not indicate
 // a name. The result is cached.
 func (r *NameReader) CapitalNouns() bool {
-	if r.nouns == nil {
+	if r.capitalNouns == nil {
 		german := r.Cues.Everyday.CapitalNouns(r.Doc.Tokens)
-		r.nouns = &german
+		r.capitalNouns = &german
 	}
-	return *r.nouns
+	return *r.capitalNouns
 }
 
 // Noun reports whether a span is a single capitalised word in a text that capitalises all nouns,

@@ -87,7 +87,7 @@ func (f *field) properRun(first, last int) bool {
 
 // name adds a capitalised run as a candidate, alone and with the words that may belong to it.
 func (f *field) name(first, last, chunkLast int) span {
-	severed := f.inner[first]
+	severed := f.innerCost[first]
 	if (last == chunkLast || f.set.tools.cues.Particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
 		if end, worth := f.overParticle(last); worth > 0 {
 			f.add(span{first: first, last: end, proper: true, bridged: true})
@@ -126,7 +126,7 @@ func (f *field) overParticle(last int) (end, worth int) {
 		if j == end+1 || j >= f.to || f.doc.Tokens[j].Break || !f.content(j) || !f.capital(j) {
 			return end, worth
 		}
-		f.inner[j] = own
+		f.innerCost[j] = own
 		end, worth = j, max(worth, own)
 		for end+1 < f.to && f.follows(end+1) && f.capital(end+1) {
 			end++

@@ -20,8 +20,8 @@ const (
 	floorHere, shareHere = 0.75, 0.35
 )
 
-// mostFree limits how many parameters are filled from free text at once.
-const mostFree = 6
+// maxFreeParams limits how many parameters are filled from free text at once.
+const maxFreeParams = 6
 
 // Complete fills the parameters that strong evidence left empty, from numbers and free text. It
 // weighs each candidate per parameter, computes marginals over all assignments, and keeps the
@@ -31,11 +31,11 @@ func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Fil
 	f := s.completer(m, part, only, filled)
 	open := f.open(filled)
 	for k, best := range f.texts(open).Marginals() {
-		if p := open[k]; f.sure(best, p.required || len(only) > 0) {
+		if p := open[k]; f.exceedsThreshold(best, p.required || len(only) > 0) {
 			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
-	f.askers(&filled)
+	f.fillRequester(&filled)
 	filled.Missing = s.stillMissing(filled)
 	return filled
 }
@@ -54,14 +54,14 @@ func newCompleter(f *field, w *weights) *completer {
 
 // completer returns a completer for what the values that were already read left over.
 func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *completer {
-	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]values.Entity{}}
+	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), innerCost: map[int]int{}, entityAt: map[int]values.Entity{}}
 	for _, e := range f.entities {
 		for i := max(e.First, part.From); i <= min(e.Last, part.To-1); i++ {
 			f.inEntity[i], f.entityAt[i] = true, e
 			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == values.Date || e.Kind == values.Clock // a name contains no date
 		}
 	}
-	f.small, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)
+	f.uncapitalised, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)
 	return newCompleter(f, &s.tools.weights)
 }
 
@@ -87,8 +87,8 @@ func (f *completer) assignment(params []*param, order, siblings evidence) *Assig
 	return &Assignment{Options: make([][]Option, len(params)), Order: int(order), Siblings: int(siblings), Alike: alike, Weights: f.weights[:]}
 }
 
-// sure reports whether a value exceeds its threshold.
-func (f *completer) sure(best LikelyOption, needed bool) bool {
+// exceedsThreshold reports whether a value exceeds its threshold.
+func (f *completer) exceedsThreshold(best LikelyOption, needed bool) bool {
 	switch {
 	case f.set.writes:
 		return best.P >= floorWrite
@@ -123,7 +123,7 @@ func (f *completer) open(filled Filled) []*param {
 	}
 	f.field.asked = len(needed)
 	out := append(needed, rest...)
-	return out[:min(len(out), mostFree)]
+	return out[:min(len(out), maxFreeParams)]
 }
 
 // empty reports whether a parameter has no value and no contradictory readings.
@@ -138,7 +138,7 @@ func (f *completer) options(p *param) []Option {
 		if s.comma && (p.sense&SensePlace == 0 || f.field.places != 1) {
 			continue // only a place is followed by its country behind a comma
 		}
-		if p.resolver && f.near.somewhere(p, s.first) || astray(f.scope, p, s.first, s.last) {
+		if p.resolver && f.near.afterPlacePreposition(p, s.first) || wrongDirection(f.scope, p, s.first, s.last) {
 			continue
 		}
 		if v, ok := f.valueOf(p, s); ok && !f.inLongList(p, s) {

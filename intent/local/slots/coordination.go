@@ -33,16 +33,16 @@ type Coordination struct {
 // only one.
 func (x *Segmenter) Conjuncts(of Coordination) []Conjunct {
 	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
-		return beside(of.Read)
+		return conjunctsByValue(of.Read)
 	}
-	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > longestGapped {
+	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > maxGappedTokens {
 		return nil
 	}
-	return gapped{x, of}.shares()
+	return gapped{x, of}.conjuncts()
 }
 
-// beside returns one conjunct per value of the only parameter that has several.
-func beside(f Filled) []Conjunct {
+// conjunctsByValue returns one conjunct per value of the only parameter that has several.
+func conjunctsByValue(f Filled) []Conjunct {
 	name := f.Missing[0]
 	all := f.Several[name]
 	var out []Conjunct
@@ -66,15 +66,15 @@ type gapped struct {
 	Coordination
 }
 
-// mostGapped limits the number of conjuncts; fewestGapped is the minimum number of values that
+// maxConjuncts limits the number of conjuncts; fewestGapped is the minimum number of values that
 // each of them sets.
-const mostGapped, fewestGapped = 6, 2
+const maxConjuncts, minConjunctValues = 6, 2
 
-// longestGapped limits the length in tokens, since each possible boundary fills the slots anew.
-const longestGapped = 96
+// maxGappedTokens limits the length in tokens, since each possible boundary fills the slots anew.
+const maxGappedTokens = 96
 
-// shares returns the conjuncts, or nil if any word remains unexplained.
-func (g gapped) shares() []Conjunct {
+// conjuncts returns the conjuncts, or nil if any word remains unexplained.
+func (g gapped) conjuncts() []Conjunct {
 	var runs []Range
 	var read []Filled
 	from := g.Run.From
@@ -85,21 +85,21 @@ func (g gapped) shares() []Conjunct {
 		}
 		run := Range{From: from, To: i}
 		f := g.Set.Complete(g.Message, run, nil, g.Set.Fill(g.Message, run, nil))
-		if !g.whole(f) {
+		if !g.fillsMissing(f) {
 			continue
 		}
-		if len(runs) > 0 && (len(f.Values) < fewestGapped || !g.plain(run, f)) {
+		if len(runs) > 0 && (len(f.Values) < minConjunctValues || !g.plain(run, f)) {
 			return nil
 		}
 		runs, read = append(runs, run), append(read, f)
 		from = next
 	}
-	if len(runs) < 2 || len(runs) > mostGapped || from < g.Run.To || len(read[0].Missing) > 0 {
+	if len(runs) < 2 || len(runs) > maxConjuncts || from < g.Run.To || len(read[0].Missing) > 0 {
 		return nil
 	}
 	out := make([]Conjunct, 0, len(runs))
 	for k := range runs {
-		out = append(out, g.share(runs, read, k))
+		out = append(out, g.conjunct(runs, read, k))
 	}
 	return out
 }
@@ -117,30 +117,30 @@ func (g gapped) boundary(i int) (next int, ok bool) {
 	return i, !found && g.Message.Tokens[i].Break
 }
 
-// whole reports whether a reading has a value for each parameter that the whole request lacks.
-func (g gapped) whole(f Filled) bool {
+// fillsMissing reports whether a reading has a value for each parameter that the whole request lacks.
+func (g gapped) fillsMissing(f Filled) bool {
 	return !slices.ContainsFunc(g.Read.Missing, func(name string) bool { _, has := f.Values[name]; return !has })
 }
 
 // plain reports whether a run holds only values and neutral function words.
 func (g gapped) plain(run Range, f Filled) bool {
 	for i := run.From; i < run.To; i++ {
-		if !f.Covered[i-run.From] && !binds(g.Message.Tokens[i]) {
+		if !f.Covered[i-run.From] && !isNeutralFunctionWord(g.Message.Tokens[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// binds reports whether a token is a neutral function word: no negation, condition or finite verb.
-func binds(t tokenize.Token) bool {
+// isNeutralFunctionWord reports whether a token is a neutral function word: no negation, condition or finite verb.
+func isNeutralFunctionWord(t tokenize.Token) bool {
 	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
 	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd
 }
 
-// share returns one conjunct. It inherits values from the first conjunct that it does not set
+// conjunct returns one conjunct. It inherits values from the first conjunct that it does not set
 // itself.
-func (g gapped) share(runs []Range, read []Filled, k int) Conjunct {
+func (g gapped) conjunct(runs []Range, read []Filled, k int) Conjunct {
 	s := Conjunct{Values: maps.Clone(read[0].Values), Evidence: maps.Clone(read[0].Evidence)}
 	maps.Copy(s.Values, read[k].Values)
 	maps.Copy(s.Evidence, read[k].Evidence)

@@ -46,7 +46,7 @@ func (r *reading) counted() {
 		}
 		last := countedEnd(r, first)
 		for _, p := range r.set.counted {
-			if last < first || !r.try(dear) || slices.ContainsFunc(r.mentions, func(m mention) bool {
+			if last < first || !r.try(contextCost) || slices.ContainsFunc(r.mentions, func(m mention) bool {
 				return m.param == p && m.first <= last && first <= m.last && m.kind != kindContext
 			}) {
 				continue

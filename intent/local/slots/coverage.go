@@ -7,9 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// pacing is the factor by which each content word weighs less than the one before it in
+// positionDecay is the factor by which each content word weighs less than the one before it in
 // Coverage.First.
-const pacing = 0.6
+const positionDecay = 0.6
 
 // lightWeight is the weight of a function word; a content word weighs 1.
 const lightWeight = 0.12
@@ -55,7 +55,7 @@ func CoverageOf(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, covere
 				c.named += unnamed(t, share)
 				c.First += pace * share
 				paces += pace
-				pace *= pacing
+				pace *= positionDecay
 			}
 		}
 		valued = valued || share == 1 && i < len(covered) && covered[i] || timed[i]

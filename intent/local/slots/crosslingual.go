@@ -62,9 +62,9 @@ type MatchTarget struct {
 	Aliased func(tokenize.Token) bool
 }
 
-// hardlySpoken is the maximum probability that a word is in a language of the domain for it to
+// maxForeignShare is the maximum probability that a word is in a language of the domain for it to
 // count as foreign.
-const hardlySpoken = 0.4
+const maxForeignShare = 0.4
 
 // IsForeignWord reports whether a token is in a language that the domain does not support. It
 // returns false if the languages of the domain are unknown.
@@ -78,11 +78,11 @@ func IsForeignWord(m *Message, spoken map[int]bool, i int) bool {
 			known += p
 		}
 	}
-	return known <= hardlySpoken
+	return known <= maxForeignShare
 }
 
-// surelyMeant is the minimum similarity of a value in a write.
-const surelyMeant = 0.74
+// minWriteSimilarity is the minimum similarity of a value in a write.
+const minWriteSimilarity = 0.74
 
 // For returns the message in the words of a capability; false if no word was replaced.
 func (r *CrossLingualMatcher) For(e MatchTarget) (*MatchedMessage, bool) {
@@ -101,7 +101,7 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 	out := &MatchedMessage{words: map[int]bool{}}
 	tokens := slices.Clone(r.m.Tokens)
 	for i, t := range tokens {
-		if !IsForeignWord(r.m, e.Languages, i) || !r.open(i) || e.Aliased != nil && e.Aliased(t) {
+		if !IsForeignWord(r.m, e.Languages, i) || !r.replaceable(i) || e.Aliased != nil && e.Aliased(t) {
 			continue
 		}
 		kin := r.lexicon.Kin(t.Fold)
@@ -109,7 +109,7 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 			kin = 0 // a noun such as "die Buchung" is no verb
 		}
 		word, like, ok := e.Glossary.Nearest(e.Capability, r.similaritiesTo(e.Glossary, i), func(w GlossaryEntry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
-		if !ok || e.Writes && word.Kind == EntryValue && like < surelyMeant {
+		if !ok || e.Writes && word.Kind == EntryValue && like < minWriteSimilarity {
 			continue
 		}
 		tokens[i] = t.Respelled(word.Fold)
@@ -154,8 +154,8 @@ func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
 // shortestMatched is the minimum length of a word that may be replaced.
 const shortestMatched = 3
 
-// open reports whether a token may be replaced.
-func (r *CrossLingualMatcher) open(i int) bool {
+// replaceable reports whether a token may be replaced.
+func (r *CrossLingualMatcher) replaceable(i int) bool {
 	t := r.m.Tokens[i]
 	if t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormSign) || r.lexicon.StopWord(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestMatched || tokenize.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
@@ -168,12 +168,12 @@ func (r *CrossLingualMatcher) open(i int) bool {
 	if slices.ContainsFunc(r.m.Entities, func(e values.Entity) bool { return e.First <= i && i <= e.Last }) {
 		return false
 	}
-	return !r.named(i) && !r.operates(i)
+	return !r.isName(i) && !r.inOperator(i)
 }
 
-// named reports whether a token is written as a name, in a language that does not capitalise all
+// isName reports whether a token is written as a name, in a language that does not capitalise all
 // nouns.
-func (r *CrossLingualMatcher) named(i int) bool {
+func (r *CrossLingualMatcher) isName(i int) bool {
 	t, mix := r.m.Tokens[i], r.m.Languages.At(i)
 	return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) &&
 		!slices.ContainsFunc(r.m.Languages.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && mix.Likely(n) })
@@ -182,8 +182,8 @@ func (r *CrossLingualMatcher) named(i int) bool {
 // longestOperator is the maximum length of an operator in tokens.
 const longestOperator = 4
 
-// operates reports whether a token belongs to an operator such as "except".
-func (r *CrossLingualMatcher) operates(i int) bool {
+// inOperator reports whether a token belongs to an operator such as "except".
+func (r *CrossLingualMatcher) inOperator(i int) bool {
 	for from := max(0, i-longestOperator+1); from <= i; from++ {
 		if hit, ok := lexicon.Find(&r.lexicon.Operators, r.m.Tokens, from); ok && from+hit.Tokens > i {
 			return true

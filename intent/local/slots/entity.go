@@ -15,10 +15,10 @@ import (
 // entity adds a typed value as a candidate for the parameters of its type.
 func (r *reading) entity(e values.Entity) {
 	if e.Kind == values.Date {
-		bothEnds(r, e)
+		offerBothEnds(r, e)
 	}
 	for _, p := range r.set.params {
-		if !r.try(dear) {
+		if !r.try(contextCost) {
 			return
 		}
 		switch e.Kind {
@@ -64,7 +64,7 @@ func (p *param) takesClock() bool {
 // clockLayout returns the time layout that the pattern accepts, or "" if the pattern is not for a
 // time of day.
 func (p *param) clockLayout() string {
-	if p.pattern == nil || p.loose || p.format != "" {
+	if p.pattern == nil || p.acceptsWords || p.format != "" {
 		return ""
 	}
 	morning, evening := time.Date(0, 1, 1, 8, 5, 0, 0, time.UTC), time.Date(0, 1, 1, 20, 45, 0, 0, time.UTC)
@@ -128,9 +128,9 @@ func (s *Set) period() (start, end *param) {
 	return start, end
 }
 
-// sole reports whether no other required parameter of this kind could take the value. An optional
+// onlyRequired reports whether no other required parameter of this kind could take the value. An optional
 // parameter needs evidence of its own, unless it was asked for.
-func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
+func (r *vicinity) onlyRequired(kind func(*param) bool, p *param) bool {
 	if !p.required && len(r.only) == 0 && !r.learning {
 		return false
 	}
@@ -142,8 +142,8 @@ func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
 	return true
 }
 
-// lone reports whether no other parameter could take the value.
-func (r *vicinity) lone(kind func(*param) bool, p *param) bool {
+// onlyTaker reports whether no other parameter could take the value.
+func (r *vicinity) onlyTaker(kind func(*param) bool, p *param) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
 }
 
@@ -173,21 +173,21 @@ func (r *reading) date(p *param, e values.Entity) {
 	}
 	score := 0.55
 	switch {
-	case r.near.sole((*param).temporal, p):
+	case r.near.onlyRequired((*param).temporal, p):
 		score += 0.2
-	case r.near.lone((*param).temporal, p) && r.onlyDate(e):
+	case r.near.onlyTaker((*param).temporal, p) && r.onlyDate(e):
 		score += 0.3 // the only date, for the only date parameter
-	case r.near.lone((*param).temporal, p):
+	case r.near.onlyTaker((*param).temporal, p):
 		score += 0.1
 	}
 	cue := periodCue(r.scope, e)
-	if hasBeen(r, p, e, cue) {
+	if isPastStart(r, p, e, cue) {
 		e.Time = e.Time.AddDate(-1, 0, 0)
 	}
 	switch {
-	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).bounds)):
+	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).isPeriodEnd)):
 		score += 0.1 // a date target such as "to December 12" without a period is a single day
-	case p.role == roleEnd && cue == roleNone && r.near.lone((*param).temporal, p):
+	case p.role == roleEnd && cue == roleNone && r.near.onlyTaker((*param).temporal, p):
 		score += 0.1 // the same for "needed_by"
 	case p.role == cue && e.Edge != values.Whole:
 		score += 0.4 // both ends were read together
@@ -199,19 +199,19 @@ func (r *reading) date(p *param, e values.Entity) {
 	if r.near.after(p, e.First) {
 		score += 0.3
 	}
-	if r.near.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.leftContext, e.First-1) {
 		score += 0.2
 	}
 	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lexicon.Announces) {
 		score += 0.1
 	}
-	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
+	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.isSingleDay(e)})
 }
 
-// bothEnds adds the only date of a text as both ends of a period if no word such as "from" marks
+// offerBothEnds adds the only date of a text as both ends of a period if no word such as "from" marks
 // it as one end: free "on Tuesday" means on that day. A write takes it only if it requires both
 // ends.
-func bothEnds(r *reading, e values.Entity) {
+func offerBothEnds(r *reading, e values.Entity) {
 	start, end := r.set.period()
 	if start == nil || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
@@ -221,8 +221,8 @@ func bothEnds(r *reading, e values.Entity) {
 	}
 }
 
-// bounds reports whether a parameter is an end of a period.
-func (p *param) bounds() bool { return p.temporal() && p.role != roleNone }
+// isPeriodEnd reports whether a parameter is an end of a period.
+func (p *param) isPeriodEnd() bool { return p.temporal() && p.role != roleNone }
 
 // halfYear is how far ahead a start date in a read must be to be taken as last year's: "the
 // arrivals since November 2".
@@ -231,8 +231,8 @@ const halfYear = 183 * 24 * time.Hour
 // nearlyAYear is the same for both ends of a period.
 const nearlyAYear = 300 * 24 * time.Hour
 
-// hasBeen reports whether a future date without a year is the start of a period in the past.
-func hasBeen(r *reading, p *param, e values.Entity, cue role) bool {
+// isPastStart reports whether a future date without a year is the start of a period in the past.
+func isPastStart(r *reading, p *param, e values.Entity, cue role) bool {
 	yearless := (e.Edge == values.Whole || e.Yearless()) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
 	ahead := e.Time.Sub(r.now)
 	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == values.Whole && r.onlyDate(e) && ahead > halfYear
@@ -288,14 +288,14 @@ func (r *reading) countsDays(p *param) bool {
 // offerDay adds 1 to a parameter that counts days if the request names a single day: "tomorrow
 // off", "folga amanhã". A start date, or a date beside a number of days, gives no count.
 func offerDay(r *reading, p *param, e values.Entity) {
-	if r.oneDay(e) && r.countsDays(p) && p.inBounds(1) {
+	if r.isSingleDay(e) && r.countsDays(p) && p.inBounds(1) {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: 1.0, kind: kindPeriod, p: 0.82, doubt: e.Doubt, shared: true})
 	}
 }
 
-// oneDay reports whether an entity is the only date, without a number of days, and stands right
+// isSingleDay reports whether an entity is the only date, without a number of days, and stands right
 // before or behind a name of the capability.
-func (r *reading) oneDay(e values.Entity) bool {
+func (r *reading) isSingleDay(e values.Entity) bool {
 	if e.Kind != values.Date || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || r.learning {
 		return false
 	}
@@ -378,7 +378,7 @@ func (r *reading) address(p *param, e values.Entity) {
 		return w == "email" || w == "mail" || w == "url" || w == "link" || w == "uuid"
 	}):
 		score = 0.88
-	case r.near.after(p, e.First), r.near.expects(p.lefts, e.First-1):
+	case r.near.after(p, e.First), r.near.expects(p.leftContext, e.First-1):
 		score = 0.8
 	case p.resolver:
 		score = 0.76

@@ -35,17 +35,17 @@ func NewFamily(tools *Tools, of []*contracts.Capability) *Family {
 
 // form returns the pattern of a parameter, or "" if the pattern accepts any word.
 func (p *param) form() string {
-	if p.pattern == nil || p.loose {
+	if p.pattern == nil || p.acceptsWords {
 		return ""
 	}
 	return p.pattern.String()
 }
 
-// shared reports whether a parameter may take values from other capabilities.
-func (p *param) shared() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
+// sharesValues reports whether a parameter may take values from other capabilities.
+func (p *param) sharesValues() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
 
-// called reports whether a parameter is just "name", which is not specific enough to share values.
-func (p *param) called() bool { return slices.Equal(p.words, []string{"name"}) }
+// isGenericName reports whether a parameter is just "name", which is not specific enough to share values.
+func (p *param) isGenericName() bool { return slices.Equal(p.words, []string{"name"}) }
 
 func (f *Family) gather() {
 	f.values, f.aliases, f.labels = map[string][]string{}, map[string]map[string]any{}, map[string][]label{}
@@ -53,7 +53,7 @@ func (f *Family) gather() {
 		s := &Set{tools: f.tools}
 		s.compileParams(c)
 		for _, p := range s.params {
-			if !p.shared() {
+			if !p.sharesValues() {
 				continue
 			}
 			values := slices.Concat(FlattenLists(c.Metadata.ParameterSpecs[p.single].Examples), FlattenLists(c.Metadata.ParameterSpecs[p.list].Examples))
@@ -120,10 +120,10 @@ func (f *Family) learn(s *Set, c *contracts.Capability) {
 	}
 	f.once.Do(f.gather)
 	for _, p := range s.params {
-		if !p.shared() {
+		if !p.sharesValues() {
 			continue
 		}
-		if !p.resolver && !p.called() {
+		if !p.resolver && !p.isGenericName() {
 			for _, v := range f.values[p.name()] {
 				s.addPhrase(v, p, v, kindExample, 0.88)
 			}

@@ -22,7 +22,7 @@ func (t *Tools) Example(entry *contracts.CapabilityEntry, message string, now ti
 	all := Range{To: len(m.Tokens)}
 	filled := s.Fill(m, all, nil)
 	n, params := s.openNumbers(m, all, nil, filled)
-	out := Example{Weight: 1, assignments: []AssignmentExample{teach(params, n.figures(params, n.loose(filled, params)), right, mayLack)}}
+	out := Example{Weight: 1, assignments: []AssignmentExample{teach(params, n.numberAssignment(params, n.freeNumbers(filled, params)), right, mayLack)}}
 	filled = s.completeNumbers(m, all, nil, filled)
 	f := s.completer(m, all, nil, filled)
 	open := f.open(filled)
@@ -65,9 +65,9 @@ func (t *Tools) With(w Weights) *Tools {
 // fitHold is the strength of the regularization.
 const fitHold = 0.01
 
-// stiffness returns the relative strength of the regularization of a feature. How often optional
+// regularization returns the relative strength of the regularization of a feature. How often optional
 // values or spelled-out numbers occur depends on the authors of a data set.
-func stiffness(e evidence) float64 {
+func regularization(e evidence) float64 {
 	if e == evOptional || e == evFigureOptional || e == evFigureSpelled {
 		return 10
 	}
@@ -84,7 +84,7 @@ func Fit(examples []Example, prior Weights) Weights {
 			all = append(all, p)
 		}
 	}
-	return Weights{weights(FitAssignments(all, prior.w[:], func(e int) float64 { return fitHold * stiffness(evidence(e)) }))}
+	return Weights{weights(FitAssignments(all, prior.w[:], func(e int) float64 { return fitHold * regularization(evidence(e)) }))}
 }
 
 // All iterates over the features in order, with their names and weights.

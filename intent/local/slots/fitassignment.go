@@ -18,8 +18,8 @@ type AssignmentExample struct {
 
 // The number of gradient steps, and the initial step size.
 const (
-	rounds = 400
-	step   = 0.1
+	iterations = 400
+	step       = 0.1
 )
 
 // FitAssignments fits the weights by maximum likelihood, regularized towards the prior. hold
@@ -27,23 +27,23 @@ const (
 func FitAssignments(examples []AssignmentExample, prior []float64, hold func(evidence int) float64) []float64 {
 	w := slices.Clone(prior)
 	mean, square := make([]float64, len(w)), make([]float64, len(w)) // moments of the gradient, as in Adam
-	for round := 1; round <= rounds; round++ {
-		slope := slopeOf(examples, w)
+	for round := 1; round <= iterations; round++ {
+		slope := gradientOf(examples, w)
 		for e := range w {
 			g := slope[e] - hold(e)*(w[e]-prior[e])
 			mean[e] = 0.9*mean[e] + 0.1*g
 			square[e] = 0.99*square[e] + 0.01*g*g
 			m := mean[e] / (1 - math.Pow(0.9, float64(round)))
 			v := square[e] / (1 - math.Pow(0.99, float64(round)))
-			w[e] += step * (1 - float64(round)/(rounds+1)) * m / (math.Sqrt(v) + 1e-8)
+			w[e] += step * (1 - float64(round)/(iterations+1)) * m / (math.Sqrt(v) + 1e-8)
 		}
 	}
 	return w
 }
 
-// slopeOf returns the gradient of the log-likelihood: the features of the gold assignments minus
+// gradientOf returns the gradient of the log-likelihood: the features of the gold assignments minus
 // the expected features.
-func slopeOf(examples []AssignmentExample, w []float64) []float64 {
+func gradientOf(examples []AssignmentExample, w []float64) []float64 {
 	slope := make([]float64, len(w))
 	for i := range examples {
 		examples[i].add(slope, w)

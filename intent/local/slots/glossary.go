@@ -37,11 +37,11 @@ func NewGlossary(entries []GlossaryEntry) *Glossary {
 // being meant instead, unless it is a form of the same word (a similarity of oneWord or more).
 // valueAhead is the lead that a value needs over other values.
 const (
-	sameMeaning  = 0.66
-	nearlyAsLike = 0.05
-	sameValue    = 0.7
-	valueAhead   = 0.1
-	oneWord      = 0.85
+	minWordSimilarity  = 0.66
+	rivalMargin        = 0.05
+	minValueSimilarity = 0.7
+	valueMargin        = 0.1
+	sameWordSimilarity = 0.85
 )
 
 // Similarities returns the cosine similarity of an embedding to each entry.
@@ -62,14 +62,14 @@ func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(G
 			best = i
 		}
 	}
-	if best < 0 || similarities[best] < sameMeaning || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && similarities[best] < sameValue {
+	if best < 0 || similarities[best] < minWordSimilarity || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && similarities[best] < minValueSimilarity {
 		return GlossaryEntry{}, 0, false
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
-		rival := similarities[i] > similarities[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
+		rival := similarities[i] > similarities[best]+rivalMargin && e.Vector.Similarity(is) < sameWordSimilarity
 		if e.Kind != EntryWord && g.entries[best].Kind != EntryWord {
-			rival = similarities[i] > similarities[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
+			rival = similarities[i] > similarities[best]-valueMargin && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}
 		if i != best && rival && fits(e) {
 			return GlossaryEntry{}, 0, false

@@ -51,9 +51,9 @@ func stemsOf(texts ...string) map[string]bool {
 	return out
 }
 
-// usual is the minimum number of examples that contain a word for it to be a request word, even
+// minCommonExamples is the minimum number of examples that contain a word for it to be a request word, even
 // where a value covers it.
-const usual = 2
+const minCommonExamples = 2
 
 // Collect adds the words of the name, of other names and of the intent hints of a capability.
 func (k *KnownWords) Collect(lex *lexicon.Lexica, h *contracts.IntentHints, name string, names []string) {
@@ -78,7 +78,7 @@ func (k *KnownWords) example(lex *lexicon.Lexica, example string, seen map[strin
 	for _, t := range tokenize.Tokens(example) {
 		b.WriteString(t.Fold)
 		b.WriteByte(' ')
-		if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormQuoted) && !t.Is(tokenize.FormTitle) {
+		if seen[t.Fold]++; seen[t.Fold] == minCommonExamples && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormQuoted) && !t.Is(tokenize.FormTitle) {
 			k.Add(t) // a word of several examples is no value of one
 			if !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value) && lex.Kin(t.Fold) == 0 {
 				k.called[t.Stem] = true
@@ -88,8 +88,8 @@ func (k *KnownWords) example(lex *lexicon.Lexica, example string, seen map[strin
 	k.says = append(k.says, b.String())
 }
 
-// shortestPart is the minimum length of a word that a compound may end in, as in German.
-const shortestPart = 4
+// minCompoundPart is the minimum length of a word that a compound may end in, as in German.
+const minCompoundPart = 4
 
 // Called reports whether a stem is in the name, a keyword, or a noun of the examples.
 func (k *KnownWords) Called(stem string) bool { return k.called[stem] }
@@ -107,7 +107,7 @@ func (k *KnownWords) Head(t tokenize.Token) bool {
 		return !t.Has(lexicon.Function) && !t.Is(tokenize.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && NearSpelling(t.Fold, w) })
 	}
 	for _, w := range k.long {
-		if NearSpelling(t.Fold, w) || SameInflection(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
+		if NearSpelling(t.Fold, w) || SameInflection(t.Fold, w) || len(w) >= minCompoundPart && strings.HasSuffix(t.Fold, w) {
 			return true
 		}
 	}

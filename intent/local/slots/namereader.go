@@ -37,10 +37,10 @@ type NameReader struct {
 	// Learning is set while an example of the manifest is read.
 	Learning bool
 
-	// nouns caches CapitalNouns.
-	nouns *bool
-	// names caches Capitalises.
-	names *bool
+	// capitalNouns caches CapitalNouns.
+	capitalNouns *bool
+	// capitalises caches Capitalises.
+	capitalises *bool
 }
 
 // MaxNameTokens is the maximum length of unquoted free text.
@@ -67,14 +67,14 @@ func (r *NameReader) Capitals(i int) (last int, ok bool) {
 	return last, true
 }
 
-// mostParticles is the maximum number of particles in a row: "von und zu", "de la".
-const mostParticles = 3
+// maxParticles is the maximum number of particles in a row: "von und zu", "de la".
+const maxParticles = 3
 
 // OverParticles returns the capitalised word behind the particles that follow a name: "von der
 // Heide", "da Silva". In German a common noun may precede them instead: "Chef von Karl Brandt".
 func (r *NameReader) OverParticles(first, last int) (next int, ok bool) {
 	next = last + 1
-	for next < r.To && next <= last+mostParticles && !r.Doc.Tokens[next].Break && particle(r.Doc.Tokens[next].Fold) {
+	for next < r.To && next <= last+maxParticles && !r.Doc.Tokens[next].Break && particle(r.Doc.Tokens[next].Fold) {
 		next++
 	}
 	if next == last+1 || next >= r.To || r.Doc.Tokens[next].Break || !r.NameWord(next) {
@@ -147,15 +147,15 @@ func (r *NameReader) BeginsName(i int) bool {
 // Capitalises reports whether the text has a name of several capitalised words, so that its names
 // are not in lower case. The result is cached.
 func (r *NameReader) Capitalises() bool {
-	if r.names == nil {
+	if r.capitalises == nil {
 		found := false
 		for i := r.From; i+1 < r.To && !found; i++ {
 			first, next := r.Doc.Tokens[i], r.Doc.Tokens[i+1]
 			found = first.Is(tokenize.FormTitle) && next.Is(tokenize.FormTitle) && (!first.Is(tokenize.FormFirst) || r.BeginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
 		}
-		r.names = &found
+		r.capitalises = &found
 	}
-	return *r.names
+	return *r.capitalises
 }
 
 // partOfName reports whether a token is capitalised and neither a verb nor a request word.

@@ -23,8 +23,8 @@ func (r *reading) number(p *param, e values.Entity) {
 	if !p.numeric() || p.single == "" && (r.numerals.inRun(e) || e.Spelled && len(r.numerals.runs) > 0) {
 		return
 	}
-	rate := r.numerals.rate(e)
-	e = r.numerals.adapted(p, e)
+	rate := r.numerals.isRate(e)
+	e = r.numerals.adaptUnit(p, e)
 	v, ok := p.numberValue(e)
 	if !ok || rate {
 		return
@@ -42,10 +42,10 @@ func (r *reading) number(p *param, e values.Entity) {
 	}
 }
 
-// adapted interprets a suffix of a number for a parameter. "298K" is a temperature and "2m" a
+// adaptUnit interprets a suffix of a number for a parameter. "298K" is a temperature and "2m" a
 // length if the description says so. For a ratio a percentage is divided by 100, but in a write
 // this needs confirmation.
-func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
+func (r *numerals) adaptUnit(p *param, e values.Entity) values.Entity {
 	written := r.doc.Src[e.Span.Start:e.Span.End]
 	switch {
 	case strings.HasSuffix(written, "K") && p.desc["kelvin"]:
@@ -58,13 +58,13 @@ func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
 	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit == "" && values.DimensionOf(p.metric) == values.Length:
 		e.Unit = "meter"
 	}
-	if n, ok := values.TimeUnitsPer(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.rate(e) {
+	if n, ok := values.TimeUnitsPer(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.isRate(e) {
 		e.Number, e.Unit = e.Number*n, p.unit
 	}
 	if n, ok := values.Convert(e.Number, e.Unit, p.metric); ok {
 		e.Number, e.Unit = n, p.metric
 	}
-	if e.Percent && p.unsaid() {
+	if e.Percent && p.scaleUnknown() {
 		e.Doubt = e.Doubt || r.set.writes
 		e.Percent, e.Number = false, hundredth(e.Number)
 	}
@@ -74,15 +74,15 @@ func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
 func (r *numerals) numberScore(p *param, e values.Entity) (float64, bool) {
 	score := 0.45
 	switch {
-	case e.Ordinal && r.countsOff(p, e):
+	case e.Ordinal && r.ordinalOfName(p, e):
 		score = 0.5
 	case e.Ordinal:
 		score = 0.2 // only beside the parameter name
-	case e.Spelled && r.counted():
+	case e.Spelled && r.enoughDigits():
 		score = 0.3 // in "the two sides are 3 and 4" the word counts the digits
-	case r.near.sole((*param).numeric, p):
+	case r.near.onlyRequired((*param).numeric, p):
 		score += 0.35
-	case r.evenNumbers():
+	case r.matchesCount():
 		score += 0.1 // as many numbers as parameters: assigned in order
 	}
 	unit, ok := r.unitScore(p, e)
@@ -99,15 +99,15 @@ func (r *numerals) numberScore(p *param, e values.Entity) (float64, bool) {
 	default:
 		score += r.near.beside(p, e)
 	}
-	if r.near.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.leftContext, e.First-1) {
 		score += 0.3
 	}
 	return score, true
 }
 
-// countsOff reports whether an ordinal stands right before the single-word name of a parameter:
+// ordinalOfName reports whether an ordinal stands right before the single-word name of a parameter:
 // "the fifth floor" for a floor. For an alert_id it would be a position in a list.
-func (r *numerals) countsOff(p *param, e values.Entity) bool {
+func (r *numerals) ordinalOfName(p *param, e values.Entity) bool {
 	next := e.Last + 1
 	return len(p.words) == 1 && next < r.to && !r.doc.Tokens[next].Break && r.doc.Tokens[next].Stem == p.words[0]
 }
@@ -120,7 +120,7 @@ func (r *reading) ordinal(i int) {
 	}
 	e := values.Entity{Kind: values.Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true}
 	for _, p := range r.set.params {
-		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.countsOff(p, e) {
+		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.ordinalOfName(p, e) {
 			r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindContext, p: 0.85})
 		}
 	}
@@ -146,7 +146,7 @@ func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	case e.Percent && p.saysPercent():
 		score = 0.35
 	}
-	if r.dated() {
+	if r.takesYear() {
 		year := yearLike(e)
 		switch {
 		case year && p.isYear():
@@ -181,8 +181,8 @@ func isYearWord(stem string) bool {
 	return stem == "year" || stem == "ano" || stem == "jahr" || stem == "anne"
 }
 
-// dated reports whether the capability takes a year as a number.
-func (r *numerals) dated() bool {
+// takesYear reports whether the capability takes a year as a number.
+func (r *numerals) takesYear() bool {
 	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
 }
 
@@ -265,9 +265,9 @@ func (r *numerals) onlyArticle(e values.Entity) bool {
 	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lexicon.Article)
 }
 
-// rate reports whether such a unit follows another number or its noun: "a week" in "4 lessons a
+// isRate reports whether such a unit follows another number or its noun: "a week" in "4 lessons a
 // week" is a rate, no duration.
-func (r *numerals) rate(e values.Entity) bool {
+func (r *numerals) isRate(e values.Entity) bool {
 	if !r.onlyArticle(e) || r.doc.Tokens[e.First].Break {
 		return false
 	}
@@ -280,15 +280,15 @@ func (r *numerals) rate(e values.Entity) bool {
 	})
 }
 
-// counted reports whether there are enough numbers in digits for all required parameters, so that
+// enoughDigits reports whether there are enough numbers in digits for all required parameters, so that
 // spelled-out ones count something else.
-func (r *numerals) counted() bool {
+func (r *numerals) enoughDigits() bool {
 	return r.counts.places > 0 && r.counts.digits >= r.counts.places
 }
 
-// evenNumbers reports whether the text has exactly as many numbers, or numbers in digits, as there
+// matchesCount reports whether the text has exactly as many numbers, or numbers in digits, as there
 // are required numeric parameters.
-func (r *numerals) evenNumbers() bool {
+func (r *numerals) matchesCount() bool {
 	return r.counts.places == r.counts.all || r.counts.places == r.counts.digits
 }
 
@@ -318,9 +318,9 @@ func (p *param) isShare() bool {
 	return p.high != nil && *p.high <= 1 || p.share || p.kind == "number" && !p.saysPercent() && (p.desc["decim"] || p.desc["fraction"] || p.desc["ratio"])
 }
 
-// unsaid reports whether a parameter takes fractions and nothing says whether it is a ratio or a
+// scaleUnknown reports whether a parameter takes fractions and nothing says whether it is a ratio or a
 // percentage.
-func (p *param) unsaid() bool {
+func (p *param) scaleUnknown() bool {
 	return p.kind == "number" && len(p.enum) == 0 && !p.isShare() && !p.saysPercent() && p.high == nil
 }
 
@@ -362,14 +362,14 @@ func compared(r *scope, first int) int {
 		if !ok || hit.Value.Direction() == 0 {
 			continue
 		}
-		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t tokenize.Token) bool { return weighty(r, t) }) {
+		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t tokenize.Token) bool { return isUnrelated(r, t) }) {
 			return hit.Value.Direction()
 		}
 	}
 	return 0
 }
 
-// weighty reports whether a token between a comparator and a number belongs to neither.
-func weighty(r *scope, t tokenize.Token) bool {
+// isUnrelated reports whether a token between a comparator and a number belongs to neither.
+func isUnrelated(r *scope, t tokenize.Token) bool {
 	return t.Break || !r.set.tools.Lexicon.StopWord(t.Fold) && !r.set.Knows(t)
 }

@@ -32,7 +32,7 @@ type param struct {
 	format       string
 	layout       string // layout of a date; empty means year-month-day
 	pattern      *regexp.Regexp
-	loose        bool // the pattern accepts ordinary words or numbers
+	acceptsWords bool // the pattern accepts ordinary words or numbers
 	enum         []any
 	labels       []string // labels of the enum values, or nil
 	low, high    *float64
@@ -49,17 +49,17 @@ type param struct {
 	naming       bool   // its example values are capitalised names
 	clock        string // layout of a time of day, by its pattern or description
 
-	words []string // stems of the name
-	trunk []string // those without words for a role or an end
-	names []ParameterName
-	desc  map[string]bool
-	own   map[string]bool // words that only this description has
-	says  SwitchWords     // for a boolean: the words of its description
-	tail  string          // for a boolean: the last noun of its name
-	lacks []string        // nouns behind "without" in the examples
-	sense Sense
-	unit  string
-	units int // number of units of time in the description
+	words        []string // stems of the name
+	contentWords []string // those without words for a role or an end
+	names        []ParameterName
+	desc         map[string]bool
+	own          map[string]bool // words that only this description has
+	says         SwitchWords     // for a boolean: the words of its description
+	headNoun     string          // for a boolean: the last noun of its name
+	lackingNouns []string        // nouns behind "without" in the examples
+	sense        Sense
+	unit         string
+	units        int // number of units of time in the description
 	// measure is the unit that the name ends in, as in "height_cm".
 	measure string
 	// metric is the unit of length, mass, volume or power in the name or the description.
@@ -69,16 +69,16 @@ type param struct {
 	// saysYear reports whether the description of an integer calls it a year.
 	saysYear bool
 	role     role
-	side     heading // end of a range, by its name
-	end      heading // end of a change, if another parameter is the other end
+	side     direction // end of a range, by its name
+	end      direction // end of a change, if another parameter is the other end
 
-	listed      []string // values listed in the description
-	written     ValueStyle
-	shapes      Shapes
-	examples    int            // number of example values
-	identifiers int            // number of those that are identifiers
-	lefts       map[string]int // words before and after values in the examples
-	rights      map[string]int
+	listed       []string // values listed in the description
+	written      ValueStyle
+	shapes       Shapes
+	examples     int            // number of example values
+	identifiers  int            // number of those that are identifiers
+	leftContext  map[string]int // words before and after values in the examples
+	rightContext map[string]int
 }
 
 // name returns the name to use in a question.
@@ -106,7 +106,7 @@ func (p *param) temporal() bool {
 // sibling reports whether the names of two parameters differ only by a number or by words such as
 // "start" and "end".
 func (p *param) sibling(q *param) bool {
-	return p.sense&(SenseSource|SenseTarget) != 0 && q.sense&(SenseSource|SenseTarget) != 0 || slices.Equal(p.trunk, q.trunk)
+	return p.sense&(SenseSource|SenseTarget) != 0 && q.sense&(SenseSource|SenseTarget) != 0 || slices.Equal(p.contentWords, q.contentWords)
 }
 
 // named reports whether the param has one of the names; no names means all.
@@ -144,16 +144,16 @@ func (s *Set) compileParams(c *contracts.Capability) {
 			p.names = append(p.names, spoken(p.leaf, false)...)
 		}
 		p.sense = s.tools.cues.SenseOf(p.words)
-		p.compileSides(s.tools.cues)
+		p.compileRangeEnd(s.tools.cues)
 		if len(p.words) > 0 {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
 			p.metric = cmp.Or(values.UnitOf(map[string]bool{p.measure: true, p.words[len(p.words)-1]: true, "per": slices.Contains(p.words, "per")}), p.metric)
 		}
 		p.size = cmp.Or(values.DimensionOf(p.metric), values.DimensionNamed(p.words))
 	}
-	pairUp(s.params)
+	linkCounterparts(s.params)
 	s.ownWords(tokenize.Stems(c.Description))
-	s.informs(c.Name)
+	s.findInforming(c.Name)
 }
 
 // ownWords sets the words of each description that no other parameter and no text about the
@@ -170,8 +170,8 @@ func (s *Set) ownWords(about []string) {
 		for w := range p.desc {
 			p.own[w] = count[w] == 1 && !slices.Contains(about, w) && len(w) > 2
 		}
-		if slices.Contains(about, p.tail) {
-			p.tail = ""
+		if slices.Contains(about, p.headNoun) {
+			p.headNoun = ""
 		}
 		maps.DeleteFunc(p.says, func(w string, _ bool) bool { return !p.own[w] || slices.Contains(p.words, w) })
 	}
@@ -186,7 +186,7 @@ func spoken(name string, list bool) []ParameterName {
 }
 
 func (s *Set) addParam(c *contracts.Capability, pr input, rules map[string]contracts.ArrayRule) {
-	value, p := pr.view, &param{single: pr.name, leaf: pr.leaf(), kind: pr.view.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
+	value, p := pr.view, &param{single: pr.name, leaf: pr.leaf(), kind: pr.view.Type, desc: map[string]bool{}, leftContext: map[string]int{}, rightContext: map[string]int{}}
 	specName := pr.name
 	if value.Type == "array" {
 		p.single, p.list = "", pr.name
@@ -264,7 +264,7 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	}
 	if re, err := regexp.Compile(of.Pattern); of.Pattern != "" && err == nil {
 		p.pattern = re
-		p.loose = re.MatchString("1") || re.MatchString("word")
+		p.acceptsWords = re.MatchString("1") || re.MatchString("word")
 	}
 	p.words = tokenize.Stems(tokenize.SplitName(name))
 	description := outer + " " + of.Description + " " + of.Title
@@ -272,7 +272,7 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 		p.desc[stem] = true
 	}
 	if p.kind == "boolean" {
-		p.says, p.tail = DescribedSwitch(description), HeadNoun(tokenize.SplitName(name))
+		p.says, p.headNoun = DescribedSwitch(description), HeadNoun(tokenize.SplitName(name))
 	}
 	p.listed = ListedValues(description)
 	for _, v := range p.listed {
@@ -298,7 +298,7 @@ func (p *param) specify(spec contracts.ParameterSpec) {
 	if p.pattern == nil && spec.Pattern != "" {
 		if re, err := regexp.Compile(spec.Pattern); err == nil {
 			p.pattern = re
-			p.loose = re.MatchString("1") || re.MatchString("word")
+			p.acceptsWords = re.MatchString("1") || re.MatchString("word")
 		}
 	}
 	if len(p.enum) == 0 {

@@ -55,7 +55,7 @@ func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 		return clean, true
 	}
 	upper := strings.ToUpper(clean)
-	return upper, p.pattern != nil && !p.loose && p.fits(upper)
+	return upper, p.pattern != nil && !p.acceptsWords && p.fits(upper)
 }
 
 // only parses a text that is a single entity.

@@ -44,7 +44,7 @@ func (r request) Long() []string { return r.set.long }
 
 // Titles reports whether titles precede the values of a parameter in the examples.
 func (r request) Titles() bool {
-	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.lefts[AnyTitle] > 0 })
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.leftContext[AnyTitle] > 0 })
 }
 
 // Numbers reports whether a parameter takes numbers.

@@ -56,7 +56,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 		for _, spec := range specs {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
-				s.addBare(spoken, p, spec.Aliases[spoken])
+				s.addWithoutStopWords(spoken, p, spec.Aliases[spoken])
 				for _, w := range tokenize.Phrase(spoken) {
 					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.StopWord(w)
 				}
@@ -85,9 +85,9 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	}
 }
 
-// addBare adds a known value of several words without its leading stop words: "picked up" for "to
+// addWithoutStopWords adds a known value of several words without its leading stop words: "picked up" for "to
 // be picked up".
-func (s *Set) addBare(spoken string, p *param, v any) {
+func (s *Set) addWithoutStopWords(spoken string, p *param, v any) {
 	words := tokenize.Tokens(spoken)
 	for len(words) > 2 && s.tools.Lexicon.StopWord(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
 		words = words[1:]
@@ -205,16 +205,16 @@ func matches(r *scope, ph phrase, i int) (last int, ok bool) {
 	}
 	for k, w := range ph.words {
 		t := r.doc.Tokens[i+k]
-		if t.Fold != w && (len(w) < shortestBent(ph.kind) || t.Stem != w) || k > 0 && t.Break && !t.Glued {
+		if t.Fold != w && (len(w) < minInflectedLength(ph.kind) || t.Stem != w) || k > 0 && t.Break && !t.Glued {
 			return 0, false
 		}
 	}
 	return i + len(ph.words) - 1, true
 }
 
-// shortestBent returns the minimum length of a known value that is matched in its inflections:
+// minInflectedLength returns the minimum length of a known value that is matched in its inflections:
 // "vans" for the listed value "van".
-func shortestBent(kind string) int {
+func minInflectedLength(kind string) int {
 	if kind == kindEnum {
 		return 3
 	}

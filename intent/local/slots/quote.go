@@ -49,19 +49,19 @@ func (r *reading) quote(first, last int) {
 		if closest > 0 {
 			score += 0.2
 		}
-		if len(fitting) > 1 && last-first >= severalWords && p.speaks(r.set.tools.cues) {
+		if len(fitting) > 1 && last-first >= minSpeechLength && p.speaks(r.set.tools.cues) {
 			score += 0.1
 		}
-		if r.near.expects(p.lefts, first-1) {
+		if r.near.expects(p.leftContext, first-1) {
 			score += 0.15
 		}
 		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
 	}
 }
 
-// severalWords is the minimum distance between the first and last token of a quotation that is
+// minSpeechLength is the minimum distance between the first and last token of a quotation that is
 // rather speech than a name.
-const severalWords = 3
+const minSpeechLength = 3
 
 // speaks reports whether a parameter holds speech.
 func (p *param) speaks(c *Cues) bool {

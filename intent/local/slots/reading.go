@@ -38,7 +38,7 @@ type reading struct {
 const (
 	maxMentions = 400
 	maxTries    = 200_000
-	dear        = 8
+	contextCost = 8
 )
 
 // try reports whether the budget allows another try, and charges its cost. Comparing words costs
@@ -55,15 +55,15 @@ func (r *reading) add(m mention) {
 	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
 		return
 	}
-	if m.first < r.from || m.last >= r.to || vague(r, m) || m.param.resolver && AfterNaming(r.doc.Tokens, m.first) {
+	if m.first < r.from || m.last >= r.to || isIndefinite(r, m) || m.param.resolver && AfterNaming(r.doc.Tokens, m.first) {
 		return
 	}
 	r.mentions = append(r.mentions, m)
 }
 
-// vague reports whether a free-text candidate consists of indefinite words: "post something" must
+// isIndefinite reports whether a free-text candidate consists of indefinite words: "post something" must
 // lead to a question.
-func vague(r *reading, m mention) bool {
+func isIndefinite(r *reading, m mention) bool {
 	if m.kind != kindContext && m.kind != kindName {
 		return false
 	}
@@ -92,7 +92,7 @@ func (r *reading) collect() {
 		r.ordinal(i)
 		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
 			r.identifier(c)
-			humped(r, c)
+			readCamelCase(r, c)
 		}
 	}
 	r.series()
@@ -149,7 +149,7 @@ func (r *reading) identifier(c values.Chunk) {
 			continue
 		}
 		like := p.shapes.Like(c.Text)
-		if like == 0 && digit && p.resolver && r.near.expects(p.lefts, c.First-1) {
+		if like == 0 && digit && p.resolver && r.near.expects(p.leftContext, c.First-1) {
 			like = 0.76 // a code whose form differs from that of all examples
 		} else if like > 0 && like < 0.6 {
 			like += r.near.context(p, c.First, c.Last)
@@ -166,7 +166,7 @@ func (r *reading) identifier(c values.Chunk) {
 				continue
 			}
 		}
-		if r.inEntity[c.First] && like == 0 && p.loose && !r.near.after(p, c.First) {
+		if r.inEntity[c.First] && like == 0 && p.acceptsWords && !r.near.after(p, c.First) {
 			continue // a plain number or date matches many patterns
 		}
 		if m.p > 0 {
@@ -186,7 +186,7 @@ func (p *param) patternWorth(special bool) float64 {
 	if special {
 		return 0.86
 	}
-	if p.loose {
+	if p.acceptsWords {
 		return 0
 	}
 	return 0.7

@@ -88,7 +88,7 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 		if numbers[i] {
 			next, width, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, 1, true
 		}
-		if ok && next.within(m.Tokens, current.From, i, width) {
+		if ok && next.insideClause(m.Tokens, current.From, i, width) {
 			if len(out) > 0 {
 				current.Strong, current.Sequence = true, true
 			}
@@ -110,11 +110,11 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 		}
 	}
 	end(len(m.Tokens))
-	return lead(x.turns(m, x.join(m, out)))
+	return reorderLeading(x.markSequence(m, x.join(m, out)))
 }
 
-// turns sets Main for the segments that begin with "then" and a request word.
-func (x *Segmenter) turns(m *Message, segments []Segment) []Segment {
+// markSequence sets Main for the segments that begin with "then" and a request word.
+func (x *Segmenter) markSequence(m *Message, segments []Segment) []Segment {
 	for k := range segments {
 		p := &segments[k]
 		p.Main = k > 0 && p.Sequence && !p.Subordinate && x.Bids(m.Tokens[p.From])
@@ -127,15 +127,15 @@ func (x *Segmenter) Bids(t tokenize.Token) bool {
 	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.StopWord(t.Fold)
 }
 
-// within reports whether "then" stands behind the verb of its own clause, as in German "und zeig
+// insideClause reports whether "then" stands behind the verb of its own clause, as in German "und zeig
 // danach …".
-func (j Connection) within(tokens []tokenize.Token, from, i, width int) bool {
+func (j Connection) insideClause(tokens []tokenize.Token, from, i, width int) bool {
 	return width == 1 && j.Sequence && !j.Subordinate && i > from && i-from <= 2 && !tokens[i].Break
 }
 
-// lead moves the connection of a clause such as "before you …" to the main clause behind it, if it
+// reorderLeading moves the connection of a clause such as "before you …" to the main clause behind it, if it
 // opens its sentence.
-func lead(segments []Segment) []Segment {
+func reorderLeading(segments []Segment) []Segment {
 	for k := range segments[:max(len(segments)-1, 0)] {
 		p, next := &segments[k], &segments[k+1]
 		opens := k == 0 || segments[k-1].Sentence != p.Sentence
@@ -169,7 +169,7 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	}
 	switch {
 	case i == 0:
-	case x.names(m.Tokens, i), between(m.Entities, i):
+	case x.introducesName(m.Tokens, i), between(m.Entities, i):
 		return Segment{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(tokenize.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, true
@@ -181,7 +181,7 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 		return p, 0, false
 	}
 	said := connectionOf(hit.Value)
-	if !found || i == 0 && !said.Reverse && !said.Sequence || !whole(m.Tokens[i:i+hit.Tokens]) || !separates(m, hit, i) {
+	if !found || i == 0 && !said.Reverse && !said.Sequence || !isContiguous(m.Tokens[i:i+hit.Tokens]) || !separates(m, hit, i) {
 		return p, 0, ok
 	}
 	said.Strong = said.Strong || p.Strong
@@ -189,9 +189,9 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	return p, hit.Tokens, true
 }
 
-// names reports whether the tokens introduce a new name, with or without a leading "and": "…, and
+// introducesName reports whether the tokens introduce a new name, with or without a leading "and": "…, and
 // call it Desk".
-func (x *Segmenter) names(tokens []tokenize.Token, i int) bool {
+func (x *Segmenter) introducesName(tokens []tokenize.Token, i int) bool {
 	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.ConnectiveAnd {
 		i += hit.Tokens
 	}
@@ -237,8 +237,8 @@ func form(code string) string {
 	return strings.ToUpper(letters)
 }
 
-// whole reports whether a run of tokens contains no punctuation and no glued token.
-func whole(tokens []tokenize.Token) bool {
+// isContiguous reports whether a run of tokens contains no punctuation and no glued token.
+func isContiguous(tokens []tokenize.Token) bool {
 	for k, t := range tokens {
 		if t.Glued || k > 0 && t.Break {
 			return false
@@ -272,7 +272,7 @@ func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
 	case hit.Tokens == 1 && len(t.Fold) <= shortWord && t.Lower != t.Fold:
 		return false
-	case connection.Contrast && !t.Break && belongs(m, i):
+	case connection.Contrast && !t.Break && isPossessive(m, i):
 		return false
 	case connection.Contrast && t.Has(lexicon.Ending): // it also means "more"
 		return t.Break
@@ -282,9 +282,9 @@ func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 	return true
 }
 
-// belongs reports whether a token is a possessive in a likely language: in "si ma cheffe est
+// isPossessive reports whether a token is a possessive in a likely language: in "si ma cheffe est
 // d'accord" the "ma" is not the Italian "but".
-func belongs(m *Message, i int) bool {
+func isPossessive(m *Message, i int) bool {
 	for l := range lexicon.Shipped().Languages {
 		if m.Languages.At(i).Likely(l) && m.Tokens[i].In(l, lexicon.Mine) {
 			return true
@@ -312,7 +312,7 @@ func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
 	weak := len(segments) <= MaxSegments
 	var out []Segment
 	for _, p := range segments {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p) || completesMeans(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.hasRequestWord(m.Tokens[p.From:p.To]) || x.isFurtherValue(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p) || completesMeans(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
@@ -343,14 +343,14 @@ func isThirdPerson(t tokenize.Token) bool {
 	return len(t.Fold) > 3 && strings.HasSuffix(t.Fold, "s") && !strings.HasSuffix(t.Fold, "ss") && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormTitle|tokenize.FormQuoted)
 }
 
-// listed is the maximum length in tokens of a coordinated value behind a preposition.
-const listed = 3
+// maxCoordinatedValue is the maximum length in tokens of a coordinated value behind a preposition.
+const maxCoordinatedValue = 3
 
-// another reports whether a segment is a further value with the same preposition: "to sales and to
+// isFurtherValue reports whether a segment is a further value with the same preposition: "to sales and to
 // operations".
-func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
+func (x *Segmenter) isFurtherValue(tokens []tokenize.Token, before, p Segment) bool {
 	first := tokens[p.From]
-	if p.To-p.From < 2 || p.To-p.From > 1+listed || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
+	if p.To-p.From < 2 || p.To-p.From > 1+maxCoordinatedValue || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
 		return false
 	}
 	for _, t := range tokens[p.From+1 : p.To] {
@@ -361,8 +361,8 @@ func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
 	return slices.ContainsFunc(tokens[before.From:before.To], func(t tokenize.Token) bool { return t.Fold == first.Fold })
 }
 
-// speaks reports whether a run of tokens contains a request word, not only values.
-func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
+// hasRequestWord reports whether a run of tokens contains a request word, not only values.
+func (x *Segmenter) hasRequestWord(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
 		if t.Is(tokenize.FormSign) || x.Heads[t.Stem] && !x.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) {
 			return true

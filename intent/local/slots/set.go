@@ -122,9 +122,9 @@ func (s *Set) learn(example string) {
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
-	if m, ok := untold(r, found); ok {
+	if m, ok := unlistedValue(r, found); ok {
 		found = append(found, m)
-		addUntold(s, r, m)
+		addUnlistedValue(s, r, m)
 	}
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
@@ -139,10 +139,10 @@ func (s *Set) learn(example string) {
 		}
 		// An adjacent value is no context word.
 		if m.first == 0 || !covered[m.first-1] {
-			m.param.lefts[r.wording.LeftAt(m.first-1)]++
+			m.param.leftContext[r.wording.LeftAt(m.first-1)]++
 		}
 		if m.last+1 == len(covered) || !covered[m.last+1] {
-			m.param.rights[r.wording.LeftAt(m.last+1)]++
+			m.param.rightContext[r.wording.LeftAt(m.last+1)]++
 		}
 	}
 	for i, t := range doc.Tokens {

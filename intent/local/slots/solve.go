@@ -19,8 +19,8 @@ const beam = 48
 // inOrder is the score of two values in schema order; it only breaks ties.
 const inOrder = 0.002
 
-// choice is a partial assignment.
-type choice struct {
+// partialAssignment is a partial assignment.
+type partialAssignment struct {
 	taken []int // indexes of mentions
 	used  uint64
 	end   int // last covered token
@@ -39,7 +39,7 @@ func (r *reading) solver() *solver { return &solver{passage: r.passage, mentions
 // most one.
 func (r *solver) solve() []mention {
 	r.prune()
-	states := []choice{{end: r.from - 1}}
+	states := []partialAssignment{{end: r.from - 1}}
 	for k, m := range r.mentions {
 		next := states
 		for _, st := range states {
@@ -47,7 +47,7 @@ func (r *solver) solve() []mention {
 				next = append(next, grown)
 			}
 		}
-		slices.SortStableFunc(next, func(a, b choice) int {
+		slices.SortStableFunc(next, func(a, b partialAssignment) int {
 			if c := cmp.Compare(b.score, a.score); c != 0 {
 				return c
 			}
@@ -77,7 +77,7 @@ func (r *solver) undecided(m mention, chosen []mention) bool {
 // prune removes the mentions below the threshold and sorts the rest.
 func (r *solver) prune() {
 	r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
-		if m.kind != kindKeyed && astray(r.scope, m.param, m.first, m.last) {
+		if m.kind != kindKeyed && wrongDirection(r.scope, m.param, m.first, m.last) {
 			return true
 		}
 		floor := floorOptional
@@ -92,21 +92,21 @@ func (r *solver) prune() {
 }
 
 // take adds a mention to an assignment if it is compatible.
-func (r *solver) take(st choice, k int, m mention) (choice, bool) {
+func (r *solver) take(st partialAssignment, k int, m mention) (partialAssignment, bool) {
 	place := slices.Index(r.set.params, m.param)
 	bit := uint64(1) << (place % 64)
 	for _, t := range st.taken {
 		o := r.mentions[t]
 		sameList := o.kind == kindKeyed && m.kind == kindKeyed && o.param == m.param && o.first == m.first
 		if m.first <= o.last && !sameList && (!m.shared || !o.shared || m.first != o.first) {
-			return choice{}, false
+			return partialAssignment{}, false
 		}
 	}
 	if st.used&bit != 0 && !r.listed(st, m) {
-		return choice{}, false
+		return partialAssignment{}, false
 	}
 	if st.used&bit != 0 && (m.param.list == "" || m.values != nil) {
-		return choice{}, false
+		return partialAssignment{}, false
 	}
 	length := 1 + 0.05*float64(m.last-m.first)
 	for _, t := range st.taken {
@@ -114,32 +114,32 @@ func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 			length += inOrder
 		}
 	}
-	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
+	return partialAssignment{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
 }
 
 // listed reports whether a value may join the list of those taken before. A name needs a comma or
 // a word such as "and" in between.
-func (r *solver) listed(st choice, m mention) bool {
+func (r *solver) listed(st partialAssignment, m mention) bool {
 	for _, t := range slices.Backward(st.taken) {
 		if o := r.mentions[t]; o.param == m.param {
-			return !o.byLooks() && !m.byLooks() || r.wording.Joined(o.last, m.first)
+			return !o.byForm() && !m.byForm() || r.wording.Joined(o.last, m.first)
 		}
 	}
 	return true
 }
 
-// byLooks reports whether a value was found only by its form or its context.
-func (m mention) byLooks() bool { return m.kind == kindName || m.kind == kindContext }
+// byForm reports whether a value was found only by its form or its context.
+func (m mention) byForm() bool { return m.kind == kindName || m.kind == kindContext }
 
 // dominant keeps the best assignments, and of those with the same covered tokens and parameters
 // only the best one.
-func dominant(states []choice, first int) []choice {
+func dominant(states []partialAssignment, first int) []partialAssignment {
 	type key struct {
 		used uint64
 		end  int
 	}
 	seen := map[key]bool{}
-	out := make([]choice, 0, beam)
+	out := make([]partialAssignment, 0, beam)
 	for _, st := range states {
 		k := key{st.used, max(st.end, first)}
 		if !seen[k] && len(out) < beam {
@@ -174,7 +174,7 @@ func (r *solver) result(chosen []mention) Filled {
 		}
 		if len(others) > 0 || slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) {
 			unclear = append(unclear, p.name())
-			if !sideBySide(r, &f, p, append(slices.Clone(mentions), others...)) {
+			if !markCoordinated(r, &f, p, append(slices.Clone(mentions), others...)) {
 				f.Contested++
 			}
 			continue
@@ -182,7 +182,7 @@ func (r *solver) result(chosen []mention) Filled {
 		r.put(&f, p, mentions, &unclear)
 	}
 	f.unclear = unclear
-	wholly(r.scope, &f)
+	fillVerbatim(r.scope, &f)
 	f.Missing = r.set.stillMissing(f)
 	return f
 }
@@ -227,7 +227,7 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
 			continue
 		}
-		if mine[0].kind == kindKeyed && m.kind != kindKeyed || m.kind == kindContext && !mine[0].byLooks() && !r.set.writes {
+		if mine[0].kind == kindKeyed && m.kind != kindKeyed || m.kind == kindContext && !mine[0].byForm() && !r.set.writes {
 			continue // in "what does a toolAgent node take"
 		}
 		if slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first && equal(o.value, m.value) }) {
@@ -243,14 +243,14 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 // neighbours returns the names that are coordinated with one, with only commas, words such as
 // "and" and articles in between: "the Desk and the Front Door".
 func (r *solver) neighbours(m mention, chosen []mention) []mention {
-	if !m.byLooks() || r.learning {
+	if !m.byForm() || r.learning {
 		return nil
 	}
 	row := []mention{m}
-	for grown := true; grown && len(row) <= mostSeveral; {
+	for grown := true; grown && len(row) <= maxCoordinated; {
 		grown = false
 		for _, o := range r.mentions {
-			free := o.param == m.param && o.byLooks() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
+			free := o.param == m.param && o.byForm() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
 			if free && slices.ContainsFunc(row, func(c mention) bool { return r.wording.InRow(c.last, o.first) || r.wording.InRow(o.last, c.first) }) {
 				row, grown = append(row, o), true
 			}
@@ -259,14 +259,14 @@ func (r *solver) neighbours(m mention, chosen []mention) []mention {
 	return row[1:]
 }
 
-// mostSeveral limits how many requests one list of values becomes.
-const mostSeveral = 12
+// maxCoordinated limits how many requests one list of values becomes.
+const maxCoordinated = 12
 
-// sideBySide records coordinated values of a single-value parameter in Several, and reports
+// markCoordinated records coordinated values of a single-value parameter in Several, and reports
 // whether they are coordinated.
-func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
+func markCoordinated(r *solver, f *Filled, p *param, mentions []mention) bool {
 	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Compare(a.first, b.first) })
-	if len(mentions) < 2 || len(mentions) > mostSeveral {
+	if len(mentions) < 2 || len(mentions) > maxCoordinated {
 		return false
 	}
 	var out []Mention

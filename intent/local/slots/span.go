@@ -51,22 +51,22 @@ type field struct {
 	// asked is the number of open required parameters, places the number of parameters that are
 	// places, names the number of names in the text.
 	asked, places, names int
-	// news is the number of runs of words outside the request vocabulary.
-	news int
+	// unknownRuns is the number of runs of words outside the request vocabulary.
+	unknownRuns int
 	// entityAt holds the typed values by token.
 	entityAt map[int]values.Entity
-	// figureAt holds the tokens of numbers.
-	figureAt map[int]bool
+	// numberAt holds the tokens of numbers.
+	numberAt map[int]bool
 	// english is set for an English text, in which "a" is no preposition.
 	english bool
-	// small is set for a text without capitals, in which lower case indicates nothing.
-	small bool
+	// uncapitalised is set for a text without capitals, in which lower case indicates nothing.
+	uncapitalised bool
 	// takesMoney is set if an open parameter is a currency, speech if one holds speech.
 	takesMoney, speech bool
 	// takesList is set if an open parameter takes only lists.
 	takesList bool
-	// inner holds the cost of beginning a span at a token inside a longer name.
-	inner map[int]int
+	// innerCost holds the cost of beginning a span at a token inside a longer name.
+	innerCost map[int]int
 }
 
 // content reports whether a token may belong to a value.
@@ -78,12 +78,12 @@ func (f *field) content(i int) bool {
 	if t.Is(tokenize.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
 		return false
 	}
-	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.ends(i-1) {
+	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.endsRequest(i-1) {
 		return true
 	}
 	if f.light(i) {
 		// "The Who" and "Los Angeles" contain a stop word that is part of the name.
-		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
+		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.besideName(i, i+1) || f.besideName(i-1, i))
 	}
 	return true
 }
@@ -91,12 +91,12 @@ func (f *field) content(i int) bool {
 // opensName reports whether a token begins a name in a text without capitals: "são paulo".
 func (f *field) opensName(i int) bool {
 	next := i + 1
-	return f.small && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
+	return f.uncapitalised && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
 		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
 }
 
-// touches reports whether one of two adjacent tokens is a name by itself.
-func (f *field) touches(i, j int) bool {
+// besideName reports whether one of two adjacent tokens is a name by itself.
+func (f *field) besideName(i, j int) bool {
 	if i < f.from || j >= f.to || f.doc.Tokens[j].Break {
 		return false
 	}
@@ -110,7 +110,7 @@ func (f *field) touches(i, j int) bool {
 // light reports whether a token is a function word that carries no value.
 func (f *field) light(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.Is(tokenize.FormCaps) || f.letter(i) {
+	if t.Is(tokenize.FormCaps) || f.isLetter(i) {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
@@ -128,15 +128,15 @@ func (f *field) capital(i int) bool {
 		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(tokenize.FormTitle)
 	case f.set.tools.cues.Code[t.Stem]:
 		return false // "ID" and "No" introduce a code
-	case f.letter(i):
+	case f.isLetter(i):
 		return true
 	}
 	return t.Is(tokenize.FormTitle) && (!t.Is(tokenize.FormFirst) || f.spelling.BeginsName(i))
 }
 
-// letter reports whether a token is a single capital that may be (part of) a name, such as "C" in
+// isLetter reports whether a token is a single capital that may be (part of) a name, such as "C" in
 // "vitamin C".
-func (f *field) letter(i int) bool {
+func (f *field) isLetter(i int) bool {
 	t := f.doc.Tokens[i]
 	if t.End-t.Start != 1 || t.Is(tokenize.FormFirst) || t.Fold == "i" {
 		return false
@@ -150,11 +150,11 @@ func (f *field) follows(i int) bool {
 	if _, _, code := f.codeAt(i); code {
 		return false
 	}
-	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
+	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.afterTitle(i))
 }
 
-// titled reports whether only the dot of a title such as "Dr." precedes a token.
-func (f *field) titled(i int) bool {
+// afterTitle reports whether only the dot of a title such as "Dr." precedes a token.
+func (f *field) afterTitle(i int) bool {
 	return i > f.from && f.set.tools.cues.Titles[f.doc.Tokens[i-1].Fold] && f.wording.Gap(i-1, i) == ". "
 }
 
@@ -200,11 +200,11 @@ func (f *field) find() {
 func (f *field) countNames(items []span) {
 	for k, s := range items {
 		listed := f.takesList && k > 0 && f.listed(items[k-1], s)
-		if s.proper && f.inner[s.first] == 0 && !listed {
+		if s.proper && f.innerCost[s.first] == 0 && !listed {
 			f.names++
 		}
 		if !listed && !s.proper && !f.knownRun(s) {
-			f.news++
+			f.unknownRuns++
 		}
 		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.Gap(s.first-1, s.first)) == "," {
 			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})

@@ -20,7 +20,7 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 			continue
 		}
 		found := statedFor(r, p)
-		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
+		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !mentionsParam(r, p, found[0]) {
 			continue
 		}
 		span := found[0].in(r.doc)
@@ -38,11 +38,11 @@ const maxForeignWords = 1
 func statedFor(r *reading, p *param) []mention {
 	var out []mention
 	for _, m := range r.mentions {
-		if m.param != p || !stands(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
+		if m.param != p || !isUnambiguous(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
 			continue
 		}
 		rival := slices.ContainsFunc(r.mentions, func(o mention) bool {
-			return o.param != p && o.first <= m.last && m.first <= o.last && (stands(r, o) || o.p >= floorOptional)
+			return o.param != p && o.first <= m.last && m.first <= o.last && (isUnambiguous(r, o) || o.p >= floorOptional)
 		})
 		if rival {
 			return nil
@@ -52,8 +52,8 @@ func statedFor(r *reading, p *param) []mention {
 	return out
 }
 
-// stands reports whether the kind of a mention is unambiguous.
-func stands(r *reading, m mention) bool {
+// isUnambiguous reports whether the kind of a mention is unambiguous.
+func isUnambiguous(r *reading, m mention) bool {
 	p := m.param
 	switch m.kind {
 	case kindAddress:
@@ -61,11 +61,11 @@ func stands(r *reading, m mention) bool {
 	case kindTime:
 		return !m.doubt
 	case kindPattern:
-		return !p.loose && p.clock == "" && m.p >= floorOptional
+		return !p.acceptsWords && p.clock == "" && m.p >= floorOptional
 	case kindBoolean:
-		return m.p < worthNamed
+		return m.p < namedScore
 	case kindQuoted:
-		return p == r.near.uttered(r.near.frees())
+		return p == r.near.speechParam(r.near.frees())
 	}
 	return false
 }
@@ -93,11 +93,13 @@ func foreignWords(r *reading, of mention, values map[string]any) int {
 	return n
 }
 
-// tellsOf reports whether a statement contains a word of a parameter's name or of its description,
+// mentionsParam reports whether a statement contains a word of a parameter's name or of its description,
 // also a split compound: "she picks it up at 9" is the time of a pickup. For a quotation a verb of
 // saying is enough.
-func tellsOf(r *reading, p *param, of mention) bool {
-	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk, stem) || p.own[stem]) }
+func mentionsParam(r *reading, p *param, of mention) bool {
+	own := func(stem string) bool {
+		return !clockWord(stem) && (slices.Contains(p.contentWords, stem) || p.own[stem])
+	}
 	for i := r.from; i < r.to; i++ {
 		if i >= of.first && i <= of.last {
 			continue
@@ -122,7 +124,7 @@ func (a RequestWords) Takes(m *Message, values map[string]any) []bool {
 	r := &reading{passage: a.of.passage(m, Range{To: len(m.Tokens)}, nil)}
 	r.collect()
 	for _, n := range r.mentions {
-		if has(values, n.param.single) || has(values, n.param.list) || !stands(r, n) {
+		if has(values, n.param.single) || has(values, n.param.list) || !isUnambiguous(r, n) {
 			continue
 		}
 		for i := n.first; i <= n.last; i++ {

@@ -28,7 +28,7 @@ func DescribedSwitch(description string) SwitchWords {
 		case t.Break:
 			denied = false
 		}
-		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+		if len(t.Fold) >= minIndicatorLength && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 			if was, ok := out[t.Stem]; ok && was != (on != denied) {
 				delete(out, t.Stem) // it occurs for both values
 				continue
@@ -39,8 +39,8 @@ func DescribedSwitch(description string) SwitchWords {
 	return out
 }
 
-// shortest is the minimum length of an indicating word.
-const shortest = 3
+// minIndicatorLength is the minimum length of an indicating word.
+const minIndicatorLength = 3
 
 // IsDenial reports whether a token negates what follows, also as a split contraction such as
 // "mustn't".
@@ -55,12 +55,12 @@ func IsDenial(tokens []tokenize.Token, i int) bool {
 	return lexicon.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lexicon.Negation)
 }
 
-// reach is the maximum distance in words between a negation and the negated word.
-const reach = 3
+// denialReach is the maximum distance in words between a negation and the negated word.
+const denialReach = 3
 
 // FindDenial returns the negation before a token in the same clause.
 func FindDenial(tokens []tokenize.Token, from, i int) (at int, ok bool) {
-	for j := i - 1; j >= from && j >= i-reach && !tokens[j+1].Break; j-- {
+	for j := i - 1; j >= from && j >= i-denialReach && !tokens[j+1].Break; j-- {
 		if IsDenial(tokens, j) {
 			return j, true
 		}

@@ -35,11 +35,11 @@ func (e *ValueStyle) Capitals() bool { return e.Proper > 0 && e.Proper > e.Plain
 // Letters reports whether the values are common words.
 func (e *ValueStyle) Letters() bool { return e.Plain > 1 && e.Proper == 0 }
 
-// wordsOfThing is the maximum length of the name of a thing in words.
-const wordsOfThing = 3
+// maxThingWords is the maximum length of the name of a thing in words.
+const maxThingWords = 3
 
 // Things reports whether the values are short names and no speech.
-func (e *ValueStyle) Things() bool { return e.Words > 0 && e.Words <= wordsOfThing }
+func (e *ValueStyle) Things() bool { return e.Words > 0 && e.Words <= maxThingWords }
 
 // headWords is the maximum length in words of the noun phrase that a description begins with.
 const headWords = 4

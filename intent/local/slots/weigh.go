@@ -36,7 +36,7 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	f.alone(p, s, &ev)
 	if s.quoted {
 		ev[evQuoted] = 1
-		if s.last-s.first >= severalWords {
+		if s.last-s.first >= minSpeechLength {
 			ev[evSpeech] = -1
 			if p.speaks(f.set.tools.cues) {
 				ev[evSpeech] = 1
@@ -50,11 +50,11 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	}
 	f.form(p, s, &ev)
 	if !s.proper {
-		f.plainly(s, &ev)
+		f.lowercaseFeatures(s, &ev)
 	} else if p.sense&SenseKind != 0 {
 		ev[evKindProper] = 1
 	}
-	if f.field.ends(s.last) {
+	if f.field.endsRequest(s.last) {
 		ev[evEnd] = 1
 	}
 	ev[evSevered] = float64(min(s.severed, 2))
@@ -76,7 +76,7 @@ func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 	switch t := f.doc.Tokens[i]; {
 	case f.inEntity[i]:
 		ev[evCounted] = 1
-		ev[evCountedEnd] = -float64(p.heading())
+		ev[evCountedEnd] = -float64(p.direction())
 	case t.Has(lexicon.Article):
 		ev[evArticle] = 1
 	case !s.proper && f.field.verbPlace(s.first):
@@ -95,7 +95,7 @@ func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	}
 	all := float64(s.last - s.first + 1)
 	ev[evKnown], ev[evNews] = known/all, min(all-known, 4)
-	if known == 0 && !s.proper && f.field.news == f.field.asked {
+	if known == 0 && !s.proper && f.field.unknownRuns == f.field.asked {
 		ev[evEven] = 1
 	}
 	if digits {
@@ -115,13 +115,13 @@ func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	case p.sense&SensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.Proper[w] }):
 		ev[evWrittenOdd] = 1
 	}
-	if f.field.ends(s.last) {
+	if f.field.endsRequest(s.last) {
 		ev[evEnd] = 1
 	}
 }
 
-// ends reports whether only polite phrases follow a token.
-func (f *field) ends(last int) bool {
+// endsRequest reports whether only polite phrases follow a token.
+func (f *field) endsRequest(last int) bool {
 	for i := last + 1; i < f.to; i++ {
 		if !f.set.tools.Lexicon.Filler(f.doc.Tokens[i].Fold) {
 			return false
@@ -130,8 +130,8 @@ func (f *field) ends(last int) bool {
 	return true
 }
 
-// plainly sets the features for lower-case words.
-func (f *weigher) plainly(s span, ev *[evCount]float64) {
+// lowercaseFeatures sets the features for lower-case words.
+func (f *weigher) lowercaseFeatures(s span, ev *[evCount]float64) {
 	verbal := true
 	for i := s.first; i <= s.last; i++ {
 		verbal = verbal && f.field.verbal(i)
@@ -190,7 +190,7 @@ func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 		ev[evProper], ev[evProperOdd] = 1, 1
 	case s.proper:
 		ev[evProper] = 1
-	case named && f.field.small:
+	case named && f.field.uncapitalised:
 		ev[evSmall] = 1
 	case named:
 		ev[evPlainOdd] = 1
@@ -227,7 +227,7 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	case f.namesOther(p, left):
 		ev[evOtherName] = 1
 	}
-	if f.near.expects(p.lefts, s.first-1) || s.governor >= f.from && f.near.expects(p.lefts, s.governor) {
+	if f.near.expects(p.leftContext, s.first-1) || s.governor >= f.from && f.near.expects(p.leftContext, s.governor) {
 		ev[evLearned] = 1
 	}
 	switch {

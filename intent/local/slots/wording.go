@@ -162,12 +162,12 @@ func (r *Wording) AnyOrder(words []string, i int) (last int, ok bool) {
 	return 0, false
 }
 
-// shortestApart is the minimum length of a word that may be written as two.
-const shortestApart = 6
+// minSplitLength is the minimum length of a word that may be written as two.
+const minSplitLength = 6
 
 // WrittenApart reports whether a word is written as two tokens: "multi-player", "tow bar".
 func (r *Wording) WrittenApart(word string, i int) bool {
-	if i+1 >= r.To || !r.Doc.Tokens[i+1].Glued && (r.Doc.Tokens[i+1].Break || len(word) < shortestApart) {
+	if i+1 >= r.To || !r.Doc.Tokens[i+1].Glued && (r.Doc.Tokens[i+1].Break || len(word) < minSplitLength) {
 		return false
 	}
 	return slices.Contains(tokenize.Stems(r.Doc.Tokens[i].Fold+r.Doc.Tokens[i+1].Fold), word)

@@ -9,7 +9,7 @@ import (
 
 // counted reads a spelled-out number, the longest one of the possible languages. If two languages
 // differ, the value is doubtful.
-func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	weights := d.Languages.At(i)
 	var best Entity
 	found := false
@@ -19,7 +19,7 @@ func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (E
 			continue
 		}
 		e, ok := r.amount(i)
-		if !ok || !r.admitted(weights, i, e.Last+1) {
+		if !ok || !r.inLanguage(weights, i, e.Last+1) {
 			continue
 		}
 		switch {
@@ -48,7 +48,7 @@ func (r *reader) amount(i int) (Entity, bool) {
 	if !ok {
 		return r.oneUnit(i)
 	}
-	if n, width, ok := r.tongue.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
+	if n, width, ok := r.language.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
 		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // such as "twenty-third"
 	}
 	e = r.addHalf(e)
@@ -61,8 +61,8 @@ func (r *reader) amount(i int) (Entity, bool) {
 
 // unitAt reads a unit of time, with a modifier such as "úteis"; last is its last token.
 func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
-	unit, ok = r.tongue.units[r.fold(i)]
-	if ok && r.tongue.working[r.fold(i+1)] == unit && !r.parted(i+1) {
+	unit, ok = r.language.units[r.fold(i)]
+	if ok && r.language.working[r.fold(i+1)] == unit && !r.parted(i+1) {
 		i++
 	}
 	return unit, i, ok
@@ -73,10 +73,10 @@ func (r *reader) span(i int) (Entity, bool) {
 	at, times := i, 1.0
 	if n, ok := r.spelled(i); ok && !r.parted(n.Last+1) {
 		at, times = n.Last+1, n.Number
-	} else if r.tongue.num.Article(r.fold(i)) {
+	} else if r.language.num.Article(r.fold(i)) {
 		at = i + 1
 	}
-	e, ok := r.tongue.spans[r.fold(at)]
+	e, ok := r.language.spans[r.fold(at)]
 	e.First, e.Last, e.Number = i, at, e.Number*times
 	return e, ok && at < len(r.d.Tokens)
 }
@@ -84,10 +84,10 @@ func (r *reader) span(i int) (Entity, bool) {
 // oneUnit reads "a day", or "day and a half" with or without an article.
 func (r *reader) oneUnit(i int) (Entity, bool) {
 	at := i
-	if r.tongue.num.Article(r.fold(i)) {
+	if r.language.num.Article(r.fold(i)) {
 		at++
 	}
-	unit, ok := r.tongue.units[r.fold(at)]
+	unit, ok := r.language.units[r.fold(at)]
 	if !ok || at > i && r.parted(at) {
 		return Entity{}, false
 	}
@@ -99,13 +99,13 @@ func (r *reader) oneUnit(i int) (Entity, bool) {
 // longest returns the end of the longest match of a form, or -1.
 func (r *reader) longest(f lexicon.Form, from int) int {
 	end := -1
-	lexicon.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
+	lexicon.Walk(f, r.d.spaced, from, r, func(next int) { end = max(end, next) })
 	return end
 }
 
 // addHalf adds a half behind a number: "and a half".
 func (r *reader) addHalf(e Entity) Entity {
-	for _, f := range r.tongue.andHalf {
+	for _, f := range r.language.andHalf {
 		if end := r.longest(f, e.Last+1); end > 0 {
 			e.Number, e.Last, e.P = e.Number+0.5, end-1, max(e.P, 0.85)
 			return e
@@ -126,11 +126,11 @@ func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
 	return e
 }
 
-func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].parted }
+func (r *reader) parted(i int) bool { return i < len(r.d.spaced) && r.d.spaced[i].parted }
 
 // spelled reads number words: "seven", "twenty-five", "a hundred", "einundzwanzig".
 func (r *reader) spelled(i int) (Entity, bool) {
-	n, last, ok := r.tongue.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
+	n, last, ok := r.language.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
 	if !ok {
 		return Entity{}, false
 	}
@@ -144,41 +144,41 @@ func (r *reader) spelled(i int) (Entity, bool) {
 // count reads a number in digits or words as part of a form: "in 3 days", "in a week".
 func (r *reader) count(i int) (Entity, bool) {
 	if c, ok := r.d.ChunkAt(i); ok {
-		if e, ok := parseNumber(c, &r.tongue.data.Numbers); ok && !e.Money && !e.Percent {
+		if e, ok := parseNumber(c, &r.language.data.Numbers); ok && !e.Money && !e.Percent {
 			return e, true
 		}
 	}
 	if e, ok := r.spelled(i); ok {
 		return e, true
 	}
-	if r.tongue.num.Article(r.fold(i)) {
+	if r.language.num.Article(r.fold(i)) {
 		return Entity{Kind: Number, First: i, Last: i, Number: 1, P: 0.7}, true
 	}
 	return Entity{}, false
 }
 
 // half reads "half a day", "meio dia" and "half a dozen".
-func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+func (s *Scanner) half(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	weights := d.Languages.At(i)
 	for _, n := range d.Languages.Order(i) {
 		if !starting.has(n) {
 			continue
 		}
 		r := readers[n]
-		for _, f := range r.tongue.half {
+		for _, f := range r.language.half {
 			var out Entity
 			found := false
-			lexicon.Walk(f, d.said, i, r, func(next int) {
+			lexicon.Walk(f, d.spaced, i, r, func(next int) {
 				if found || r.parted(next) || next == i {
 					return
 				}
-				if unit, ok := r.tongue.units[r.fold(next)]; ok {
+				if unit, ok := r.language.units[r.fold(next)]; ok {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
-				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == Dozen {
+				} else if n, ok := r.language.num.Large(r.fold(next)); ok && n == Dozen {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: Dozen / 2, Spelled: true, P: 0.85}, true
 				}
 			})
-			if found && r.admitted(weights, i, out.Last+1) {
+			if found && r.inLanguage(weights, i, out.Last+1) {
 				return out, true
 			}
 		}
@@ -195,7 +195,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	weights := d.Languages.At(i)
 	for _, n := range d.Languages.Order(i) {
 		r := readers[n]
-		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
+		if out, ok := s.unitIn(d, readers, r, e); ok && r.inLanguage(weights, i, out.Last+1) {
 			return out
 		}
 	}
@@ -218,7 +218,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
 	i := e.Last + 1
 	fold := d.fold(i)
-	if n, ok := r.tongue.num.Large(fold); ok && !e.Spelled && !e.Percent {
+	if n, ok := r.language.num.Large(fold); ok && !e.Spelled && !e.Percent {
 		e.Number, e.Last = e.Number*n, i
 		return s.withUnit(d, readers, e), true
 	}
@@ -226,7 +226,7 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
 		return r.addHalf(e), true
 	}
-	for _, f := range r.tongue.percent {
+	for _, f := range r.language.percent {
 		if end := r.longest(f, i); end > 0 {
 			e.Percent, e.Last = true, end-1
 			return e, true
@@ -243,7 +243,7 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 // numberWord reports whether a word is a number in any language.
 func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 	for _, r := range readers {
-		if r.tongue.num.Counts(fold) {
+		if r.language.num.Counts(fold) {
 			return true
 		}
 	}
@@ -253,8 +253,8 @@ func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 // coin reads the name of a currency.
 func (r *reader) coin(i int) (code string, last int, ok bool) {
 	last = -1
-	for _, c := range r.tongue.money {
-		lexicon.Walk(c.form, r.d.said, i, r, func(next int) {
+	for _, c := range r.language.money {
+		lexicon.Walk(c.form, r.d.spaced, i, r, func(next int) {
 			if next-1 > last {
 				code, last = c.code, next-1
 			}

@@ -13,7 +13,7 @@ func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now tim
 	var out Entity
 	found := false
 	for _, n := range d.Languages.Order(i) {
-		dates := &readers[n].tongue.data.Dates
+		dates := &readers[n].language.data.Dates
 		if found && !weights.Likely(n) {
 			break
 		}

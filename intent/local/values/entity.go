@@ -82,20 +82,20 @@ const (
 
 // Scanner extracts entities.
 type Scanner struct {
-	lex      *tokenize.Lexicon
-	tongues  []*tongue
-	starts   map[string]tongues // languages by the first word of a value
-	heads    map[string]tongues // languages by the first letters of compounds
-	units    map[string]string
-	shorts   map[string]string
-	measures map[string]string
-	codes    map[string]bool
+	lex       *tokenize.Lexicon
+	languages []*language
+	starts    map[string]languageSet // languages by the first word of a value
+	heads     map[string]languageSet // languages by the first letters of compounds
+	units     map[string]string
+	shorts    map[string]string
+	measures  map[string]string
+	codes     map[string]bool
 }
 
 // NewScanner returns a scanner for all languages.
 func NewScanner(lex *tokenize.Lexicon) *Scanner {
 	s := &Scanner{
-		lex: lex, starts: map[string]tongues{}, heads: map[string]tongues{}, units: map[string]string{}, shorts: map[string]string{},
+		lex: lex, starts: map[string]languageSet{}, heads: map[string]languageSet{}, units: map[string]string{}, shorts: map[string]string{},
 		measures: measureSigns(), codes: currencyCodes(),
 	}
 	for n := range lex.Languages {
@@ -103,15 +103,15 @@ func NewScanner(lex *tokenize.Lexicon) *Scanner {
 		if err != nil {
 			panic(err) //nolint:forbidigo // the files are part of the program, and a test reads them
 		}
-		s.tongues = append(s.tongues, t)
+		s.languages = append(s.languages, t)
 		t.startsOf(s)
 	}
 	return s
 }
 
 // startsOf registers the words that a value of a language can begin with.
-func (t *tongue) startsOf(s *Scanner) {
-	bit := tongues(1) << t.index
+func (t *language) startsOf(s *Scanner) {
+	bit := languageSet(1) << t.index
 	starts := func(w string) {
 		w, _, _ = strings.Cut(w, " ")
 		s.starts[w] |= bit
@@ -154,7 +154,7 @@ func (t *tongue) startsOf(s *Scanner) {
 // Ordinal reads a spelled-out ordinal at a token in any language: "fifth" is 5. It is no entity,
 // since "the fifth" may be a date or a position in a list.
 func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
-	for _, t := range s.tongues {
+	for _, t := range s.languages {
 		if n, width, ok = t.num.Ordinal(d.fold, i); ok {
 			return n, width, true
 		}
@@ -162,24 +162,24 @@ func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
 	return 0, 0, false
 }
 
-// tongues is a bit set of languages.
-type tongues uint32
+// languageSet is a bit set of languages.
+type languageSet uint32
 
-func (t tongues) has(n int) bool { return t&(1<<n) != 0 }
+func (t languageSet) has(n int) bool { return t&(1<<n) != 0 }
 
 // starting returns the languages in which a value can begin with a token. For digits these are the
 // likely languages, and those of the next word.
-func (s *Scanner) starting(d *Doc, i int) tongues {
+func (s *Scanner) starting(d *Doc, i int) languageSet {
 	t := &d.Tokens[i]
 	out := s.starts[t.Fold]
-	if len(t.Fold) > shortestCompound {
+	if len(t.Fold) > maxSimpleWord {
 		out |= s.heads[NumberHead(t.Fold)]
 	}
 	if !t.Is(tokenize.FormDigits | tokenize.FormMixed) {
 		return out
 	}
 	weights := d.Languages.At(i)
-	for n := range s.tongues {
+	for n := range s.languages {
 		if weights.Likely(n) {
 			out |= 1 << n
 		}
@@ -187,8 +187,8 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	return out | s.starts[d.fold(i+1)]
 }
 
-// shortestCompound is the maximum length of a word that is no compound.
-const shortestCompound = 5
+// maxSimpleWord is the maximum length of a word that is no compound.
+const maxSimpleWord = 5
 
 // Doc is a message with its tokens and chunks.
 type Doc struct {
@@ -197,42 +197,42 @@ type Doc struct {
 	Chunks []Chunk
 	// Languages holds the detected language of each sentence.
 	Languages lexicon.LanguageMix
-	// said holds the tokens with the text before them.
-	said []said
+	// spaced holds the tokens with the text before them.
+	spaced []spacedToken
 	// readers caches the readers of the last scan.
 	readers []*reader
 	// chunkOf holds the chunk index of each token.
 	chunkOf []int
 }
 
-// said is a token with the text before it. The dot of an ordinal does not set parted.
-type said struct {
+// spacedToken is a token with the text before it. The dot of an ordinal does not set parted.
+type spacedToken struct {
 	word   lexicon.Word
 	gap    string
 	parted bool
 }
 
-func (s said) Spelling() lexicon.Word { return s.word }
-func (s said) Parted() bool           { return s.parted }
-func (s said) Gap() string            { return s.gap }
+func (s spacedToken) Spelling() lexicon.Word { return s.word }
+func (s spacedToken) Parted() bool           { return s.parted }
+func (s spacedToken) Gap() string            { return s.gap }
 
 // NewDoc returns a document for a message whose language is detected.
 func NewDoc(src string, tokens []tokenize.Token) *Doc { return NewDocIn(src, tokens, nil) }
 
 // NewDocIn returns a document for a message of a user with a language preference.
 func NewDocIn(src string, tokens []tokenize.Token, prior lexicon.Weights) *Doc {
-	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
+	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), spaced: make([]spacedToken, len(tokens))}
 	d.Languages = lexicon.DetectLanguages(lexicon.Shipped(), tokens, prior)
 	d.respell()
 	for i, t := range tokens {
-		d.said[i] = said{word: t.Word, parted: t.Break}
+		d.spaced[i] = spacedToken{word: t.Word, parted: t.Break}
 		if i == 0 {
 			continue
 		}
 		gap := src[tokens[i-1].End:t.Start]
-		d.said[i].gap = gap
+		d.spaced[i].gap = gap
 		if before := tokens[i-1]; t.Break && (strings.TrimSpace(gap) == "." || strings.TrimSpace(gap) == "°") && before.Is(tokenize.FormDigits) && before.End-before.Start <= 2 {
-			d.said[i].parted = false
+			d.spaced[i].parted = false
 		}
 	}
 	d.Chunks = chunks(src, tokens)
@@ -297,10 +297,10 @@ func (s *Scanner) readers(d *Doc, now time.Time) []*reader {
 	if len(d.readers) > 0 && d.readers[0].now.Equal(now) && d.readers[0].now.Location() == now.Location() {
 		return d.readers
 	}
-	room := make([]reader, len(s.tongues))
-	d.readers = make([]*reader, len(s.tongues))
-	for n, t := range s.tongues {
-		room[n] = reader{s: s, tongue: t, d: d, now: now, today: dayStart(now)}
+	room := make([]reader, len(s.languages))
+	d.readers = make([]*reader, len(s.languages))
+	for n, t := range s.languages {
+		room[n] = reader{s: s, language: t, d: d, now: now, today: dayStart(now)}
 		d.readers[n] = &room[n]
 	}
 	return d.readers

@@ -13,7 +13,7 @@ import (
 func named(t tokenize.Token) bool { return t.Is(tokenize.FormTitle) }
 
 // number reads a number at token i: digits with signs and units, or words.
-func (s *Scanner) number(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+func (s *Scanner) number(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	if e, ok := s.half(d, readers, i, starting); ok {
 		return e, true
 	}
@@ -45,7 +45,7 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 		if found && !weights.Likely(n) {
 			break
 		}
-		e, ok := parseNumber(grouped(d, c, readers[n]), &readers[n].tongue.data.Numbers)
+		e, ok := parseNumber(grouped(d, c, readers[n]), &readers[n].language.data.Numbers)
 		switch {
 		case !ok:
 		case !found:
@@ -64,7 +64,7 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 // grouped joins groups of three digits separated by spaces, for a language that writes so: "1
 // 500".
 func grouped(d *Doc, c Chunk, r *reader) Chunk {
-	if r.tongue.data.Numbers.Group != " " || len(c.Text) > 3 || strings.ContainsFunc(c.Text, func(x rune) bool { return !unicode.IsDigit(x) }) {
+	if r.language.data.Numbers.Group != " " || len(c.Text) > 3 || strings.ContainsFunc(c.Text, func(x rune) bool { return !unicode.IsDigit(x) }) {
 		return c
 	}
 	out := c
@@ -168,7 +168,7 @@ func (s *Scanner) signed(d *Doc, readers []*reader, i int) (Entity, bool) {
 	if !ok || !strings.Contains(c.Text, "$") {
 		return Entity{}, false
 	}
-	return parseNumber(c, &readers[d.Languages.At(i).Best()].tongue.data.Numbers)
+	return parseNumber(c, &readers[d.Languages.At(i).Best()].language.data.Numbers)
 }
 
 func cutMagnitude(s string) (rest string, factor float64) {
@@ -271,7 +271,7 @@ func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 		return Entity{}, false
 	}
 	main := readers[d.Languages.At(c.First).Best()]
-	n, ok := parseDigits(c.Text[:cut], &main.tongue.data.Numbers)
+	n, ok := parseDigits(c.Text[:cut], &main.language.data.Numbers)
 	if !ok {
 		return Entity{}, false
 	}
@@ -311,7 +311,7 @@ func hemisphere(d *Doc, e Entity) Entity {
 
 // ordinalEnding reports whether a text is the ending of an ordinal such as 1st, 2nd, 3rd or 4th.
 func (s *Scanner) ordinalEnding(ending string) bool {
-	for _, t := range s.tongues {
+	for _, t := range s.languages {
 		for _, e := range t.num.Endings {
 			if len(e) > 1 && e == ending {
 				return true

@@ -77,7 +77,7 @@ func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, e
 		first, last, end, bare, ok = readers[n].period(i)
 		lone := end == i && !bare // "month" in "the end of the month" is no period by itself
 		short := bare && len(d.fold(i)) <= shortMonth && !named(d.Tokens[i])
-		if ok && !lone && !short && readers[n].admitted(weights, i, end+1) {
+		if ok && !lone && !short && readers[n].inLanguage(weights, i, end+1) {
 			return first, last, end, bare, true
 		}
 	}

@@ -34,7 +34,7 @@ type captures struct {
 // reader reads the values of one message in one language.
 type reader struct {
 	s          *Scanner
-	tongue     *tongue
+	language   *language
 	d          *Doc
 	now, today time.Time
 	c          captures
@@ -75,7 +75,7 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 			give(at + width)
 		}
 	case "month":
-		if month, ok := r.tongue.months[r.fold(at)]; ok && r.c.nm < 2 {
+		if month, ok := r.language.months[r.fold(at)]; ok && r.c.nm < 2 {
 			r.c.months[r.c.nm] = month
 			r.c.nm++
 			give(at + 1)
@@ -94,10 +94,10 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 	case "n":
 		r.fillNumber(at, give)
 	case "unit":
-		if unit, ok := r.tongue.units[r.fold(at)]; ok {
+		if unit, ok := r.language.units[r.fold(at)]; ok {
 			r.c.unit = unit
 			give(at + 1)
-		} else if span, ok := r.tongue.spans[r.fold(at)]; ok {
+		} else if span, ok := r.language.spans[r.fold(at)]; ok {
 			r.c.unit, r.c.number.Number = span.Unit, r.c.number.Number*span.Number
 			give(at + 1)
 		}
@@ -131,7 +131,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 			give(end + 1)
 		}
 	case "hour", "hour_h":
-		if slot == "hour_h" && (!r.d.Tokens[at].Is(tokenize.FormMixed) || !r.tongue.data.Times.H) {
+		if slot == "hour_h" && (!r.d.Tokens[at].Is(tokenize.FormMixed) || !r.language.data.Times.H) {
 			return
 		}
 		if hour, width, spelled, ok := r.hour(at); ok {
@@ -154,7 +154,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 
 // day reads a day of the month: 7, 7th, "seventh", or "seven" unless an ordinal is required.
 func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
-	if v, width, ok := r.tongue.num.Ordinal(r.fold, at); ok && v <= 31 {
+	if v, width, ok := r.language.num.Ordinal(r.fold, at); ok && v <= 31 {
 		return v, width, true
 	}
 	if day, marked, ok := r.dayDigits(at); ok {
@@ -176,7 +176,7 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	}
 	t := r.d.Tokens[at]
 	digits := t.Fold
-	for _, ending := range r.tongue.num.Endings {
+	for _, ending := range r.language.num.Endings {
 		if before, found := strings.CutSuffix(t.Fold, lexicon.Fold(ending)); found && before != "" {
 			digits, marked = before, true
 			break
@@ -186,7 +186,7 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	if err != nil || len(digits) > 2 || day < 1 || day > 31 || r.partOfCode(at) {
 		return 0, false, false
 	}
-	if behind := r.d.Src[t.End:]; strings.HasPrefix(behind, "°") || strings.HasPrefix(behind, "º") || strings.HasPrefix(behind, "ª") || r.tongue.data.Numbers.OrdinalDot && dotBehind(behind) {
+	if behind := r.d.Src[t.End:]; strings.HasPrefix(behind, "°") || strings.HasPrefix(behind, "º") || strings.HasPrefix(behind, "ª") || r.language.data.Numbers.OrdinalDot && dotBehind(behind) {
 		marked = true
 	}
 	return day, marked, true
@@ -208,16 +208,16 @@ func (r *reader) partOfCode(at int) bool {
 }
 
 func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok bool) {
-	if r.tongue.num.Paired(r.fold(at)) {
-		if day, ok := r.tongue.days[r.fold(at)+" "+r.fold(at+1)]; ok {
+	if r.language.num.Paired(r.fold(at)) {
+		if day, ok := r.language.days[r.fold(at)+" "+r.fold(at+1)]; ok {
 			return day, 2, true
 		}
 	}
 	if slot == "announced" {
-		day, ok = r.tongue.announced[r.fold(at)]
-		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.said[at+1].word.In(r.tongue.index, lexicon.Value))
+		day, ok = r.language.announced[r.fold(at)]
+		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.spaced[at+1].word.In(r.language.index, lexicon.Value))
 	}
-	day, ok = r.tongue.days[r.fold(at)]
+	day, ok = r.language.days[r.fold(at)]
 	return day, 1, ok
 }
 
@@ -227,7 +227,7 @@ func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 		return 0, 0, false, false // part of a time such as 10:30
 	}
 	digits := strings.TrimSuffix(r.fold(at), "h")
-	if digits != r.fold(at) && !r.tongue.data.Times.H {
+	if digits != r.fold(at) && !r.language.data.Times.H {
 		return 0, 0, false, false
 	}
 	if hour, err := strconv.Atoi(digits); err == nil {
@@ -249,7 +249,7 @@ func (r *reader) stops(i int) bool {
 		return false
 	}
 	t := r.d.Tokens[i]
-	if _, unit := r.tongue.units[t.Fold]; unit || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+	if _, unit := r.language.units[t.Fold]; unit || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 		return false
 	}
 	return t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Pronoun)
@@ -288,7 +288,7 @@ func (r *reader) pointsAt(at int) []reading {
 		out = append(out, best)
 	}
 	if c, ok := r.d.ChunkAt(at); ok {
-		if e, ok := numericDate(c, r.now, r.tongue.data.Dates.Order, r.tongue.data.Dates.Dotted); ok && (len(out) == 0 || e.Last >= out[0].end) {
+		if e, ok := numericDate(c, r.now, r.language.data.Dates.Order, r.language.data.Dates.Dotted); ok && (len(out) == 0 || e.Last >= out[0].end) {
 			out = []reading{{a: e, end: e.Last + 1}}
 		}
 	}
@@ -304,24 +304,24 @@ func (r *reader) best(at int) (reading, bool) {
 		return best, false
 	}
 	try := func(k int) {
-		rule := &r.tongue.rules[k]
+		rule := &r.language.rules[k]
 		if !r.classes[rule.class] {
 			return
 		}
 		saved := r.c
 		r.c = captures{from: -1, second: -1}
-		lexicon.Walk(rule.form, r.d.said, at, r, func(end int) {
-			if out, ok := r.made(rule, at, end); ok && (!found || out.end > best.end) {
+		lexicon.Walk(rule.form, r.d.spaced, at, r, func(end int) {
+			if out, ok := r.build(rule, at, end); ok && (!found || out.end > best.end) {
 				best, found = out, true
 			}
 		})
 		r.c = saved
 	}
-	for _, k := range r.tongue.byWord[r.fold(at)] {
+	for _, k := range r.language.byWord[r.fold(at)] {
 		try(k)
 	}
 	for _, slot := range slots() {
-		rules := r.tongue.bySlot[slot]
+		rules := r.language.bySlot[slot]
 		if len(rules) > 0 && r.begins(slot, at) {
 			for _, k := range rules {
 				try(k)
@@ -331,8 +331,8 @@ func (r *reader) best(at int) (reading, bool) {
 	return best, found
 }
 
-// made builds the value of a form that matches up to end.
-func (r *reader) made(rule *rule, at, end int) (reading, bool) {
+// build builds the value of a form that matches up to end.
+func (r *reader) build(rule *rule, at, end int) (reading, bool) {
 	saved := r.c
 	defer func() { r.c = saved }()
 	if rule.class <= rangeRule && r.c.nm > 0 && r.c.year == 0 {
@@ -372,8 +372,8 @@ func (r *reader) secondFrom() int {
 // withYear adds the year behind a date.
 func (r *reader) withYear(end int) int {
 	last := end
-	for _, f := range r.tongue.year {
-		lexicon.Walk(f, r.d.said, end, r, func(next int) {
+	for _, f := range r.language.year {
+		lexicon.Walk(f, r.d.spaced, end, r, func(next int) {
 			if next > last {
 				last = next
 				year, _ := yearOf(r.fold(next - 1))
@@ -394,13 +394,13 @@ func (r *reader) begins(slot string, at int) bool {
 		_, _, ok := r.dayName(at, slot)
 		return ok
 	case "month":
-		_, ok := r.tongue.months[r.fold(at)]
+		_, ok := r.language.months[r.fold(at)]
 		return ok
 	case "point":
 		return len(r.pointsAt(at)) > 0
 	case "unit":
-		_, ok := r.tongue.units[r.fold(at)]
+		_, ok := r.language.units[r.fold(at)]
 		return ok
 	}
-	return r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed) || r.tongue.num.MayBegin(r.fold(at))
+	return r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed) || r.language.num.MayBegin(r.fold(at))
 }

@@ -37,7 +37,7 @@ type ruleList struct {
 	rule  rule
 }
 
-func (t *tongue) ruleLists() []ruleList {
+func (t *language) ruleLists() []ruleList {
 	d, c := &t.data.Dates, &t.data.Times
 	day := func(forms []string, bare bool, f func(*reader, *captures) (Entity, bool)) ruleList {
 		return ruleList{forms, rule{class: dayRule, bare: bare, make: single(f)}}
@@ -156,7 +156,7 @@ func comingWeekday(r *reader, c *captures) (Entity, bool) {
 // current week.
 func nextWeekday(r *reader, c *captures) (Entity, bool) {
 	e, ok := comingWeekday(r, c)
-	e.Doubt = r.tongue.data.Dates.DoubtfulNext && isoDay(c.weekday) > isoDay(r.today.Weekday())
+	e.Doubt = r.language.data.Dates.DoubtfulNext && isoDay(c.weekday) > isoDay(r.today.Weekday())
 	return e, ok
 }
 
@@ -165,8 +165,8 @@ func lastWeekday(r *reader, c *captures) (Entity, bool) {
 	return Entity{Kind: Date, Time: r.today.AddDate(0, 0, -back), P: 0.85}, !r.now.IsZero()
 }
 
-// farthest is the maximum distance of a date in units.
-const farthest = 36500
+// maxDistance is the maximum distance of a date in units.
+const maxDistance = 36500
 
 // distance reads "in 3 days" and "3 days ago".
 func distance(sign int) func(*reader, *captures) (Entity, bool) {
@@ -183,7 +183,7 @@ func distance(sign int) func(*reader, *captures) (Entity, bool) {
 
 func (r *reader) moved(from time.Time, c *captures, sign int) (Entity, bool) {
 	n := c.number.Number
-	if c.number.Doubt || n != math.Trunc(n) || math.Abs(n) > farthest {
+	if c.number.Doubt || n != math.Trunc(n) || math.Abs(n) > maxDistance {
 		return Entity{}, false
 	}
 	t, ok := move(from, c.unit, sign*int(n))
@@ -285,7 +285,7 @@ func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 		b.Time = b.Time.AddDate(0, 0, 7)
 	case b.yearless && a.yearless:
 		b.Time = b.Time.AddDate(1, 0, 0)
-		b.Doubt = b.Time.Sub(a.Time) > longestTurn
+		b.Doubt = b.Time.Sub(a.Time) > maxYearTurn
 	}
 	return edges(a, b)
 }
@@ -301,9 +301,9 @@ func inYearOf(a Entity, last time.Time) Entity {
 	return a
 }
 
-// longestTurn is the maximum length of a range over the end of a year: "31 December to 24
+// maxYearTurn is the maximum length of a range over the end of a year: "31 December to 24
 // December" is a mistake.
-const longestTurn = 300 * 24 * time.Hour
+const maxYearTurn = 300 * 24 * time.Hour
 
 func edges(a, b Entity) (Entity, Entity, bool) {
 	a.Edge, b.Edge = Start, End
@@ -333,13 +333,13 @@ func onHour(hours, minutes int) func(*reader, *captures) (Entity, bool) {
 	}
 }
 
-// earliest is the first hour that means the morning without a half of the day.
-const earliest = 7
+// firstMorningHour is the first hour that means the morning without a half of the day.
+const firstMorningHour = 7
 
 // onSpokenHour reads "alle 9".
 func onSpokenHour(r *reader, c *captures) (Entity, bool) {
 	e, ok := onHour(0, 0)(r, c)
-	e.Doubt = e.Doubt || c.hour > 0 && c.hour < earliest
+	e.Doubt = e.Doubt || c.hour > 0 && c.hour < firstMorningHour
 	return e, ok
 }
 

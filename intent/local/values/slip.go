@@ -7,14 +7,14 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// shortestCalendar is the minimum length of a calendar word that is matched with a misspelling.
-const shortestCalendar = 6
+// minMisspelledLength is the minimum length of a calendar word that is matched with a misspelling.
+const minMisspelledLength = 6
 
 // calendarWords holds the long calendar words by language.
 var calendarWords = sync.OnceValue(func() [][]string {
 	var out [][]string
 	for _, l := range lexicon.Shipped().Languages {
-		out = append(out, l.CalendarWords(shortestCalendar))
+		out = append(out, l.CalendarWords(minMisspelledLength))
 	}
 	return out
 })
@@ -23,7 +23,7 @@ var calendarWords = sync.OnceValue(func() [][]string {
 // "tomorrwo", "sunnday". Names are excluded, such as "Augusto" without a number beside it.
 func (d *Doc) respell() {
 	for i, t := range d.Tokens {
-		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
+		if len(t.Fold) < minMisspelledLength || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
 			continue
 		}
 		near, many := "", false

@@ -9,7 +9,7 @@ import (
 )
 
 // days returns the dates and times in words at a token, except inside a title.
-func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Entity {
+func (s *Scanner) days(d *Doc, readers []*reader, i int, starting languageSet) []Entity {
 	found := s.spoken(d, readers, i, starting)
 	if len(found) == 1 && inTitle(d, found[0]) {
 		return nil
@@ -19,7 +19,7 @@ func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Ent
 
 // spoken reads dates and times in words at a token, in all possible languages. If two languages
 // differ, the value is doubtful.
-func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []Entity {
+func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting languageSet) []Entity {
 	weights := d.Languages.At(i)
 	best, weight := reading{}, -1.0
 	var others []reading
@@ -28,7 +28,7 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 			continue
 		}
 		out, ok := r.spokenAt(i)
-		if !ok || !r.admitted(weights, i, out.end) {
+		if !ok || !r.inLanguage(weights, i, out.end) {
 			continue
 		}
 		switch w := weights[n]; {
@@ -87,15 +87,15 @@ func same(a, b reading) bool {
 	return a.a.Kind == b.a.Kind && a.a.Time.Equal(b.a.Time) && a.pair == b.pair && a.b.Time.Equal(b.b.Time)
 }
 
-// admitted reports whether the tokens up to end may be in the reader's language: it is likely, or
+// inLanguage reports whether the tokens up to end may be in the reader's language: it is likely, or
 // the likely languages have none of these words.
-func (r *reader) admitted(weights lexicon.Weights, at, end int) bool {
-	if weights.Likely(r.tongue.index) {
+func (r *reader) inLanguage(weights lexicon.Weights, at, end int) bool {
+	if weights.Likely(r.language.index) {
 		return true
 	}
-	for i := at; i < end && i < len(r.d.said); i++ {
+	for i := at; i < end && i < len(r.d.spaced); i++ {
 		for n := range weights {
-			if weights.Likely(n) && r.d.said[i].word.KnownIn(n) {
+			if weights.Likely(n) && r.d.spaced[i].word.KnownIn(n) {
 				return false
 			}
 		}
@@ -111,8 +111,8 @@ func (r *reader) spokenAt(i int) (reading, bool) {
 	if ok && best.a.Kind == Clock && !best.pair {
 		best = r.withHalf(best)
 	}
-	for _, f := range r.tongue.none {
-		lexicon.Walk(f, r.d.said, i, r, func(end int) {
+	for _, f := range r.language.none {
+		lexicon.Walk(f, r.d.spaced, i, r, func(end int) {
 			if !ok || end >= best.end {
 				best, ok = reading{a: Entity{Kind: None, First: i, Last: end - 1}, end: end}, true
 			}
@@ -137,8 +137,8 @@ func (r *reader) withHalf(t reading) reading {
 		}
 		return false
 	}
-	_ = half(r.tongue.morning, func(hour int) int { return hour % noon }) ||
-		half(r.tongue.later, func(hour int) int { return hour%noon + noon })
+	_ = half(r.language.morning, func(hour int) int { return hour % noon }) ||
+		half(r.language.later, func(hour int) int { return hour%noon + noon })
 	return t
 }
 
@@ -192,8 +192,8 @@ func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 		if c, ok := r.clock(behind); ok && c.Last > best.Last {
 			best = joinClock(e, c)
 		}
-		for _, f := range r.tongue.at {
-			lexicon.Walk(f, d.said, behind, r, func(next int) {
+		for _, f := range r.language.at {
+			lexicon.Walk(f, d.spaced, behind, r, func(next int) {
 				if c, ok := r.clock(next); ok && c.Last > best.Last {
 					best = joinClock(e, c)
 				}

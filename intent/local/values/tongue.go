@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// tongue is a language compiled for reading values.
-type tongue struct {
+// language is a language compiled for reading values.
+type language struct {
 	index  int
 	data   *lexicon.Language
 	num    *NumberWords
@@ -43,9 +43,9 @@ func slots() []string {
 	return []string{"n", "unit", "day", "nth", "month", "year", "weekday", "announced", "point", "period", "hour", "hour_h", "minute", "clock"}
 }
 
-func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
+func newTongue(index int, x *lexicon.Lexica) (*language, error) {
 	data := x.Languages[index]
-	t := &tongue{
+	t := &language{
 		index: index, data: data, months: map[string]time.Month{}, days: map[string]time.Weekday{}, announced: map[string]time.Weekday{},
 		spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
 	}
@@ -77,7 +77,7 @@ func names(l *lexicon.Language, list string, yield func(i int, name string)) {
 }
 
 // forms compiles the phrases.
-func (t *tongue) forms(x *lexicon.Lexica) error {
+func (t *language) forms(x *lexicon.Lexica) error {
 	n, d, c := &t.data.Numbers, &t.data.Dates, &t.data.Times
 	for _, list := range []struct {
 		into *[]lexicon.Form
@@ -118,7 +118,7 @@ func (t *tongue) forms(x *lexicon.Lexica) error {
 }
 
 // periods parses "fortnight 2 week".
-func (t *tongue) periods(list string) error {
+func (t *language) periods(list string) error {
 	fields := strings.Fields(list)
 	if len(fields)%3 != 0 {
 		return fmt.Errorf("spans: %q are no triples", list)
@@ -134,7 +134,7 @@ func (t *tongue) periods(list string) error {
 }
 
 // counted compiles the phrases with a leading value: "1 tomorrow" and "12-25 christmas".
-func (t *tongue) counted(x *lexicon.Lexica) error {
+func (t *language) counted(x *lexicon.Lexica) error {
 	for _, line := range t.data.Dates.Near {
 		var days int
 		count, say, _ := strings.Cut(line, " ")
@@ -159,7 +159,7 @@ func (t *tongue) counted(x *lexicon.Lexica) error {
 }
 
 // spelled adds the alternative spelling of each word to a form.
-func (t *tongue) spelled(say string) string {
+func (t *language) spelled(say string) string {
 	places := strings.Fields(say)
 	for i, p := range places {
 		if other := t.data.Respelled.Replace(p); other != p {
@@ -173,7 +173,7 @@ func (t *tongue) spelled(say string) string {
 	return strings.Join(places, " ")
 }
 
-func (t *tongue) add(x *lexicon.Lexica, say string, r rule) error {
+func (t *language) add(x *lexicon.Lexica, say string, r rule) error {
 	f, err := lexicon.NewForm(t.spelled(say), slots())
 	if err != nil {
 		return err
