@@ -55,8 +55,8 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	return &y, nil
 }
 
-// maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to the
-// shipped ones.
+// maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to
+// the shipped ones.
 const maxAcceptLoss = 0.03
 
 // fitOwn fits the weights to the observations of a catalog. Two-fold cross-validation checks them:

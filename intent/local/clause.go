@@ -31,8 +31,8 @@ const clearAlone = 0.6
 // heldConfidence is the maximum confidence of a write that the message does not plainly ask for.
 const heldConfidence = 0.6
 
-// notConfidence is the maximum confidence of a capability if the text is more similar to a hard
-// negative than to an example; notLikeness is the minimum similarity for that.
+// hardNegativeConfidence is the maximum confidence of a capability if the text is more similar to
+// a hard negative than to an example; hardNegativeSimilarity is the minimum similarity for that.
 const (
 	hardNegativeConfidence = 0.3
 	hardNegativeSimilarity = 0.5
@@ -133,8 +133,8 @@ func onlyTime(s *sentenceReader, p *part) bool {
 	return true
 }
 
-// readAsWhole reads a part that only gives a time as the best candidate of the whole message, since a
-// statement beside it says what is wanted.
+// readAsWhole reads a part that only gives a time as the best candidate of the whole message,
+// since a statement beside it says what is wanted.
 func readAsWhole(s *sentenceReader, p *part) {
 	whole := &part{to: len(s.m.Tokens)}
 	best := s.weighed(whole, s.rate(whole))
@@ -157,8 +157,8 @@ func (s *sentenceReader) divide() []*part {
 	return s.best()
 }
 
-// askingSegments removes what asks for nothing from the segments: courtesy at their ends, reasons and
-// statements. If nothing remains, it keeps the whole message.
+// askingSegments removes what asks for nothing from the segments: courtesy at their ends, reasons
+// and statements. If nothing remains, it keeps the whole message.
 func (s *sentenceReader) askingSegments(pieces []slots.Segment) []slots.Segment {
 	silent := s.said.Silent()
 	for i := range silent { // courtesy in the middle: "cancel, please, the leave" is one request
@@ -187,8 +187,8 @@ func (s *sentenceReader) askingSegments(pieces []slots.Segment) []slots.Segment 
 	return out
 }
 
-// readFunctionWords reads a message of function words only, such as "where are you from". It is a request only
-// if an example consists of such words.
+// readFunctionWords reads a message of function words only, such as "where are you from". It is a
+// request only if an example consists of such words.
 func (s *sentenceReader) readFunctionWords() []*part {
 	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
@@ -266,8 +266,8 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	return max(v, 0)
 }
 
-// separateCommands reports whether a run holds two separate requests: a main clause behind a clause such
-// as "before you …", or commands of different kinds of which one is a write.
+// separateCommands reports whether a run holds two separate requests: a main clause behind a
+// clause such as "before you …", or commands of different kinds of which one is a write.
 func (s *sentenceReader) separateCommands(first, last int) bool {
 	kin := s.verbKinds(first)
 	for k := first + 1; k <= last; k++ {
@@ -286,8 +286,8 @@ func (s *sentenceReader) separateCommands(first, last int) bool {
 	return false
 }
 
-// separateQuestions reports whether a run holds two complete questions: "price of Apple and my alerts". Two
-// objects of one capability, such as "flights and fares", are one.
+// separateQuestions reports whether a run holds two complete questions: "price of Apple and my
+// alerts". Two objects of one capability, such as "flights and fares", are one.
 func (s *sentenceReader) separateQuestions(first, last int) bool {
 	alone := func(p *part) bool {
 		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.hasRequestWord(p) || s.verbKinds(p.first) != 0)

@@ -215,8 +215,8 @@ func (m *embeddings) compare(hits []hit, means []float32) {
 	}
 }
 
-// withEmbeddings returns a copy of a trained index with embeddings. The cache must contain all texts.
-// weights are the trained vectors, or nil to train them.
+// withEmbeddings returns a copy of a trained index with embeddings. The cache must contain all
+// texts. weights are the trained vectors, or nil to train them.
 func withEmbeddings(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
 	capabilities := make([][]retrieve.Sentence, len(x.caps))
 	for i, c := range x.caps {

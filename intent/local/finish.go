@@ -46,20 +46,21 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	return out
 }
 
-// maxRivalShare is the maximum confidence of the other candidates relative to one that is accepted by
-// embedding similarity.
+// maxRivalShare is the maximum confidence of the other candidates relative to one that is accepted
+// by embedding similarity.
 const maxRivalShare = 0.34
 
-// minForeignConfidence and farAheadOf are the minimum confidence and the maximum relative confidence of
-// the others for a message in a language that no domain supports.
+// minForeignConfidence and maxForeignRivalShare are the minimum confidence and the maximum
+// relative confidence of the others for a message in a language that no domain supports.
 const minForeignConfidence, maxForeignRivalShare = 0.2, 0.1
 
 // clearScore is the minimum score of an unambiguous candidate, clearLead its minimum relative lead
 // over all others.
 const clearScore, clearLead = 2.1, 0.15
 
-// acceptByEmbedding accepts a read with too few known words if it is by far the nearest by embedding and all
-// required parameters are set. Candidates that are held back do not count as near.
+// acceptByEmbedding accepts a read with too few known words if it is by far the nearest by
+// embedding and all required parameters are set. Candidates that are held back do not count as
+// near.
 func (j judgement) acceptByEmbedding(p *part) {
 	if !j.s.crossLingual.encoded || p.refused || len(p.candidates) == 0 {
 		return
@@ -287,8 +288,8 @@ func (j judgement) named(p *part) bool {
 	return true
 }
 
-// extendNames extends values by the rest of a name: the words right behind a free-text value, or behind a
-// word such as "as".
+// extendNames extends values by the rest of a name: the words right behind a free-text value, or
+// behind a word such as "as".
 func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
@@ -464,8 +465,8 @@ func (j judgement) complete(p *part) {
 	j.fillMentioned(p, best, set)
 }
 
-// extendVerbatim extends a verbatim parameter by the statements beside the request, unless one of them is
-// a retraction.
+// extendVerbatim extends a verbatim parameter by the statements beside the request, unless one of
+// them is a retraction.
 func (j judgement) extendVerbatim(p *part, best *Candidate, set *slots.Set, name string) {
 	if j.retracts() {
 		best.Held, best.Note = true, modality.Retracted.Note()

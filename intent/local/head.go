@@ -52,15 +52,16 @@ func lookedUp(c *indexed, param string) bool {
 	return flow != nil && slices.ContainsFunc(flow.Pre, func(step contracts.PreStep) bool { return step.Param == param })
 }
 
-// sendsMessage reports whether a capability sends a message, and the text begins with a verb of telling
-// and contains the message.
+// sendsMessage reports whether a capability sends a message, and the text begins with a verb of
+// telling and contains the message.
 func (s *sentenceReader) sendsMessage(c *indexed, run slots.Range, f slots.Filled) bool {
 	return c.entry.Policy.SideEffectClass.Writes() && c.kinds&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0 && slots.OnlyTells(s.x.set(c), s.m, run, f)
 }
 
-// raiseIncomplete raises the confidence of the only candidate that matches both the verb and its object,
-// if a required parameter is missing. No example shows such a request, and the result is only a
-// question for the parameter. A verb of the same kind is enough. Unread words cancel the raise.
+// raiseIncomplete raises the confidence of the only candidate that matches both the verb and its
+// object, if a required parameter is missing. No example shows such a request, and the result is
+// only a question for the parameter. A verb of the same kind is enough. Unread words cancel the
+// raise.
 func (s *sentenceReader) raiseIncomplete(p *part) {
 	tokens := s.m.Tokens[p.from:p.to]
 	root, object, kin := modality.CommandRoot(s.x.tools.Lexicon, tokens), modality.CommandObject(s.x.tools.Lexicon, tokens), s.verbKinds(p.first)

@@ -132,8 +132,8 @@ func (x *Index) Provisional() bool { return x.provisional }
 // Size returns the number of routable capabilities.
 func (x *Index) Size() int { return len(x.refs) }
 
-// exactMatches returns the capabilities with an example or a name that equals the text, or else the only
-// one that equals it except for quotations.
+// exactMatches returns the capabilities with an example or a name that equals the text, or else
+// the only one that equals it except for quotations.
 func (x *Index) exactMatches(tokens []tokenize.Token) []int32 {
 	if all := x.exact[tokenize.Normal(tokens)]; len(all) > 0 {
 		return all

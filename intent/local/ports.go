@@ -90,11 +90,11 @@ type Candidate struct {
 	excepted bool
 	// unknown is set if the command has words that the capability does not know.
 	unknown bool
-	// unreadForeign is set in a language that the domain does not support, if an unread word may select an
-	// enum value.
+	// unreadForeign is set in a language that the domain does not support, if an unread word may
+	// select an enum value.
 	unreadForeign bool
-	// fromStatement is set if a required value comes from a statement beside the request ("Ana is ill"), or
-	// an unambiguous value does.
+	// fromStatement is set if a required value comes from a statement beside the request ("Ana is
+	// ill"), or an unambiguous value does.
 	fromStatement bool
 	// stated lists the parameters whose value comes from a statement beside the request.
 	stated []string
@@ -109,6 +109,7 @@ type Candidate struct {
 	begins    bool // the clause begins with a verb of its examples
 	informs   bool // the clause begins with a verb of telling or sending
 	gives     bool // it provides what the clause asks for
-	// confidenceIfUnread is the confidence if words of the clause are unread; 0 if that makes no difference.
+	// confidenceIfUnread is the confidence if words of the clause are unread; 0 if that makes no
+	// difference.
 	confidenceIfUnread float64
 }

@@ -298,8 +298,8 @@ func setClaims(x *Index, hits []hit, tokens []tokenize.Token) {
 	}
 }
 
-// dropOtherObjects removes the claim of hits with the right verb but another object, if some hit has both:
-// "delete the chatflow" deletes none of its messages.
+// dropOtherObjects removes the claim of hits with the right verb but another object, if some hit
+// has both: "delete the chatflow" deletes none of its messages.
 func dropOtherObjects(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
 	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.actions.DoneTo(object) }) {
 		return

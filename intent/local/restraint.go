@@ -149,9 +149,9 @@ func (r restraint) isVerbOfOther(of *indexed, stem string) bool {
 	})
 }
 
-// lowerOtherAction lowers reads if the text begins with a verb of another action: "buy shares of Acme" asks
-// for no price. A write that matches the verb of another capability is asked about: "reserve
-// R-204" cancels no reservation.
+// lowerOtherAction lowers reads if the text begins with a verb of another action: "buy shares of
+// Acme" asks for no price. A write that matches the verb of another capability is asked about:
+// "reserve R-204" cancels no reservation.
 func (r restraint) lowerOtherAction(p *part) {
 	kin := r.s.verbKinds(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
@@ -172,8 +172,8 @@ func (r restraint) lowerOtherAction(p *part) {
 	}
 }
 
-// lowerSideEffect lowers capabilities for which notifying is only a side effect: "let the guest know"
-// cancels nothing.
+// lowerSideEffect lowers capabilities for which notifying is only a side effect: "let the guest
+// know" cancels nothing.
 func (r restraint) lowerSideEffect(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
@@ -187,8 +187,8 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// lowerUnwanted lowers writes that do not provide what the user needs: a wish for information changes
-// nothing. It lowers reads if a write provides it and all its required parameters are set.
+// lowerUnwanted lowers writes that do not provide what the user needs: a wish for information
+// changes nothing. It lowers reads if a write provides it and all its required parameters are set.
 func (r restraint) lowerUnwanted(p *part) {
 	if r.s.wanted(p) == 0 {
 		return
@@ -209,8 +209,8 @@ func (r restraint) lowerUnwanted(p *part) {
 	}
 }
 
-// holdWithoutVerb asks about a write if the text has no verb and only names existing things: "the diet of
-// Luna" may be a question.
+// holdWithoutVerb asks about a write if the text has no verb and only names existing things: "the
+// diet of Luna" may be a question.
 func (r restraint) holdWithoutVerb(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// fillFromStatement fills missing parameters of the only request from a statement beside it: "Ana is ill. Book
-// sick leave from Monday".
+// fillFromStatement fills missing parameters of the only request from a statement beside it: "Ana
+// is ill. Book sick leave from Monday".
 func (j judgement) fillFromStatement(set *slots.Set, best *Candidate, beside slots.Range) {
 	open := slices.Concat(best.Missing, slots.NewRequestWords(set).OpenKinds(best.Parameters))
 	if len(open) == 0 || beside.From >= beside.To {
@@ -30,8 +30,8 @@ func (j judgement) fillFromStatement(set *slots.Set, best *Candidate, beside slo
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
-// preferReferent moves a candidate to the front that can use the referent of a pronoun from a statement
-// before the request: "al-1 is of no use, delete it".
+// preferReferent moves a candidate to the front that can use the referent of a pronoun from a
+// statement before the request: "al-1 is of no use, delete it".
 func (j judgement) preferReferent(p *part) {
 	best := &p.candidates[0]
 	if !j.alone || p.from == 0 || len(best.Missing) == 0 || j.pointer(p, best) < 0 {
@@ -61,8 +61,8 @@ func (j judgement) preferReferent(p *part) {
 	sortCandidates(p.candidates)
 }
 
-// fillStated fills parameters with unambiguous values from statements beside a request: "sign up Ana,
-// her address is …". It skips denied and hypothetical statements.
+// fillStated fills parameters with unambiguous values from statements beside a request: "sign up
+// Ana, her address is …". It skips denied and hypothetical statements.
 func (j judgement) fillStated(p *part, best *Candidate, set *slots.Set, m *slots.Message) {
 	since, until := p.since, p.until
 	if j.alone {

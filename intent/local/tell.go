@@ -49,17 +49,17 @@ func ids(intents []contracts.Intent) []string {
 	return out
 }
 
-// sendsResult reports whether a candidate may send the result of the requests before it: it begins with
-// a verb of its examples or one of telling, has a recipient, and lacks only the text. No example
-// shows such a request, so its confidence is not informative; its approval gate shows what would
-// be sent to whom.
+// sendsResult reports whether a candidate may send the result of the requests before it: it begins
+// with a verb of its examples or one of telling, has a recipient, and lacks only the text. No
+// example shows such a request, so its confidence is not informative; its approval gate shows what
+// would be sent to whom.
 func (g *gating) sendsResult(c Candidate) bool {
 	_, lacks := g.missingText(c.Entry, c.Parameters)
 	return lacks && g.open == nil && len(g.out.Intents) > 0 && (c.begins || c.informs) && len(c.Parameters) > 0 && c.Entry.Policy.ApprovalRequired
 }
 
-// missingText returns the only missing parameter of a write if it is a free text for a reader, by its
-// name.
+// missingText returns the only missing parameter of a write if it is a free text for a reader, by
+// its name.
 func (r *Reader) missingText(entry *contracts.CapabilityEntry, params map[string]any) (name string, ok bool) {
 	if r.local == nil || !entry.Policy.SideEffectClass.Writes() {
 		return "", false

@@ -159,8 +159,8 @@ func (t *trainer) learn(l trainingExample) {
 	}
 }
 
-// exampleBias returns the training bias of a capability by its number of examples. It is not used for
-// ranking: the number of examples does not tell how often a capability is asked for.
+// exampleBias returns the training bias of a capability by its number of examples. It is not used
+// for ranking: the number of examples does not tell how often a capability is asked for.
 func (t *trainer) exampleBias(number int32) float32 {
 	return float32(math.Log(float64(1+t.x.caps[number].examples)) / trainSharpness)
 }

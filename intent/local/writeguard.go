@@ -108,8 +108,8 @@ func quotesAction(s *sentenceReader, of *indexed) bool {
 	return quotes
 }
 
-// restrainingNote returns the restraining modality of the parts that may be the source of a call, or "" if
-// one part asks for it plainly.
+// restrainingNote returns the restraining modality of the parts that may be the source of a call,
+// or "" if one part asks for it plainly.
 func restrainingNote(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
@@ -185,8 +185,8 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 	return false
 }
 
-// unlikeNearest returns the modalities of a part that the most similar example does not have. If the part
-// begins like an example, reported content is allowed.
+// unlikeNearest returns the modalities of a part that the most similar example does not have. If
+// the part begins like an example, reported content is allowed.
 func (r restraint) unlikeNearest(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
 		return p.modality &^ p.own

@@ -41,8 +41,8 @@ func bindSpeech(a *roleReading, from, to int) {
 	}
 }
 
-// bindCoordinated marks a coordinated verb with an object pronoun as binding, even if it may be a noun of
-// the capability: "take the bot and call it Desk".
+// bindCoordinated marks a coordinated verb with an object pronoun as binding, even if it may be a
+// noun of the capability: "take the bot and call it Desk".
 func bindCoordinated(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.isCoordinating(i-1) && a.Classes[i] == "" && a.m.is(i+1, lexicon.Third) && !a.m.isFunctionWord(i) && a.m.kin(i)&a.kinds == 0 && !slices.Contains(a.Knows.Verbs(), a.m.Tokens[i].Stem) {
@@ -108,8 +108,8 @@ func (a *roleReading) open(from, to int) {
 	}
 }
 
-// isUnreadValue reports whether a token is a number, a date, a name, an identifier or a quotation that is
-// no value.
+// isUnreadValue reports whether a token is a number, a date, a name, an identifier or a quotation
+// that is no value.
 func (a *roleReading) isUnreadValue(i int) bool {
 	t := a.m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) || a.m.code[i] {
@@ -292,7 +292,8 @@ func (a *roleReading) isMisspelled(i int) bool {
 	return valued(i+1) && near(l.Words(lexicon.Function))
 }
 
-// minMisspelledLength is the minimum length of a function word for which a misspelling is recognised.
+// minMisspelledLength is the minimum length of a function word for which a misspelling is
+// recognised.
 const minMisspelledLength = 4
 
 // markBeside marks words that change nothing. Known words belong to the command.

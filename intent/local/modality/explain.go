@@ -47,8 +47,8 @@ func isFollowedByQuestionMark(m *Message, s *Segment) bool {
 	return strings.Contains(m.Src[m.Tokens[s.To-1].End:end], "?")
 }
 
-// isBareStatement reports whether a run has no operator, negation, value or name, and no pronoun for another
-// thing of the same kind: "the blue one stays" is an exception.
+// isBareStatement reports whether a run has no operator, negation, value or name, and no pronoun
+// for another thing of the same kind: "the blue one stays" is an exception.
 func isBareStatement(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		t := m.Tokens[i]

@@ -152,9 +152,9 @@ func (r *Reader) start(tokens []tokenize.Token) Modality {
 	return m
 }
 
-// isAmbiguousNegation reports whether a token is a negation that is a function word in other languages, such as
-// "no". The language of the sentence decides. Before a verb of its own language it is always a
-// negation, since names can mislead language detection in a short sentence.
+// isAmbiguousNegation reports whether a token is a negation that is a function word in other
+// languages, such as "no". The language of the sentence decides. Before a verb of its own language
+// it is always a negation, since names can mislead language detection in a short sentence.
 func (r *Reader) isAmbiguousNegation(tokens []tokenize.Token, i int) bool {
 	if !tokens[i].Has(lexicon.Faint) {
 		return false
@@ -167,9 +167,9 @@ func (r *Reader) isAmbiguousNegation(tokens []tokenize.Token, i int) bool {
 	return false
 }
 
-// isPlacePreposition reports whether a token is a preposition of place in a likely language, between a noun
-// and a value: Portuguese "38 litros no LM-100". Behind a verb or a name it is a negation, as in
-// "C-73 no C-72".
+// isPlacePreposition reports whether a token is a preposition of place in a likely language,
+// between a noun and a value: Portuguese "38 litros no LM-100". Behind a verb or a name it is a
+// negation, as in "C-73 no C-72".
 func (r *Reader) isPlacePreposition(tokens []tokenize.Token, i int) bool {
 	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
@@ -206,8 +206,8 @@ func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	return true
 }
 
-// isHypothetical reports whether a verb form is hypothetical, such as "cancelaría". Polite forms such as
-// "gostaria" are requests.
+// isHypothetical reports whether a verb form is hypothetical, such as "cancelaría". Polite forms
+// such as "gostaria" are requests.
 func (r *Reader) isHypothetical(t tokenize.Token) bool {
 	return !t.Has(lexicon.Filler) && !t.Has(lexicon.Finite) && !t.Has(lexicon.Want) && !t.Has(lexicon.Function) && r.lexica.Supposes(t.Fold)
 }

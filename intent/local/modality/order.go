@@ -86,8 +86,8 @@ func MarkNaming(m *Message, from int, read []bool) {
 	}
 }
 
-// markConclusions marks a statement before a command that follows from it as a reason: "they keep mixing
-// up the desks, so please rename one".
+// markConclusions marks a statement before a command that follows from it as a reason: "they keep
+// mixing up the desks, so please rename one".
 func markConclusions(m *Message) {
 	for k := 1; k < len(m.Segments); k++ {
 		s := &m.Segments[k]

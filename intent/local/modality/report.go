@@ -202,7 +202,8 @@ func (r *report) object(i int) bool {
 	return i < r.to && (!r.m.isFunctionWord(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
 }
 
-// hasLongSubject reports whether a verb in the past follows a longer subject: "the assistant of Ana".
+// hasLongSubject reports whether a verb in the past follows a longer subject: "the assistant of
+// Ana".
 func (r *report) hasLongSubject() bool {
 	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
 		t := r.m.Tokens[i]
@@ -258,8 +259,8 @@ func (m *Message) reason(i int) bool {
 	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
 }
 
-// isModalParticle reports whether a word such as German "denn" is a modal particle in a question: "was
-// gab es denn zuletzt".
+// isModalParticle reports whether a word such as German "denn" is a modal particle in a question:
+// "was gab es denn zuletzt".
 func isModalParticle(m *Message, i int) bool {
 	if !m.is(i, lexicon.Stress) || m.Tokens[i].Break {
 		return false

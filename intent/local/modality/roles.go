@@ -321,8 +321,8 @@ func (a *roleReading) states(s Segment) bool {
 	return a.valueLike(func(v RoleValue) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
 }
 
-// isAboutValue reports whether a statement is about a value of the request, in words that the capability
-// does not know.
+// isAboutValue reports whether a statement is about a value of the request, in words that the
+// capability does not know.
 func isAboutValue(a *roleReading, s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {

@@ -117,8 +117,8 @@ func hasContent(m *Message, from, to int) bool {
 	return false
 }
 
-// isPastVerb reports whether a token is a verb in the past behind a noun: "the customer changed", "el
-// cliente se arrepintió", "le client a changé".
+// isPastVerb reports whether a token is a verb in the past behind a noun: "the customer changed",
+// "el cliente se arrepintió", "le client a changé".
 func isPastVerb(m *Message, i, to int) bool {
 	if !m.word(i) || m.inEntity[i] || m.Tokens[i].Named() {
 		return false

@@ -5,9 +5,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// surelySpoken is the minimum probability of a language for an example to count for it. A language
-// needs one in commonlySpoken examples, and at least fewestSpoken, since names can mislead
-// language detection.
+// minLanguageProbability is the minimum probability of a language for an example to count for it.
+// A language needs one in languageShare examples, and at least minLanguageExamples, since names
+// can mislead language detection.
 const (
 	minLanguageProbability = 0.8
 	languageShare          = 20

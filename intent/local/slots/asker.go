@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// fillRequester fills required subject parameters with "me" where the request refers to its sender and
-// names nobody else: "my balance", "two days off for me". The domain resolves "me"
+// fillRequester fills required subject parameters with "me" where the request refers to its sender
+// and names nobody else: "my balance", "two days off for me". The domain resolves "me"
 // (contracts.Subject).
 func (f *completer) fillRequester(filled *Filled) {
 	at := f.requesterToken()
@@ -36,8 +36,8 @@ func (f *completer) requesterToken() int {
 	return -1
 }
 
-// isAnswerRecipient reports whether a pronoun only names the recipient of the answer, as in "show me" or
-// "can I see". In a write it is the beneficiary: "book me a day", "I need Friday off".
+// isAnswerRecipient reports whether a pronoun only names the recipient of the answer, as in "show
+// me" or "can I see". In a write it is the beneficiary: "book me a day", "I need Friday off".
 func (f *completer) isAnswerRecipient(i int) bool {
 	before, after := f.doc.Tokens[max(i-1, 0)], f.doc.Tokens[min(i+1, f.to-1)]
 	begins := f.doc.Tokens[i].Has(lexicon.Subject)

@@ -96,8 +96,8 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 }
 
-// compatible reports whether an option overlaps none of those chosen before, and returns the change of
-// the order features.
+// compatible reports whether an option overlaps none of those chosen before, and returns the
+// change of the order features.
 func (z *Assignment) compatible(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
 	for q, c := range a.chosen[:k] {
 		if c < 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// readCamelCase adds candidates for a camel-case name, such as "bufferMemory", for parameters whose known
-// values are in camel case.
+// readCamelCase adds candidates for a camel-case name, such as "bufferMemory", for parameters
+// whose known values are in camel case.
 func readCamelCase(r *reading, c values.Chunk) {
 	if r.learning || tokenize.Humps(c.Text) == nil {
 		return

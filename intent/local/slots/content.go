@@ -7,8 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// readRelativeSpeech reads the text behind a relative clause such as "that says" as the value of the only
-// parameter that holds speech, by its name or because examples have its values behind such a verb.
+// readRelativeSpeech reads the text behind a relative clause such as "that says" as the value of
+// the only parameter that holds speech, by its name or because examples have its values behind
+// such a verb.
 func readRelativeSpeech(r *reading, frees []*param) {
 	for i := r.from + 3; i < r.to; i++ {
 		if !r.set.tools.cues.Utters[r.doc.Tokens[i].Stem] || r.doc.Tokens[i].Is(tokenize.FormQuoted) {
@@ -66,8 +67,8 @@ func readToldMessage(r *reading, frees []*param) {
 	}
 }
 
-// namedRecipients returns recipients that are named by the name of their parameter and a word that is no
-// known value: "tell the night crew that …", "avisa o canal noturno que …".
+// namedRecipients returns recipients that are named by the name of their parameter and a word that
+// is no known value: "tell the night crew that …", "avisa o canal noturno que …".
 func namedRecipients(r *reading, frees []*param) []mention {
 	at := r.from
 	for at < r.to && !r.set.tools.cues.Tells[r.doc.Tokens[at].Fold] {
@@ -132,8 +133,8 @@ func skipRecipient(r *reading, i int) int {
 	return i
 }
 
-// followsTellVerb reports whether the request begins with a verb of telling that is separated from token
-// first only by request words. With a verb particle (half) a verb of sending counts too.
+// followsTellVerb reports whether the request begins with a verb of telling that is separated from
+// token first only by request words. With a verb particle (half) a verb of sending counts too.
 func (r *vicinity) followsTellVerb(first int, half string) bool {
 	for i := first - 1; i >= r.from; i-- {
 		t := r.doc.Tokens[i]
@@ -220,8 +221,8 @@ func (r *reading) speechEnd(p *param, first int) int {
 	return first - 1
 }
 
-// speechParam returns the only parameter that can hold speech, by its name or else by the examples. It
-// returns nil if there are none or several.
+// speechParam returns the only parameter that can hold speech, by its name or else by the
+// examples. It returns nil if there are none or several.
 func (r *vicinity) speechParam(frees []*param) *param {
 	named := func(p *param) bool { return p.speaks(r.set.tools.cues) }
 	shown := func(p *param) bool {

@@ -66,8 +66,8 @@ type gapped struct {
 	Coordination
 }
 
-// maxConjuncts limits the number of conjuncts; fewestGapped is the minimum number of values that
-// each of them sets.
+// maxConjuncts limits the number of conjuncts; minConjunctValues is the minimum number of values
+// that each of them sets.
 const maxConjuncts, minConjunctValues = 6, 2
 
 // maxGappedTokens limits the length in tokens, since each possible boundary fills the slots anew.
@@ -117,7 +117,8 @@ func (g gapped) boundary(i int) (next int, ok bool) {
 	return i, !found && g.Message.Tokens[i].Break
 }
 
-// fillsMissing reports whether a reading has a value for each parameter that the whole request lacks.
+// fillsMissing reports whether a reading has a value for each parameter that the whole request
+// lacks.
 func (g gapped) fillsMissing(f Filled) bool {
 	return !slices.ContainsFunc(g.Read.Missing, func(name string) bool { _, has := f.Values[name]; return !has })
 }
@@ -132,7 +133,8 @@ func (g gapped) plain(run Range, f Filled) bool {
 	return true
 }
 
-// isNeutralFunctionWord reports whether a token is a neutral function word: no negation, condition or finite verb.
+// isNeutralFunctionWord reports whether a token is a neutral function word: no negation, condition
+// or finite verb.
 func isNeutralFunctionWord(t tokenize.Token) bool {
 	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
 	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd

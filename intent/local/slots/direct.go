@@ -38,8 +38,8 @@ func (p *param) direction() direction {
 	return directionNone
 }
 
-// linkCounterparts sets the end of each parameter that has a counterpart. A parameter without a direction in
-// its name is the counterpart of one with "new".
+// linkCounterparts sets the end of each parameter that has a counterpart. A parameter without a
+// direction in its name is the counterpart of one with "new".
 func linkCounterparts(params []*param) {
 	for _, p := range params {
 		p.end = directionNone
@@ -61,8 +61,8 @@ func linkCounterparts(params []*param) {
 	}
 }
 
-// directionAt returns the direction of the preposition before a token, skipping articles and parameter
-// names.
+// directionAt returns the direction of the preposition before a token, skipping articles and
+// parameter names.
 func directionAt(r *scope, first int) direction {
 	for i := first - 1; i >= r.from && i >= first-3; i-- {
 		t := r.doc.Tokens[i]
@@ -90,8 +90,8 @@ func directionOf(t tokenize.Token) direction {
 	return directionNone
 }
 
-// wrongDirection reports whether a span follows a preposition of the opposite end, or contains one: in
-// "rename Travel to Journeys" the span "Travel to Journeys" is no name.
+// wrongDirection reports whether a span follows a preposition of the opposite end, or contains
+// one: in "rename Travel to Journeys" the span "Travel to Journeys" is no name.
 func wrongDirection(r *scope, p *param, first, last int) bool {
 	if p.end == directionNone {
 		return false
@@ -107,8 +107,8 @@ func wrongDirection(r *scope, p *param, first, last int) bool {
 	return false
 }
 
-// rangeEndOf returns the end of a range that a word in a parameter name stands for: "min" is the lower
-// end, "new" the target of a change.
+// rangeEndOf returns the end of a range that a word in a parameter name stands for: "min" is the
+// lower end, "new" the target of a change.
 func rangeEndOf(c *Cues, stem string) direction {
 	switch role := periodRole([]string{stem}); {
 	case stem == "after", stem == "before": // these bound a date only

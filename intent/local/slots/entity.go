@@ -128,8 +128,8 @@ func (s *Set) period() (start, end *param) {
 	return start, end
 }
 
-// onlyRequired reports whether no other required parameter of this kind could take the value. An optional
-// parameter needs evidence of its own, unless it was asked for.
+// onlyRequired reports whether no other required parameter of this kind could take the value. An
+// optional parameter needs evidence of its own, unless it was asked for.
 func (r *vicinity) onlyRequired(kind func(*param) bool, p *param) bool {
 	if !p.required && len(r.only) == 0 && !r.learning {
 		return false
@@ -208,9 +208,9 @@ func (r *reading) date(p *param, e values.Entity) {
 	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.isSingleDay(e)})
 }
 
-// offerBothEnds adds the only date of a text as both ends of a period if no word such as "from" marks
-// it as one end: free "on Tuesday" means on that day. A write takes it only if it requires both
-// ends.
+// offerBothEnds adds the only date of a text as both ends of a period if no word such as "from"
+// marks it as one end: free "on Tuesday" means on that day. A write takes it only if it requires
+// both ends.
 func offerBothEnds(r *reading, e values.Entity) {
 	start, end := r.set.period()
 	if start == nil || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {

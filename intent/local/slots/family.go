@@ -44,7 +44,8 @@ func (p *param) form() string {
 // sharesValues reports whether a parameter may take values from other capabilities.
 func (p *param) sharesValues() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
 
-// isGenericName reports whether a parameter is just "name", which is not specific enough to share values.
+// isGenericName reports whether a parameter is just "name", which is not specific enough to share
+// values.
 func (p *param) isGenericName() bool { return slices.Equal(p.words, []string{"name"}) }
 
 func (f *Family) gather() {

@@ -51,8 +51,8 @@ func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) 
 	return c, c.openNumericParams(filled)
 }
 
-// openNumericParams lists the numeric parameters to assign, required ones first. Values from a key or a
-// known value stay.
+// openNumericParams lists the numeric parameters to assign, required ones first. Values from a key
+// or a known value stay.
 func (f *completer) openNumericParams(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.set.params {

@@ -65,8 +65,8 @@ func (t *Tools) With(w Weights) *Tools {
 // fitHold is the strength of the regularization.
 const fitHold = 0.01
 
-// regularization returns the relative strength of the regularization of a feature. How often optional
-// values or spelled-out numbers occur depends on the authors of a data set.
+// regularization returns the relative strength of the regularization of a feature. How often
+// optional values or spelled-out numbers occur depends on the authors of a data set.
 func regularization(e evidence) float64 {
 	if e == evOptional || e == evFigureOptional || e == evFigureSpelled {
 		return 10

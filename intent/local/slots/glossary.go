@@ -32,10 +32,10 @@ func NewGlossary(entries []GlossaryEntry) *Glossary {
 
 // Thresholds of cosine similarity for a cross-lingual match.
 //
-// sameMeaning is the minimum for a request word, sameValue for a value, where nothing else would
-// show a wrong match. nearlyAsLike is how much nearer another word of the domain may be without
-// being meant instead, unless it is a form of the same word (a similarity of oneWord or more).
-// valueAhead is the lead that a value needs over other values.
+// minWordSimilarity is the minimum for a request word, minValueSimilarity for a value, where nothing else would
+// show a wrong match. rivalMargin is how much nearer another word of the domain may be without
+// being meant instead, unless it is a form of the same word (a similarity of sameWordSimilarity or more).
+// valueMargin is the lead that a value needs over other values.
 const (
 	minWordSimilarity  = 0.66
 	rivalMargin        = 0.05

@@ -51,8 +51,8 @@ func stemsOf(texts ...string) map[string]bool {
 	return out
 }
 
-// minCommonExamples is the minimum number of examples that contain a word for it to be a request word, even
-// where a value covers it.
+// minCommonExamples is the minimum number of examples that contain a word for it to be a request
+// word, even where a value covers it.
 const minCommonExamples = 2
 
 // Collect adds the words of the name, of other names and of the intent hints of a capability.

@@ -117,8 +117,8 @@ func (r *reading) offerName(p *param, first, last int) {
 	}
 }
 
-// afterPlacePreposition reports whether a preposition of place precedes a name, for a parameter that is no
-// place by its name or its examples.
+// afterPlacePreposition reports whether a preposition of place precedes a name, for a parameter
+// that is no place by its name or its examples.
 func (r *vicinity) afterPlacePreposition(p *param, first int) bool {
 	if first == r.from || p.sense&(SensePlace|SenseTime) != 0 || r.expects(p.leftContext, first-1) {
 		return false
@@ -180,8 +180,8 @@ func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
 // introduces reports whether a word often precedes a name.
 func introduces(fold string) bool { return InClass(fold, lexicon.Introduces) }
 
-// readSpeech reads the text behind a word such as "saying" as the value of the only required free-text
-// parameter.
+// readSpeech reads the text behind a word such as "saying" as the value of the only required
+// free-text parameter.
 func (r *reading) readSpeech(frees []*param) {
 	var only *param
 	for _, p := range frees {
@@ -209,8 +209,8 @@ func (r *reading) readSpeech(frees []*param) {
 
 func speaks(fold string) bool { return InClass(fold, lexicon.Saying) }
 
-// minLeftExamples is the minimum number of examples in which a word must precede values to introduce a
-// value by itself: "the channel lobby".
+// minLeftExamples is the minimum number of examples in which a word must precede values to
+// introduce a value by itself: "the channel lobby".
 const minLeftExamples = 2
 
 // lowercaseText scores lower-case text, if the word before it introduces the parameter.
@@ -250,8 +250,8 @@ func (r *reading) lowercaseText(p *param, first int) {
 	}
 }
 
-// takesShortNames reports whether the values of a parameter are short names of things, which contain no
-// request word.
+// takesShortNames reports whether the values of a parameter are short names of things, which
+// contain no request word.
 func (r *vicinity) takesShortNames(p *param) bool {
 	return !p.resolver && p.written.Things() && !p.speaks(r.set.tools.cues)
 }

@@ -85,8 +85,8 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	}
 }
 
-// addWithoutStopWords adds a known value of several words without its leading stop words: "picked up" for "to
-// be picked up".
+// addWithoutStopWords adds a known value of several words without its leading stop words: "picked
+// up" for "to be picked up".
 func (s *Set) addWithoutStopWords(spoken string, p *param, v any) {
 	words := tokenize.Tokens(spoken)
 	for len(words) > 2 && s.tools.Lexicon.StopWord(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {

@@ -61,8 +61,8 @@ func (r *reading) add(m mention) {
 	r.mentions = append(r.mentions, m)
 }
 
-// isIndefinite reports whether a free-text candidate consists of indefinite words: "post something" must
-// lead to a question.
+// isIndefinite reports whether a free-text candidate consists of indefinite words: "post
+// something" must lead to a question.
 func isIndefinite(r *reading, m mention) bool {
 	if m.kind != kindContext && m.kind != kindName {
 		return false

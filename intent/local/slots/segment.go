@@ -127,14 +127,14 @@ func (x *Segmenter) Bids(t tokenize.Token) bool {
 	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.StopWord(t.Fold)
 }
 
-// insideClause reports whether "then" stands behind the verb of its own clause, as in German "und zeig
-// danach …".
+// insideClause reports whether "then" stands behind the verb of its own clause, as in German "und
+// zeig danach …".
 func (j Connection) insideClause(tokens []tokenize.Token, from, i, width int) bool {
 	return width == 1 && j.Sequence && !j.Subordinate && i > from && i-from <= 2 && !tokens[i].Break
 }
 
-// reorderLeading moves the connection of a clause such as "before you …" to the main clause behind it, if it
-// opens its sentence.
+// reorderLeading moves the connection of a clause such as "before you …" to the main clause behind
+// it, if it opens its sentence.
 func reorderLeading(segments []Segment) []Segment {
 	for k := range segments[:max(len(segments)-1, 0)] {
 		p, next := &segments[k], &segments[k+1]
@@ -189,8 +189,8 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	return p, hit.Tokens, true
 }
 
-// introducesName reports whether the tokens introduce a new name, with or without a leading "and": "…, and
-// call it Desk".
+// introducesName reports whether the tokens introduce a new name, with or without a leading "and":
+// "…, and call it Desk".
 func (x *Segmenter) introducesName(tokens []tokenize.Token, i int) bool {
 	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.ConnectiveAnd {
 		i += hit.Tokens
@@ -346,8 +346,8 @@ func isThirdPerson(t tokenize.Token) bool {
 // maxCoordinatedValue is the maximum length in tokens of a coordinated value behind a preposition.
 const maxCoordinatedValue = 3
 
-// isFurtherValue reports whether a segment is a further value with the same preposition: "to sales and to
-// operations".
+// isFurtherValue reports whether a segment is a further value with the same preposition: "to sales
+// and to operations".
 func (x *Segmenter) isFurtherValue(tokens []tokenize.Token, before, p Segment) bool {
 	first := tokens[p.From]
 	if p.To-p.From < 2 || p.To-p.From > 1+maxCoordinatedValue || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {

@@ -93,9 +93,9 @@ func foreignWords(r *reading, of mention, values map[string]any) int {
 	return n
 }
 
-// mentionsParam reports whether a statement contains a word of a parameter's name or of its description,
-// also a split compound: "she picks it up at 9" is the time of a pickup. For a quotation a verb of
-// saying is enough.
+// mentionsParam reports whether a statement contains a word of a parameter's name or of its
+// description, also a split compound: "she picks it up at 9" is the time of a pickup. For a
+// quotation a verb of saying is enough.
 func mentionsParam(r *reading, p *param, of mention) bool {
 	own := func(stem string) bool {
 		return !clockWord(stem) && (slices.Contains(p.contentWords, stem) || p.own[stem])

@@ -34,8 +34,8 @@ func (r *reading) boolean(i int) {
 	}
 }
 
-// readDescribed reads a boolean from the denied noun of its name ("no fee"), or from its description: a
-// read needs one word of it, a write two in a row.
+// readDescribed reads a boolean from the denied noun of its name ("no fee"), or from its
+// description: a read needs one word of it, a write two in a row.
 func readDescribed(r *reading, p *param, i int) (first, last int, on, ok bool) {
 	t := r.doc.Tokens[i]
 	if (t.Stem == p.headNoun || slices.Contains(p.lackingNouns, t.Stem)) && r.near.uniqueInNames(p, t.Stem) {
@@ -138,7 +138,7 @@ func (s *Set) findInforming(capability string) {
 	}
 }
 
-// namedScore is the score of a boolean that is named, worthAble that of one with a modal verb.
+// namedScore is the score of a boolean that is named, modalScore that of one with a modal verb.
 const namedScore, modalScore = 0.85, 0.84
 
 // negationReach is the maximum distance of a negation before a boolean in words.
@@ -168,8 +168,8 @@ func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok b
 	return first, last, modalScore, ok
 }
 
-// followsWith reports whether the last noun of a parameter name follows a word such as "with", and no
-// other parameter has that noun: "with places left" for "free_places".
+// followsWith reports whether the last noun of a parameter name follows a word such as "with", and
+// no other parameter has that noun: "with places left" for "free_places".
 func (r *vicinity) followsWith(p *param, i int) bool {
 	noun := p.words[len(p.words)-1]
 	if r.doc.Tokens[i].Stem != noun || i == r.from || r.doc.Tokens[i].Break || r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseMeans == 0 {
@@ -178,8 +178,8 @@ func (r *vicinity) followsWith(p *param, i int) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, noun) })
 }
 
-// followsModal reports whether a word that only this description has follows a modal verb that it has too:
-// "it can still drive" for a parameter that says whether the car can be driven.
+// followsModal reports whether a word that only this description has follows a modal verb that it
+// has too: "it can still drive" for a parameter that says whether the car can be driven.
 func (r *vicinity) followsModal(p *param, i int) (first, last int, ok bool) {
 	t := r.doc.Tokens[i]
 	if r.set.tools.Lexicon.StopWord(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {

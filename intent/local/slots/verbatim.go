@@ -12,8 +12,8 @@ import (
 // VerbatimParameter returns the parameter that takes the request verbatim, or "".
 func VerbatimParameter(s *Set) string { return s.verbatim }
 
-// fillVerbatim sets the parameter that takes the request verbatim. Its evidence covers only the words
-// behind the verb, so that a negation before the verb is not part of the value.
+// fillVerbatim sets the parameter that takes the request verbatim. Its evidence covers only the
+// words behind the verb, so that a negation before the verb is not part of the value.
 func fillVerbatim(r *scope, f *Filled) {
 	name := r.set.verbatim
 	if name == "" || r.learning || r.from >= r.to || len(r.only) > 0 && !slices.Contains(r.only, name) {
