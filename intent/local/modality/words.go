@@ -15,7 +15,7 @@ func Negates(fold string) bool { return is(fold, lexicon.Negation) }
 // Denies reports whether a word is a negative answer by itself.
 func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 
-// reports reports whether a word introduces reported speech or past events.
+// reports is true of a word that introduces reported speech or past events.
 func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
 // modalityOf converts the modality of a phrase.

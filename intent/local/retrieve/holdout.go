@@ -32,7 +32,7 @@ func FoldCount(examples int) (folds, asked uint64) {
 	return 8, 1
 }
 
-// Sample returns at most most examples, evenly spaced.
+// Sample returns an evenly spaced sample of the examples, limited to most.
 func Sample(questions []HeldOut, most int) []HeldOut {
 	if len(questions) <= most {
 		return questions

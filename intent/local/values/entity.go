@@ -99,7 +99,7 @@ func NewScanner(lex *tokenize.Lexicon) *Scanner {
 		measures: measureSigns(), codes: currencyCodes(),
 	}
 	for n := range lex.Languages {
-		t, err := newTongue(n, lex.Lexica)
+		t, err := newLanguage(n, lex.Lexica)
 		if err != nil {
 			panic(err) //nolint:forbidigo // the files are part of the program, and a test reads them
 		}

@@ -43,7 +43,7 @@ func slots() []string {
 	return []string{"n", "unit", "day", "nth", "month", "year", "weekday", "announced", "point", "period", "hour", "hour_h", "minute", "clock"}
 }
 
-func newTongue(index int, x *lexicon.Lexica) (*language, error) {
+func newLanguage(index int, x *lexicon.Lexica) (*language, error) {
 	data := x.Languages[index]
 	t := &language{
 		index: index, data: data, months: map[string]time.Month{}, days: map[string]time.Weekday{}, announced: map[string]time.Weekday{},
