@@ -13,15 +13,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// Reader turns messages into intents: a Matcher ranks, the gates decide, alike for all
-// domains. It is safe for concurrent use.
+// Reader turns messages into intents. A Matcher ranks candidates, and confidence gates decide, in
+// the same way for all domains. It is safe for concurrent use.
 type Reader struct {
 	cfg     Config
 	matcher Matcher
 	local   *Local
 }
 
-// New makes a reader. Without a matcher it uses the local one.
+// New returns a reader. Without a matcher it uses the local one.
 func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -30,7 +30,7 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 	a := &Reader{cfg: cfg, local: NewLocal(0)}
 	a.local.prior, a.local.modelCache = cfg.OutOfScope, cfg.ModelCache
 	if cfg.Scorer != nil {
-		a.local.scorer, a.local.library, a.local.told = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
+		a.local.scorer, a.local.library, a.local.scorerTold = cfg.Scorer, retrieve.NewVectorCache(cfg.Scorer), cfg.ScorerTold
 	}
 	a.matcher = a.local
 	for _, m := range matcher {
@@ -45,13 +45,11 @@ func New(cfg Config, matcher ...Matcher) (*Reader, error) {
 	return a, nil
 }
 
-// Prepare builds the index of a catalog ahead of the first message, and gives
-// it.
+// Prepare builds and returns the index of a catalog ahead of the first message.
 func (a *Reader) Prepare(catalog *contracts.Catalog) *Index { return a.local.Index(catalog) }
 
-// Understand reads a message and applies the gates. The error is about the
-// request itself or the matcher; a message that nobody understands is a
-// decline.
+// Understand reads a message and applies the gates. An error means an invalid request or a failed
+// matcher; a message that matches nothing is a decline.
 func (a *Reader) Understand(ctx context.Context, req intent.Request) (intent.Understanding, error) {
 	u, _, err := a.Explain(ctx, req)
 	return u, err
@@ -75,16 +73,15 @@ func (a *Reader) explain(ctx context.Context, q Query) (intent.Understanding, []
 	if err != nil {
 		return intent.Understanding{}, nil, fmt.Errorf("match the message: %w", err)
 	}
-	return a.telling(q, a.gate(q, clauses)), clauses, nil
+	return a.sendResults(q, a.gate(q, clauses)), clauses, nil
 }
 
 func (a *Reader) gate(q Query, clauses []Clause) intent.Understanding {
-	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}, untold: a.untold}
+	g := &gating{cfg: a.cfg, q: q, clauses: clauses, ids: map[int]string{}, missingText: a.missingText}
 	return g.decide()
 }
 
-// Explain is Understand, and tells besides what the matcher made of each
-// request, before the gates.
+// Explain is like Understand, and also returns the matcher's clauses before the gates.
 func (a *Reader) Explain(ctx context.Context, req intent.Request) (intent.Understanding, []Clause, error) {
 	if req.Catalog == nil {
 		return intent.Understanding{}, nil, contracts.Errorf(contracts.CodeInvalid, "understand a message: there is no catalog")
@@ -95,8 +92,8 @@ func (a *Reader) Explain(ctx context.Context, req intent.Request) (intent.Unders
 	return a.explain(ctx, query(req))
 }
 
-// Shortlist gives the capabilities that a message may be about, best first, as
-// the local matcher sees it, whatever engine decides.
+// Shortlist returns the capabilities that a message may be about, best first, as ranked by the
+// local matcher.
 func (a *Reader) Shortlist(ctx context.Context, req intent.Request, most int) ([]Ranked, error) {
 	if req.Catalog == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "make a shortlist: there is no catalog")
@@ -104,40 +101,38 @@ func (a *Reader) Shortlist(ctx context.Context, req intent.Request, most int) ([
 	return a.local.Shortlist(ctx, query(req), most)
 }
 
-// Start begins to train and calibrate in the background; until then, indexes
-// stay as they are at once after a registration.
+// Start starts training and calibration in the background. Until they are done, indexes are
+// provisional.
 func (a *Reader) Start(ctx context.Context) error { return a.local.Start(ctx) }
 
-// Expect tells of a catalog that messages will be read against: its index is
-// built in the background, once Start was called.
+// Expect announces a catalog. Its index is built in the background after Start.
 func (a *Reader) Expect(catalog *contracts.Catalog) { a.local.Expect(catalog) }
 
-// Stop ends what Start began.
+// Stop stops the background work.
 func (a *Reader) Stop(ctx context.Context) error { return a.local.Stop(ctx) }
 
-// Settle trains and calibrates the index of a catalog now, instead of waiting
-// for it to be done in the background.
+// Settle trains and calibrates the index of a catalog synchronously.
 func (a *Reader) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
 	return a.local.Settle(ctx, catalog)
 }
 
-// Fill reads the parameters of one capability from a text, such as the answer
-// to a clarification. With a non-empty only, no other parameter is filled; if
-// it names one parameter, the whole text may be its value.
+// Fill reads the parameters of one capability from a text, such as the answer to a clarification.
+// If only is not empty, it limits the parameters; if it names one parameter, the whole text may be
+// its value.
 func (a *Reader) Fill(entry *contracts.CapabilityEntry, answer string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence) {
 	f := a.local.fill(entry, answer, only, now)
 	return slots.Nested(f.Values, only), slots.NestedEvidence(f.Evidence, only)
 }
 
-// Choose makes an intent of the choice that a person made. The capability that was
-// asked about is done as the question said it, without the words that it named; of
-// another one the parameters are read from the same clause.
+// Choose converts the choice of a user to an intent. If the user confirms the capability that the
+// question was about, the intent is executed as asked, without the words that the question
+// excluded. For another capability the parameters are read from the same clause.
 func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref string, now time.Time) (contracts.Intent, error) {
 	entry, err := catalog.Resolve(ref, in.Domain)
 	if err != nil {
 		return contracts.Intent{}, fmt.Errorf("choose %s for %s: %w", ref, in.ID, err)
 	}
-	if in.Said != nil && entry.Ref() == in.Ref() { // the values stay as they were asked about
+	if in.Said != nil && entry.Ref() == in.Ref() { // the values stay as in the question
 		in.Confidence, in.Alternatives, in.SnapshotID, in.Said = 1, nil, catalog.Snapshot, in.Said.Agree()
 		return in, nil
 	}
@@ -145,7 +140,7 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 	if in.Said != nil {
 		message = in.Said.Text
 	}
-	best := a.local.retold(catalog, entry, message, in.Clause, now)
+	best := a.local.rereadAs(catalog, entry, message, in.Clause, now)
 	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
 	in.Parameters, in.Evidence = slots.Nested(best.Parameters, nil), slots.NestedEvidence(best.Evidence, nil)
 	in.Missing, in.Said = best.Missing, best.Said
@@ -154,8 +149,8 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 	return in, nil
 }
 
-// Unagreed asks about the first write of which binding words are not used and
-// nobody agreed to that. It is false where there is none.
+// Unagreed asks about the first write with binding words that are not used and not agreed to. It
+// returns false if there is none.
 func (a *Reader) Unagreed(catalog *contracts.Catalog, intents []contracts.Intent) (intent.Understanding, bool) {
 	for _, in := range intents {
 		entry, ok := catalog.Capability(in.Ref())
@@ -170,20 +165,20 @@ func (a *Reader) Unagreed(catalog *contracts.Catalog, intents []contracts.Intent
 	return intent.Understanding{}, false
 }
 
-// gating decides on the clauses of one message.
+// gating applies the gates to the clauses of one message.
 type gating struct {
 	cfg     Config
 	q       Query
 	clauses []Clause
-	ids     map[int]string // of the clauses that became intents
-	// untold finds the text that a write lacks.
-	untold  func(*contracts.CapabilityEntry, map[string]any) (name string, ok bool)
-	out     intent.Understanding
-	refused []string
-	open    *verdict // of the clause that a question is about
+	ids     map[int]string // intent IDs by clause index
+	// missingText returns the text parameter that a write lacks.
+	missingText func(*contracts.CapabilityEntry, map[string]any) (name string, ok bool)
+	out         intent.Understanding
+	refused     []string
+	open        *verdict // verdict of the clause that the question is about
 }
 
-// verdict is what the gates say of one clause.
+// verdict is the outcome of the gates for one clause.
 type verdict struct {
 	outcome  contracts.ReadingOutcome
 	choices  []Candidate
@@ -211,7 +206,7 @@ func (g *gating) decide() intent.Understanding {
 	return g.out
 }
 
-// confirmRest asks before anything with an effect is done on half a message.
+// confirmRest asks before a write is executed although part of the message was not understood.
 func (g *gating) confirmRest() {
 	in := g.out.Intents[g.anyWrite()]
 	g.out.Outcome, g.out.Unclear = contracts.GateClarify, in.ID
@@ -221,8 +216,8 @@ func (g *gating) confirmRest() {
 	}
 }
 
-// leftOut says which other parts of a message are not done: one question is
-// asked at a time, and nothing unclear is done without one.
+// leftOut returns a note on the parts of a message that are not executed, since only one question
+// is asked at a time.
 func (g *gating) leftOut() string {
 	if len(g.out.Unused) == 0 {
 		return ""
@@ -230,8 +225,7 @@ func (g *gating) leftOut() string {
 	return fmt.Sprintf(" I leave out %s; say that again by itself.", quoteAll(g.out.Unused))
 }
 
-// sorted puts every clause behind those that it must follow, otherwise in the
-// order of the sentence.
+// sorted returns the clauses in topological order; otherwise the order of the sentence.
 func (g *gating) sorted() []int {
 	var out []int
 	done := make([]bool, len(g.clauses))
@@ -300,7 +294,7 @@ func (g *gating) judge(c Clause) verdict {
 		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
 	case g.asksBefore(best):
 		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
-	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.tells(best):
+	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.sendsResult(best):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
 			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
@@ -310,29 +304,28 @@ func (g *gating) judge(c Clause) verdict {
 	return verdict{outcome: contracts.GateAccept}
 }
 
-// asksBefore reports whether something that was said is left out of what would be
-// done in a way that somebody must agree to first.
+// asksBefore reports whether unused words of the message require a confirmation.
 func (g *gating) asksBefore(c Candidate) bool {
 	p := c.Entry.Policy
-	if !p.SideEffectClass.Writes() && (c.excepted || c.lost) {
+	if !p.SideEffectClass.Writes() && (c.excepted || c.unreadForeign) {
 		return true
 	}
-	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // what is missing is asked for first: it may be what is not read
+	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // ask for missing parameters first: one may be the unread text
 		return false
 	}
 	binding, beside := c.Said.Texts(contracts.WordBinding), c.Said.Texts(contracts.WordBeside)
 	return len(binding) > 0 || len(beside) > 0 && (!p.ApprovalRequired || p.RiskLevel == contracts.RiskCritical)
 }
 
-// note says of a read what it does not use.
+// note records the unused words of a read.
 func (g *gating) note(c Clause) {
 	if best := c.Candidates[0]; !best.Entry.Policy.SideEffectClass.Writes() {
 		g.out.Unused = append(g.out.Unused, best.Said.Texts(contracts.WordBinding)...)
 	}
 }
 
-// bar is the confidence that a candidate needs; what has an effect needs more. Of one
-// capability more may be asked for, never less.
+// bar returns the confidence threshold of a candidate. Writes have a higher one. A capability may
+// raise its threshold, but not lower it.
 func (g *gating) bar(c Candidate) float64 {
 	if c.Entry.Policy.SideEffectClass.Writes() {
 		return max(g.cfg.AcceptWrite, c.Entry.Accept)
@@ -340,7 +333,7 @@ func (g *gating) bar(c Candidate) float64 {
 	return max(g.cfg.Accept, c.Entry.Accept)
 }
 
-// tied are the candidates that cannot be told from the best one.
+// tied returns the candidates that are not clearly worse than the best one.
 func (g *gating) tied(clause Clause) []Candidate {
 	best := clause.Candidates[0]
 	out := []Candidate{best}
@@ -350,7 +343,7 @@ func (g *gating) tied(clause Clause) []Candidate {
 			margin /= 4
 		}
 		near := best.Score > 0 && (best.Score-c.Score)/best.Score <= margin && best.Confidence-c.Confidence <= 0.1
-		near = near || best.Exact && c.Exact // word for word the same
+		near = near || best.Exact && c.Exact // both match an example exactly
 		if near && c.Confidence >= g.cfg.Clarify || g.twins(clause.Text, best, c) {
 			out = append(out, c)
 		}
@@ -358,7 +351,7 @@ func (g *gating) tied(clause Clause) []Candidate {
 	return out[:min(len(out), g.cfg.Suggestions)]
 }
 
-// likely are the candidates worth offering beside the best.
+// likely returns the candidates to offer in a question.
 func (g *gating) likely(candidates []Candidate) []Candidate {
 	var out []Candidate
 	for _, c := range candidates {
@@ -371,7 +364,7 @@ func (g *gating) likely(candidates []Candidate) []Candidate {
 	return out
 }
 
-// intent makes an intent of the best candidate.
+// intent builds an intent from the best candidate.
 func (g *gating) intent(id string, c Clause) contracts.Intent {
 	best := c.Candidates[0]
 	in := contracts.Intent{
@@ -387,7 +380,7 @@ func (g *gating) intent(id string, c Clause) contracts.Intent {
 	return in
 }
 
-// link translates the order of clauses into that of intents.
+// link converts the dependencies between clauses to dependencies between intents.
 func (g *gating) link(order []int) {
 	for _, i := range order {
 		id, ok := g.ids[i]
@@ -397,7 +390,7 @@ func (g *gating) link(order []int) {
 		for _, j := range g.clauses[i].After {
 			before, ok := g.ids[j]
 			k, first := g.place(id), g.place(before)
-			if ok && first < k { // a circle is cut where it closes
+			if ok && first < k { // cycles are broken at the closing edge
 				g.out.Intents[k].After = append(g.out.Intents[k].After, before)
 			}
 		}
@@ -408,7 +401,7 @@ func (g *gating) place(id string) int {
 	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool { return in.ID == id })
 }
 
-// anyWrite finds the first intent that has an effect.
+// anyWrite returns the index of the first write, or -1.
 func (g *gating) anyWrite() int {
 	return slices.IndexFunc(g.out.Intents, func(in contracts.Intent) bool {
 		entry, ok := g.q.Catalog.Capability(in.Ref())
@@ -416,7 +409,8 @@ func (g *gating) anyWrite() int {
 	})
 }
 
-// decline says no and offers what is nearest, unless the person said no.
+// decline declines the message and suggests the nearest capabilities, unless the user rejected the
+// action.
 func (g *gating) decline() {
 	g.out.Outcome = contracts.GateDecline
 	if len(g.refused) == 0 {
@@ -432,8 +426,8 @@ func (g *gating) decline() {
 	}
 }
 
-// nearest are suggestions: the candidates of the message, filled up with the
-// first capabilities of each domain.
+// nearest returns suggestions: the candidates of the message, followed by the first capabilities
+// of each domain.
 func (g *gating) nearest() []Candidate {
 	var out []Candidate
 	add := func(c Candidate) {

@@ -15,17 +15,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// kindModel is the evidence of a value whose words, as a model gave it, stand in the
-// message.
+// kindModel is the evidence kind of a value from a model whose words are in the message.
 const kindModel = "model"
 
-// longestCode is how many letters a code has at most.
+// longestCode is the maximum length of a code.
 const longestCode = 5
 
-// Offer gives the capabilities to let a model choose from: those of the conversation
-// first, then by the shortlist, with room for reads of the domains that it begins with, which
-// a condition or a text of another step may need although no word says so, then, while there
-// is room, the rest of the catalog.
+// Offer returns the capabilities from which a model chooses: those of the conversation, then the
+// shortlist, with a share of related reads, which a condition or a text of another step may need
+// even if the message does not mention them, and then the rest of the catalog up to the limit.
 func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*contracts.CapabilityEntry, error) {
 	q := query(req)
 	ranked, err := r.local.Shortlist(ctx, q, math.MaxInt)
@@ -64,8 +62,8 @@ func (r *Reader) Offer(ctx context.Context, req intent.Request, most int) ([]*co
 	return out, nil
 }
 
-// relatedReads are reads of the domains of the first capabilities of a shortlist, in their order in
-// all; the domains take turns.
+// relatedReads returns reads of the domains of the first capabilities of a shortlist, round-robin
+// over the domains.
 func relatedReads(ranked []Ranked, all []*contracts.CapabilityEntry, most int) []*contracts.CapabilityEntry {
 	var domains []string
 	for _, c := range ranked {
@@ -87,15 +85,15 @@ func relatedReads(ranked []Ranked, all []*contracts.CapabilityEntry, most int) [
 	return out
 }
 
-// One of relatedShare capabilities that are offered may be there for its domain, which is one of
-// the first relatedDomains of the shortlist.
+// At most one in relatedShare offered capabilities is a related read, from the first
+// relatedDomains domains of the shortlist.
 const (
 	relatedShare   = 3
 	relatedDomains = 3
 )
 
-// Locate finds where the values of a call stand in a message. Of a list, all items must
-// stand in it. What stands nowhere has no evidence.
+// Locate returns the spans of the values of a call in a message. For a list, all items must be
+// found. A value that is not found has no evidence.
 func (r *Reader) Locate(entry *contracts.CapabilityEntry, message string, now time.Time, values map[string]any) map[string]contracts.Evidence {
 	m := r.local.tools.Read(message, now)
 	read := r.local.slots(entry).Answer(m, nil)
@@ -109,8 +107,7 @@ func (r *Reader) Locate(entry *contracts.CapabilityEntry, message string, now ti
 	return out
 }
 
-// locator finds values in one message, of which the local reading of the capability's
-// parameters is known.
+// locator finds values in one message, with the help of the local slot filling.
 type locator struct {
 	m    *slots.Message
 	read slots.Filled
@@ -162,7 +159,7 @@ func (l locator) entity(is func(e values.Entity) bool) (contracts.Evidence, bool
 	return contracts.Evidence{}, false
 }
 
-// date finds a date, whichever parameter the local reading has it in.
+// date finds a date, whichever parameter has it locally.
 func (l locator) date(v string) (contracts.Evidence, bool) {
 	if len(v) < len(time.DateOnly) {
 		return contracts.Evidence{}, false
@@ -180,7 +177,7 @@ func (l locator) date(v string) (contracts.Evidence, bool) {
 	})
 }
 
-// literally finds words in the message, whatever their case and accents.
+// literally finds words in the message, ignoring case and accents.
 func (l locator) literally(words string) (contracts.Evidence, bool) {
 	sought := tokenize.Tokens(words)
 	if len(sought) == 0 {
@@ -194,8 +191,8 @@ func (l locator) literally(words string) (contracts.Evidence, bool) {
 	return contracts.Evidence{}, false
 }
 
-// abbreviated finds the words that a code is made of: USD for "US dollars", LA for
-// "Los Angeles".
+// abbreviated finds the words that a code abbreviates: "US dollars" for "USD", "Los Angeles" for
+// "LA".
 func (l locator) abbreviated(code string) (contracts.Evidence, bool) {
 	if len(code) < 2 || len(code) > longestCode || strings.ToUpper(code) != code {
 		return contracts.Evidence{}, false

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// The weights of the parts of a capability's document beside its examples.
+// The weights of the texts of a capability other than its examples.
 const (
 	weightName     = 0.35
 	weightAbout    = 0.35
@@ -21,31 +21,31 @@ const (
 	weightKeywords = 0.4
 )
 
-// lightShare is what words of grammar keep of their weight: in a small catalog
-// they look rarer than they are.
+// lightShare is the factor for the weight of function words. In a small catalog their document
+// frequency is too low.
 const lightShare = 0.5
 
-// commonChars is the share of capabilities from which a run of characters is
-// too common to help; it only costs time.
+// commonChars is the maximum document frequency of a character n-gram, as a share of the
+// capabilities. More frequent ones do not discriminate.
 const commonChars = 0.15
 
-// fewCapabilities is where a catalog is large enough to tell by itself which
-// words are common, manyCapabilities where time counts.
+// fewCapabilities is the minimum size of a catalog for its own document frequencies; from
+// manyCapabilities on, common n-grams are dropped for speed.
 const (
 	fewCapabilities  = 50
 	manyCapabilities = 1000
 )
 
-// builder collects the sentences of a catalog, or of what is new in it.
+// builder collects the sentences of a catalog, or of the new part of it.
 type builder struct {
 	x       *Index
-	df      []int32   // sentences that have a feature
-	seenBy  []int32   // the last capability that had it, plus one
-	weights []float64 // of each new sentence in its centroid
-	terms   [][]int32 // words of each new capability's document, with repetition
+	df      []int32   // document frequency per feature
+	seenBy  []int32   // last capability with the feature, plus one
+	weights []float64 // weight of each new sentence in its centroid
+	terms   [][]int32 // words of the document of each new capability, with repetition
 	spelt   map[string]bool
-	spelled []string // words of statements
-	// firstFeature, firstDoc and firstCap are where what is new begins.
+	spelled []string // words for spelling correction
+	// firstFeature, firstDoc and firstCap are the indexes at which the new part begins.
 	firstFeature, firstDoc, firstCap int
 }
 
@@ -73,7 +73,7 @@ func newIndex(catalog *contracts.Catalog, tools *slots.Tools) *Index {
 	return x
 }
 
-// addDomain reads the capabilities of a domain that can be chosen from text.
+// addDomain adds the routable capabilities of a domain.
 func (b *builder) addDomain(domain *contracts.DomainEntry, number int32) {
 	of := make([]*contracts.Capability, 0, len(domain.Capabilities))
 	for _, entry := range domain.Capabilities {
@@ -96,7 +96,7 @@ func titleOf(domain *contracts.DomainEntry) string {
 	return domain.Manifest.Title
 }
 
-// finish computes what needs all sentences.
+// finish computes what depends on all sentences.
 func (b *builder) finish() {
 	x := b.x
 	b.weigh()
@@ -132,8 +132,8 @@ func newDomainName(domain *contracts.DomainEntry) domainName {
 	return d
 }
 
-// count32 is a length as the index stores it; a catalog that needs more does
-// not fit into memory.
+// count32 converts a length to the integer type of the index. A larger catalog does not fit into
+// memory.
 func count32(n int) int32 {
 	if n < 0 || n > math.MaxInt32 {
 		return math.MaxInt32
@@ -141,7 +141,7 @@ func count32(n int) int32 {
 	return int32(n)
 }
 
-// addCapability reads the texts of one capability.
+// addCapability adds the texts of one capability.
 func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, title string, family *slots.Family) {
 	c := entry.Capability
 	idx := &indexed{entry: entry, domain: domain, title: title, family: family, firstDoc: count32(len(b.x.docs)), slots: &compiledSlots{}, number: count32(len(b.x.caps))}
@@ -159,7 +159,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 		tokens := b.tokens(example)
 		b.addExact(tokens, number)
 		b.addHeads(tokens)
-		b.begun(idx, tokens)
+		b.addVerb(idx, tokens)
 		if len(tokens) > 1 && !tokens[0].Is(tokenize.FormMixed|tokenize.FormCaps|tokenize.FormDigits) && (len(tokens) < 2 || !tokens[1].Is(tokenize.FormTitle)) {
 			b.x.segmenter.Openers[tokens[0].Fold] = true
 		}
@@ -174,7 +174,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 	nameTokens := b.tokens(name)
 	b.addExact(nameTokens, number)
 	b.addHeads(nameTokens)
-	b.begun(idx, nameTokens)
+	b.addVerb(idx, nameTokens)
 	b.add(nameTokens, number, weightName)
 	b.add(b.tokens(c.Description), number, weightAbout)
 	b.add(b.tokens(paramText(c)), number, weightParams)
@@ -190,7 +190,7 @@ func (b *builder) addCapability(entry *contracts.CapabilityEntry, domain int32, 
 	idx.lastDoc = count32(len(b.x.docs))
 }
 
-// paramText is what the parameters add to the words of a capability.
+// paramText returns the texts of the parameters of a capability.
 func paramText(c *contracts.Capability) string {
 	var b strings.Builder
 	for _, w := range slots.ParameterTexts(c) {
@@ -200,7 +200,7 @@ func paramText(c *contracts.Capability) string {
 	return b.String()
 }
 
-// tokens cuts a text of a manifest, as messages are cut.
+// tokens tokenizes a text of a manifest like a message.
 func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Read(of, foldNow()).Tokens }
 
 func (b *builder) addHeads(tokens []tokenize.Token) {
@@ -215,13 +215,13 @@ func (b *builder) addHeads(tokens []tokenize.Token) {
 func (b *builder) addExact(tokens []tokenize.Token, number int32) {
 	for _, key := range []string{tokenize.Normal(tokens), tokenize.Quoting(tokens)} {
 		if key != "" && !slices.Contains(b.x.exact[key], number) {
-			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // it may be shared with an earlier index
+			b.x.exact[key] = append(slices.Clip(b.x.exact[key]), number) // the slice may be shared with an earlier index
 		}
 	}
 }
 
-// add makes a sentence and counts its features; weight 0 marks a hard negative,
-// which counts for nothing else.
+// add adds a sentence and counts its features. Weight 0 marks a hard negative, which is only used
+// for comparison.
 func (b *builder) add(tokens []tokenize.Token, number int32, weight float64) int {
 	f := tokenize.FeaturesOf(tokens, b.x.words.values)
 	s := sentence{features: make([]int32, 0, len(f.Words)+len(f.Chars)), statement: weight > 0}
@@ -244,7 +244,7 @@ func (b *builder) add(tokens []tokenize.Token, number int32, weight float64) int
 	return len(b.x.docs) - 1
 }
 
-// spell notes the words that a request may mistype.
+// spell adds words to the spelling dictionary.
 func (b *builder) spell(tokens []tokenize.Token) {
 	for _, t := range tokens {
 		if tokenize.Spellable(t) && !b.spelt[t.Fold] {
@@ -274,8 +274,7 @@ func (b *builder) feature(h uint32, char bool, number int32, counts bool) int32 
 	return id
 }
 
-// weigh gives each feature its inverse document frequency, and each sentence
-// its length.
+// weigh computes the inverse document frequency of each feature and the length of each sentence.
 func (b *builder) weigh() {
 	x := b.x
 	total := float64(len(x.docs))
@@ -314,8 +313,8 @@ func (x *wording) inverseNorm(features []int32) float32 {
 	return float32(1 / math.Sqrt(sum))
 }
 
-// centroids sums the sentences of each capability and normalises words and
-// characters by themselves.
+// centroids sums the sentences of each capability, and normalises words and character n-grams
+// separately.
 func (b *builder) centroids() {
 	x := b.x
 	sums := make([]float64, len(b.df))
@@ -342,7 +341,7 @@ func (b *builder) centroids() {
 	x.vectors = append(x.vectors, retrieve.NewMatrix(cells, len(b.df)))
 }
 
-// normalised empties sums into cells of length one per block.
+// normalised converts sums to cells with unit length per block, and clears the sums.
 func (b *builder) normalised(touched []int32, sums []float64, number int32) []retrieve.Cell {
 	var words, chars float64
 	for _, id := range touched {
@@ -369,13 +368,13 @@ func (b *builder) normalised(touched []int32, sums []float64, number int32) []re
 	return cells
 }
 
-// The usual constants of BM25.
+// The usual BM25 constants.
 const (
 	bmK = 1.2
 	bmB = 0.75
 )
 
-// rankWords weighs the words of each capability's whole document by BM25.
+// rankWords computes the BM25 weights of the words of each capability's document.
 func (b *builder) rankWords() {
 	total := 0
 	for _, t := range b.terms {

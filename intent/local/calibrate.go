@@ -13,22 +13,21 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// A catalog must have this much to learn a confidence from. Below, the shipped
-// weights stay.
+// The minimum size of a catalog for calibration. A smaller one keeps the shipped weights.
 const (
 	calibrationExamples     = 40
 	calibrationCapabilities = 5
 )
 
-// maxQuestions is how many examples one calibration asks for at most.
+// maxQuestions limits the number of held-out examples of one calibration.
 const maxQuestions = 3000
 
-// foldNow is what "now" is while parameters of examples are read.
+// foldNow is the reference time while example parameters are read.
 func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) }
 
-// calibrated gives a copy of the index whose confidence was learned from the
-// catalog itself: that with meanings, if the library that knows them is given.
-// prior is the share of requests that are meant for nobody.
+// calibrated returns a copy of the index whose confidence model is fitted to the catalog. With a
+// vector cache it calibrates the model with embeddings. prior is the share of out-of-scope
+// requests.
 func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *retrieve.VectorCache) (*Index, error) {
 	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
@@ -47,8 +46,8 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	y := *x
 	if known != nil {
 		m := *x.embeddings
-		m.calibration.shown, m.calibrates = fitOwn(plainly(seen, false), x.embeddings.calibration.shown)
-		m.foreign, _ = fitOwn(plainly(seen, true), x.embeddings.foreign)
+		m.calibration.shown, m.calibrates = fitOwn(withKnownWords(seen, false), x.embeddings.calibration.shown)
+		m.foreign, _ = fitOwn(withKnownWords(seen, true), x.embeddings.foreign)
 		y.embeddings = &m
 		return &y, nil
 	}
@@ -56,13 +55,12 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	return &y, nil
 }
 
-// mostLost is how much less of what is meant for a site weights of its own may be
-// worth than those that come with the program.
-const mostLost = 0.03
+// maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to
+// the shipped ones.
+const maxAcceptLoss = 0.03
 
-// fitOwn fits the weights of a site to what was observed of it. It is false, and
-// the weights are those before, where by its own accuracy would fall: they
-// are tried on the half of the observations that they were not fitted to.
+// fitOwn fits the weights to the observations of a catalog. Two-fold cross-validation checks them:
+// if they would be worse, it returns the weights before and false.
 func fitOwn(seen []Observation, before weights) (weights, bool) {
 	var even, odd []Observation
 	for i, o := range seen {
@@ -73,17 +71,17 @@ func fitOwn(seen []Observation, before weights) (weights, bool) {
 		}
 	}
 	first, second := fit(even, before, fitHold, allSignals()), fit(odd, before, fitHold, allSignals())
-	own := worth(&first, odd) + worth(&second, even)
-	if known := worth(&before, seen); own < known-mostLost*float64(meant(seen)) {
+	own := netCorrect(&first, odd) + netCorrect(&second, even)
+	if known := netCorrect(&before, seen); own < known-maxAcceptLoss*float64(meant(seen)) {
 		return before, false
 	}
 	w := fit(seen, before, fitHold, allSignals())
 	return w, true
 }
 
-// worth is how many requests would be done rightly, less those that would be done
-// wrongly: weights that accept more of everything are no better.
-func worth(w *weights, seen []Observation) float64 {
+// netCorrect returns the number of correct accepts minus the number of wrong ones, so that accepting
+// everything is not better.
+func netCorrect(w *weights, seen []Observation) float64 {
 	n := 0.0
 	for _, o := range seen {
 		switch {
@@ -109,7 +107,7 @@ func meant(seen []Observation) int {
 
 func chance(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
-// Examples is how many examples all capabilities have.
+// Examples returns the number of examples of all capabilities.
 func (x *Index) Examples() int {
 	n := 0
 	for _, c := range x.refs {
@@ -118,8 +116,8 @@ func (x *Index) Examples() int {
 	return n
 }
 
-// examine trains an index without a fold and asks it about what it does not
-// know; with meanings, if the library that knows them is given.
+// examine trains an index without a fold and evaluates it on the held-out examples; with
+// embeddings if known is not nil.
 func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
 	catalog, questions := f.Split()
 	y, err := newIndex(catalog, x.tools).trained(ctx)
@@ -127,10 +125,10 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 		return nil, err
 	}
 	if known != nil {
-		y = understood(y, known, nil)
+		y = withEmbeddings(y, known, nil)
 	}
 	questions = retrieve.Sample(questions, most)
-	// Of what is an example but for its quotations nothing could be learned.
+	// Examples that match except for a quotation would give no information.
 	maps.DeleteFunc(y.exact, func(said string, _ []int32) bool { return strings.Contains(said, tokenize.AnyQuotation) })
 	out := make([]Observation, 0, len(questions))
 	for n, q := range questions {
@@ -142,9 +140,8 @@ func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.Ve
 	return out, nil
 }
 
-// ask reads one question; with meanings once more, as if it were in a language
-// that the catalog has not. A capability that is only described teaches nothing
-// about examples.
+// ask evaluates one held-out example, and with embeddings once more as if it were in a language
+// that the catalog does not have. A capability without examples is skipped.
 func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retrieve.VectorCache) []Observation {
 	of := Query{Message: q.Text, Catalog: catalog, AnyRole: true}
 	var out []Observation
@@ -159,20 +156,20 @@ func (x *Index) ask(catalog *contracts.Catalog, q retrieve.HeldOut, known *retri
 		return out
 	}
 	note(func(string) []float32 { return known.Lookup(q.Text) }, false)
-	note(func(string) []float32 { return farther(known.Lookup(q.Text)) }, true)
+	note(func(string) []float32 { return asTranslation(known.Lookup(q.Text)) }, true)
 	return out
 }
 
-// plainly gives the observations in the words of the catalog, or in none of them.
-func plainly(seen []Observation, strange bool) []Observation {
+// withKnownWords returns the observations with known words, or those without.
+func withKnownWords(seen []Observation, strange bool) []Observation {
 	return slices.DeleteFunc(slices.Clone(seen), func(o Observation) bool { return o.strange != strange })
 }
 
-// foreignWeight is how much more requests for nobody count: what is left out of a
-// catalog is asked for in fewer ways than all that nobody thought of.
+// foreignWeight is the factor for out-of-scope requests: held-out capabilities cover fewer topics
+// than real out-of-scope messages.
 const foreignWeight = 1.33
 
-// weigh gives the requests that are meant for nobody their share.
+// weigh weights the observations so that out-of-scope requests have their prior share.
 func weigh(seen []Observation, prior float64) {
 	var in, out float64
 	for _, o := range seen {

@@ -18,28 +18,26 @@ func sortCandidates(candidates []Candidate) {
 	})
 }
 
-// rated is a hit whose parameters were read.
+// rated is a hit with its filled parameters.
 type rated struct {
 	hit
 
 	filled slots.Filled
 	cover  slots.Coverage
-	silent float64 // share of what it needs for which nothing is said
+	silent float64 // share of required parameters without a candidate value
 	absent float64 // the same as a signal
-	begins bool    // the text begins with the verb of its sentences
-	gives  bool    // it gives what somebody says that is wanted
+	begins bool    // the text begins with a verb of its examples
+	gives  bool    // it provides what the message asks for
 }
 
-// The parts of the score that the parameters give: how much of the text the
-// capability explains, and whether it found all that it needs. They tell apart
-// what the words alone do not.
+// The shares of the score for coverage of the text and for complete parameters. They separate
+// capabilities that match the same words.
 const (
 	shareCovered  = 0.15
 	shareComplete = 0.3
 )
 
-// rate ranks for a part, reads the parameters of the first hits and ranks them
-// anew.
+// rate ranks capabilities for a part, fills the parameters of the first hits and ranks them again.
 func (s *sentenceReader) rate(p *part) readings {
 	tokens := s.m.Tokens[p.from:p.to]
 	hits, encoded := s.search(p.from, p.to)
@@ -64,7 +62,7 @@ func (s *sentenceReader) rate(p *part) readings {
 			r.score += shareHead
 			r.begins = true
 		}
-		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.handsOn(s.x.caps[h.number], run, r.filled) {
+		if s.gives(s.x.caps[h.number], wanted, r.filled) || s.sendsMessage(s.x.caps[h.number], run, r.filled) {
 			r.score += shareHead
 			r.gives = true
 		}
@@ -74,9 +72,8 @@ func (s *sentenceReader) rate(p *part) readings {
 	return of
 }
 
-// absent tells how much silence about what a capability needs counts. One with
-// examples is asked for in their words and values may follow; of one that is only
-// described, a request that holds no values is rarely meant.
+// absent returns the weight of missing parameter values. A capability with examples may be asked
+// for without values. For one that is only described, a request without values is rarely meant.
 func (s *sentenceReader) absent(h hit, run slots.Range, r rated) float64 {
 	c := s.x.caps[h.number]
 	if c.examples == 0 {
@@ -96,8 +93,8 @@ func (s *sentenceReader) timed(p *part) []bool {
 	return out
 }
 
-// weighed gives each rated hit its confidence. By the shipped weights none gets
-// more than the first: the score ranks, they only tell how sure that is.
+// weighed returns the candidates with their confidence. With the shipped weights no candidate
+// exceeds the first one: the score ranks, and the weights only tell the confidence.
 func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	out := make([]Candidate, 0, len(of.all))
 	most := 1.0
@@ -111,18 +108,18 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 			most = conf
 		}
 		if k == 0 && of.encoded && (r.begins || !foreign && of.leads(k) || s.saysAll(r)) {
-			// meaning agrees with the words, the verb does, or all words are known: it cannot
-			// make them less sure
+			// A fitted model must not lower the confidence if the embedding agrees with the words,
+			// the verb matches, or all words are known.
 			conf = max(conf, s.x.calibration.confidence(s.x.caps[r.number].examples == 0, s.x.signals(of, k)))
 		}
 		if foreign && !r.begins {
 			conf = min(chance(s.x.embeddings.foreign.odds(s.x.signals(of, k))), certainIdentifier)
 		}
-		if k == 0 && s.plainly(of) {
+		if k == 0 && s.isPlainRead(of) {
 			conf = max(conf, plainConfidence)
 		}
 		if first := !slices.ContainsFunc(of.all[:k], func(o rated) bool { return o.gives }); first && r.gives && len(r.filled.Missing) == 0 {
-			conf = max(conf, DefaultClarify) // worth a question at least
+			conf = max(conf, DefaultClarify) // at least a question
 		}
 		out = append(out, s.candidate(p, r, conf, learned, foreign))
 	}
@@ -130,31 +127,30 @@ func (s *sentenceReader) weighed(p *part, of readings) []Candidate {
 	return out
 }
 
-// saysAll tells a question in words that are known, with a value and all that is needed.
+// saysAll reports whether a request has only known words, a value and all required parameters.
 func (s *sentenceReader) saysAll(r rated) bool {
 	return r.cover.Strange == 0 && r.cover.Asked > 0 && len(r.filled.Values) > 0 && len(r.filled.Missing) == 0 && !s.x.caps[r.number].entry.Policy.SideEffectClass.Writes()
 }
 
-// leads tells the candidate that is nearest in meaning.
+// leads reports whether a candidate has the highest embedding similarity.
 func (of readings) leads(k int) bool {
 	return !slices.ContainsFunc(of.all, func(o rated) bool { return o.meant > of.all[k].meant })
 }
 
-// plainConfidence is the least that the first candidate of a plain command gets.
+// plainConfidence is the minimum confidence of the first candidate for a plain command.
 const plainConfidence = 0.8
 
-// plainly tells a command to read something that says all that is needed in words
-// that are known, and begins with the verb of no other candidate.
-func (s *sentenceReader) plainly(of readings) bool {
+// isPlainRead reports whether a part is a command for a read with only known words and all required
+// parameters, whose verb no other candidate has.
+func (s *sentenceReader) isPlainRead(of readings) bool {
 	r := of.all[0]
 	return r.begins && len(r.filled.Missing) == 0 && r.cover.Strange == 0 && r.cover.Asked > 1 &&
 		!s.x.caps[r.number].entry.Policy.SideEffectClass.Writes() &&
 		!slices.ContainsFunc(of.all[1:], func(o rated) bool { return o.begins && len(o.filled.Missing) == 0 && o.score > r.score/2 })
 }
 
-// candidate turns a rated hit into a candidate, whose confidence is held to
-// what its words allow. learned tells that it was learned from this catalog, foreign that only
-// meaning tells what is wanted.
+// candidate converts a rated hit to a candidate and limits its confidence. learned is set for a
+// model fitted to this catalog, foreign if only embeddings match.
 func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, foreign bool) Candidate {
 	c := s.x.caps[r.number]
 	writes, anyValue := c.entry.Policy.SideEffectClass.Writes(), len(r.filled.Values) > 0
@@ -162,13 +158,13 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	switch {
 	case r.exact:
 		conf = certainExample
-	case r.cover.Asked == 0 && c.examples > 0 && !learnsNothing(r): // "two weeks off for Ana from Monday": all of it are values that fit
+	case r.cover.Asked == 0 && c.examples > 0 && !isInconclusive(r): // such as "two weeks off for Ana from Monday": only values, all of which fit
 	case s.x.identifies(c, s.m, p):
 		conf = certainIdentifier
-	case r.against > r.best && r.against >= notLikeness:
-		conf = min(conf, notConfidence)
+	case r.against > r.best && r.against >= hardNegativeSimilarity:
+		conf = min(conf, hardNegativeConfidence)
 	case foreign:
-		explained = r.cover.Content * conf // its words are none that are known
+		explained = r.cover.Content * conf // the words of an identifier are not in the vocabulary
 	case writes:
 		conf = min(conf, r.cover.Limit(r.best, anyValue), r.cover.LimitForeign(anyValue, len(r.filled.Missing) == 0, slots.NewRequestWords(s.x.set(c)).Unnamed(r.filled.Missing), r.silent))
 	case !learned:
@@ -177,19 +173,19 @@ func (s *sentenceReader) candidate(p *part, r rated, conf float64, learned, fore
 	out := Candidate{
 		Entry: c.entry, Confidence: conf, Score: r.score, Exact: r.exact,
 		Parameters: r.filled.Values, Evidence: r.filled.Evidence, Missing: r.filled.Missing,
-		modality: r.modality, nearest: r.best, begins: r.begins, informs: s.commanded(p.first)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
+		modality: r.modality, nearest: r.best, begins: r.begins, informs: s.verbKinds(p.first)&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0, gives: r.gives, explained: explained, contested: r.filled.Contested,
 	}
 	return out
 }
 
-// saysAll is how many values say all by themselves what is wanted.
+// saysAll is the number of values that identify a capability by themselves.
 const saysAll = 3
 
-// learnsNothing tells values that leave open what is wanted: few of them, none that
-// is unmistakable, or some missing.
-func learnsNothing(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
+// isInconclusive reports whether the values do not identify a capability: too few, none of them
+// certain, or some missing.
+func isInconclusive(r rated) bool { return len(r.filled.Values) < saysAll || typed(r.filled) == 0 }
 
-// identifies reports whether the text writes the capability's identifier.
+// identifies reports whether the text contains the identifier of the capability.
 func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {
 	name := c.entry.Capability.Name
 	if !strings.ContainsAny(name, "_.-") {
@@ -203,7 +199,7 @@ func (x *Index) identifies(c *indexed, m *slots.Message, p *part) bool {
 	return false
 }
 
-// valued tells a word that a value was read from.
+// valued reports whether a token is part of a value.
 func (c Candidate) valued(t tokenize.Token) bool {
 	for _, ev := range c.Evidence {
 		if t.Start >= ev.Span[0] && t.End <= ev.Span[1] {
@@ -213,7 +209,7 @@ func (c Candidate) valued(t tokenize.Token) bool {
 	return false
 }
 
-// alternative describes a candidate for people.
+// alternative converts a candidate to a choice for the user.
 func (c Candidate) alternative() contracts.Alternative {
 	return contracts.Alternative{
 		Domain: c.Entry.Domain, Capability: c.Entry.Capability.Name,

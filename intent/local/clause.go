@@ -11,35 +11,31 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// readDeeply is how many candidates of a clause get their parameters filled.
+// readDeeply is the number of candidates per clause whose parameters are filled.
 const readDeeply = 5
 
-// What a cut must gain, in content words: at a weak separator, at one with the
-// first word of a request behind it, and between sentences, of which one often
-// only says what the other is about.
+// The minimum gain of a split, in content words: at a weak separator, at one followed by the first
+// word of a request, and between sentences, which often belong together.
 const (
 	splitCost    = 1
 	openerCost   = 0.3
 	sentenceCost = 0.5
 )
 
-// shareUnclear is what the content of a part counts that nobody would be asked
-// about.
+// shareUnclear is the factor for the content of a part below the clarification threshold.
 const shareUnclear = 0.1
 
-// clearAlone is the confidence from which a piece is a request by itself.
+// clearAlone is the minimum confidence of a segment that is a request by itself.
 const clearAlone = 0.6
 
-// heldConfidence is the most that an action gets which the words do not
-// plainly ask for.
+// heldConfidence is the maximum confidence of a write that the message does not plainly ask for.
 const heldConfidence = 0.6
 
-// notConfidence is the most that a capability gets for words that are closer to
-// one of its hard negatives than to its examples; notLikeness is how close that
-// must be.
+// hardNegativeConfidence is the maximum confidence of a capability if the text is more similar to
+// a hard negative than to an example; hardNegativeSimilarity is the minimum similarity for that.
 const (
-	notConfidence = 0.3
-	notLikeness   = 0.5
+	hardNegativeConfidence = 0.3
+	hardNegativeSimilarity = 0.5
 )
 
 // sentenceReader finds the requests in one message.
@@ -48,41 +44,40 @@ type sentenceReader struct {
 	q        Query
 	m        *slots.Message
 	segments []slots.Segment
-	parts    map[[2]int]*part // by first and last piece
+	parts    map[[2]int]*part // by first and last segment
 	encode   encodeFunc       // nil without a scorer
-	// encodeWord is the same for single words, with a bound of its own.
+	// encodeWord encodes single words, with a limit of its own.
 	encodeWord encodeFunc
-	// retracted tells that the message ends by taking back what it says.
+	// retracted is set if the message ends with a retraction.
 	retracted    bool
 	crossLingual crossLingual
-	// said is how the message is built.
+	// said is the message split into clauses.
 	said *modality.Message
 }
 
-// part is a run of pieces read as one request.
+// part is a run of segments read as one request.
 type part struct {
-	first, last int // pieces
+	first, last int // segments
 	from, to    int // tokens
 	candidates  []Candidate
 	// plain is the confidence of the best candidate before modalities limit it.
 	plain     float64
 	explained float64
 	contested int
-	modality  modality.Modality // of the part in its sentence
+	modality  modality.Modality // including the modality inherited in its sentence
 	own       modality.Modality // of its own words
-	// refused tells that the best candidate is what must not be done.
+	// refused is set if the message forbids the best candidate.
 	refused bool
-	// since and until are the tokens that are said of it, with those that command
-	// nothing by themselves.
+	// since and until bound the tokens that belong to the part, including adjacent statements.
 	since, until int
-	// apart are values that belong to others of several requests in the same words.
+	// apart are the token ranges of values that belong to other conjuncts.
 	apart [][2]int
-	// clauses are the places of the clauses that it became.
+	// clauses is the range of the clauses that the part became.
 	clauses [2]int
 	source  string
 }
 
-// allowed reports whether a capability may be chosen at all.
+// allowed reports whether the query permits a capability.
 func (s *sentenceReader) allowed(c *indexed) bool {
 	if c.open && s.q.Domain == "" && len(s.q.Only) == 0 {
 		return true
@@ -100,7 +95,7 @@ func (s *sentenceReader) allowed(c *indexed) bool {
 	return s.q.AnyRole || len(meta.AllowedRoles) == 0 || slices.ContainsFunc(meta.AllowedRoles, func(r string) bool { return slices.Contains(contracts.RolesIn(c.entry.Domain, s.q.Roles), r) })
 }
 
-// clauses cuts the message where that reads best.
+// clauses returns the requests of the message.
 func (s *sentenceReader) clauses() []Clause {
 	if len(s.m.Tokens) == 0 {
 		return nil
@@ -108,27 +103,27 @@ func (s *sentenceReader) clauses() []Clause {
 	return s.finish(s.propose())
 }
 
-// propose cuts the message where that reads best.
+// propose splits the message into the parts that explain it best.
 func (s *sentenceReader) propose() []*part {
 	s.segments = s.x.segmenter.Cut(s.m)
-	if whole, ok := s.exactly(); ok {
+	if whole, ok := s.exactMatch(); ok {
 		return []*part{whole}
 	}
 	s.retracted = modality.TakesBack(s.x.tools.Lexicon, s.m.Tokens)
 	whole := s.segments
-	s.segments = s.spoken(whole)
+	s.segments = s.askingSegments(whole)
 	parts := s.divide()
 	if len(parts) == 1 && len(s.segments) < len(whole) && onlyTime(s, parts[0]) {
-		likeAll(s, parts[0])
+		readAsWhole(s, parts[0])
 	}
 	if len(s.segments) < len(whole) && !slices.ContainsFunc(parts, func(p *part) bool { return p.plain >= DefaultClarify }) {
-		s.segments, s.parts = whole, map[[2]int]*part{} // what is told may say what is wanted
+		s.segments, s.parts = whole, map[[2]int]*part{} // a statement may contain the request
 		return s.divide()
 	}
 	return parts
 }
 
-// onlyTime tells a part that says nothing but when: "starting on Monday".
+// onlyTime reports whether a part only gives a time: "starting on Monday".
 func onlyTime(s *sentenceReader, p *part) bool {
 	for i, timed := range s.timed(p) {
 		if t := s.m.Tokens[p.from+i]; !timed && !t.Has(lexicon.Starts) && !s.x.tools.Lexicon.StopWord(t.Fold) {
@@ -138,9 +133,9 @@ func onlyTime(s *sentenceReader, p *part) bool {
 	return true
 }
 
-// likeAll reads a part that says only when as what the whole message is most like: what
-// is told beside it says what is wanted.
-func likeAll(s *sentenceReader, p *part) {
+// readAsWhole reads a part that only gives a time as the best candidate of the whole message,
+// since a statement beside it says what is wanted.
+func readAsWhole(s *sentenceReader, p *part) {
 	whole := &part{to: len(s.m.Tokens)}
 	best := s.weighed(whole, s.rate(whole))
 	p.candidates = slices.DeleteFunc(p.candidates, func(c Candidate) bool { return len(best) == 0 || c.Entry != best[0].Entry })
@@ -150,24 +145,23 @@ func likeAll(s *sentenceReader, p *part) {
 	}
 }
 
-// divide cuts the pieces into requests.
+// divide splits the segments into requests.
 func (s *sentenceReader) divide() []*part {
 	if len(s.segments) > slots.MaxSegments {
-		return s.singly()
+		return s.readSeparately()
 	}
 	s.segments = slices.DeleteFunc(s.segments, func(p slots.Segment) bool { return p.From >= p.To || s.x.segmenter.Empty(s.m.Tokens[p.From:p.To]) })
 	if len(s.segments) == 0 {
-		return s.light()
+		return s.readFunctionWords()
 	}
 	return s.best()
 }
 
-// spoken leaves out of the pieces what asks for nothing: courtesy at their ends,
-// reasons, and clauses that only tell something. A message of nothing else is
-// read whole.
-func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
+// askingSegments removes what asks for nothing from the segments: courtesy at their ends, reasons
+// and statements. If nothing remains, it keeps the whole message.
+func (s *sentenceReader) askingSegments(pieces []slots.Segment) []slots.Segment {
 	silent := s.said.Silent()
-	for i := range silent { // "cancel, please, the leave" is one request
+	for i := range silent { // courtesy in the middle: "cancel, please, the leave" is one request
 		silent[i] = silent[i] && !s.said.Amid(i)
 	}
 	var out []slots.Segment
@@ -193,9 +187,9 @@ func (s *sentenceReader) spoken(pieces []slots.Segment) []slots.Segment {
 	return out
 }
 
-// light reads a message of nothing but words of grammar, such as "where are you
-// from". It is a request only where a capability is asked for in such words.
-func (s *sentenceReader) light() []*part {
+// readFunctionWords reads a message of function words only, such as "where are you from". It is a
+// request only if an example consists of such words.
+func (s *sentenceReader) readFunctionWords() []*part {
 	s.segments = []slots.Segment{{To: len(s.m.Tokens), Connection: slots.Connection{Strong: true}}}
 	if whole := s.read(0, 0); whole.plain >= DefaultClarify {
 		return []*part{whole}
@@ -203,10 +197,10 @@ func (s *sentenceReader) light() []*part {
 	return nil
 }
 
-// exactly takes a message as one request that is an example word for word, beside what
-// is quoted.
-func (s *sentenceReader) exactly() (*part, bool) {
-	known := slices.ContainsFunc(s.x.saying(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
+// exactMatch returns the whole message as one request if it matches an example exactly, except for
+// quotations.
+func (s *sentenceReader) exactMatch() (*part, bool) {
+	known := slices.ContainsFunc(s.x.exactMatches(s.m.Tokens), func(n int32) bool { return s.x.caps[n] != nil && s.allowed(s.x.caps[n]) })
 	if !known {
 		return nil, false
 	}
@@ -214,9 +208,8 @@ func (s *sentenceReader) exactly() (*part, bool) {
 	return s.read(0, 0), true
 }
 
-// singly takes the sentences of a long message one by one, without trying
-// what belongs together.
-func (s *sentenceReader) singly() []*part {
+// readSeparately reads each segment of a long message separately.
+func (s *sentenceReader) readSeparately() []*part {
 	rest := s.segments[slots.MaxSegments:]
 	s.segments = s.segments[:slots.MaxSegments+1]
 	s.segments[slots.MaxSegments].To = rest[len(rest)-1].To
@@ -227,7 +220,8 @@ func (s *sentenceReader) singly() []*part {
 	return out
 }
 
-// best finds the division into runs of pieces that explains most content.
+// best returns the split into runs of segments that explains most content words, by dynamic
+// programming.
 func (s *sentenceReader) best() []*part {
 	n := len(s.segments)
 	value := make([]float64, n+1)
@@ -249,9 +243,9 @@ func (s *sentenceReader) best() []*part {
 	return out
 }
 
-// worth is what reading a run of pieces as one request explains.
+// worth returns the number of content words that a run of segments explains as one request.
 func (s *sentenceReader) worth(first, last int) float64 {
-	if s.twoDeeds(first, last) || s.twoReads(first, last) {
+	if s.separateCommands(first, last) || s.separateQuestions(first, last) {
 		return 0
 	}
 	p := s.read(first, last)
@@ -272,16 +266,15 @@ func (s *sentenceReader) worth(first, last int) float64 {
 	return max(v, 0)
 }
 
-// twoDeeds reports whether a run holds two requests that nobody would say as one:
-// the second is what a clause such as "before you …" belongs to, or both are
-// commands of different kinds and one has an effect.
-func (s *sentenceReader) twoDeeds(first, last int) bool {
-	kin := s.commanded(first)
+// separateCommands reports whether a run holds two separate requests: a main clause behind a
+// clause such as "before you …", or commands of different kinds of which one is a write.
+func (s *sentenceReader) separateCommands(first, last int) bool {
+	kin := s.verbKinds(first)
 	for k := first + 1; k <= last; k++ {
 		if s.segments[k].Main {
 			return true
 		}
-		other := s.commanded(k)
+		other := s.verbKinds(k)
 		if kin == 0 || other == 0 || kin&other != 0 {
 			continue
 		}
@@ -293,12 +286,11 @@ func (s *sentenceReader) twoDeeds(first, last int) bool {
 	return false
 }
 
-// twoReads reports whether a run holds two questions, each of which says all that it
-// needs: "price of Apple and my alerts". What a capability of its own gives together,
-// such as "flights and fares", is one.
-func (s *sentenceReader) twoReads(first, last int) bool {
+// separateQuestions reports whether a run holds two complete questions: "price of Apple and my
+// alerts". Two objects of one capability, such as "flights and fares", are one.
+func (s *sentenceReader) separateQuestions(first, last int) bool {
 	alone := func(p *part) bool {
-		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.names(p) || s.commanded(p.first) != 0)
+		return p.plain >= clearAlone && !p.writes() && len(p.candidates[0].Missing) == 0 && (s.hasRequestWord(p) || s.verbKinds(p.first) != 0)
 	}
 	for k := first + 1; k <= last; k++ {
 		a, b := s.read(first, k-1), s.read(k, last)
@@ -313,8 +305,8 @@ func (s *sentenceReader) twoReads(first, last int) bool {
 	return false
 }
 
-// names tells a part with a word of some request beside its values.
-func (s *sentenceReader) names(p *part) bool {
+// hasRequestWord reports whether a part has a request word outside of its values.
+func (s *sentenceReader) hasRequestWord(p *part) bool {
 	covered := s.switches(p)
 	for i, t := range s.m.Tokens[p.from:p.to] {
 		if !covered[i] && s.x.segmenter.Heads[t.Stem] && !s.x.tools.Lexicon.StopWord(t.Fold) && !tokenize.Asks(t.Fold) {
@@ -324,8 +316,8 @@ func (s *sentenceReader) names(p *part) bool {
 	return false
 }
 
-// commanded gives the kinds of the verb that a piece begins with.
-func (s *sentenceReader) commanded(k int) lexicon.Kinds {
+// verbKinds returns the kinds of the verb that a segment begins with.
+func (s *sentenceReader) verbKinds(k int) lexicon.Kinds {
 	return modality.CommandKinds(s.x.tools.Lexicon, s.m.Tokens[s.segments[k].From:s.segments[k].To])
 }
 
@@ -333,9 +325,8 @@ func (p *part) writes() bool {
 	return len(p.candidates) > 0 && p.candidates[0].Entry.Policy.SideEffectClass.Writes()
 }
 
-// cost is what cutting before a piece costs. A word such as "then" costs nothing,
-// the end of a sentence little; a piece that begins as requests do costs less than
-// one that could be the next value of a list.
+// cost returns the cost of a split before a segment. It is zero for a word such as "then", low at
+// the end of a sentence, and lower before a request word than before a possible list item.
 func (s *sentenceReader) cost(p slots.Segment) float64 {
 	switch {
 	case p.Sequence || p.Reverse || p.Main:
@@ -348,8 +339,8 @@ func (s *sentenceReader) cost(p slots.Segment) float64 {
 	return splitCost
 }
 
-// joinsSequence reports whether a run holds a word such as "then" between two
-// pieces that are requests by themselves.
+// joinsSequence reports whether a run holds a word such as "then" between two segments that are
+// requests by themselves.
 func (s *sentenceReader) joinsSequence(first, last int) bool {
 	for k := first + 1; k <= last; k++ {
 		if (s.segments[k].Sequence || s.segments[k].Reverse) && s.read(first, k-1).plain >= clearAlone && s.read(k, last).plain >= clearAlone {
@@ -359,7 +350,7 @@ func (s *sentenceReader) joinsSequence(first, last int) bool {
 	return false
 }
 
-// read ranks and fills one run of pieces.
+// read ranks and fills one run of segments. The result is cached.
 func (s *sentenceReader) read(first, last int) *part {
 	key := [2]int{first, last}
 	if p, ok := s.parts[key]; ok {
@@ -378,21 +369,21 @@ func (s *sentenceReader) read(first, last int) *part {
 	return p
 }
 
-// partEnd takes a closing sign along with the last word.
+// partEnd returns the end of a part in bytes, including closing punctuation.
 func (s *sentenceReader) partEnd(p *part) int {
 	end := s.m.Tokens[p.to-1].End
 	rest := s.q.Message[end:]
 	return end + len(rest) - len(strings.TrimLeft(rest, "\"'”’»)]}%€£?"))
 }
 
-// order fills in which clauses must come before which.
+// order sets which clauses must come after which.
 func (j judgement) order(parts []*part, clauses []Clause) {
 	after := func(i, j int) {
 		if !slices.Contains(clauses[i].After, j) {
 			clauses[i].After = append(clauses[i].After, j)
 		}
 	}
-	between := func(a, b *part) { // all of a come after all of b
+	between := func(a, b *part) { // all clauses of a come after all of b
 		for i := a.clauses[0]; i < a.clauses[1]; i++ {
 			for j := b.clauses[0]; j < b.clauses[1]; j++ {
 				after(i, j)

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The gates that are used when a Config leaves them out.
+// The defaults of Config.
 const (
 	DefaultAccept      = 0.75
 	DefaultAcceptWrite = 0.80
@@ -18,34 +18,32 @@ const (
 	DefaultOutOfScope  = 0.2
 )
 
-// Config holds the confidence gates; zero values take the defaults. They are
-// the same for all domains, but for what the entries of a catalog ask for on top.
+// Config holds the confidence gates; zero values mean the defaults. The gates are the same for all
+// domains, but catalog entries may raise them.
 type Config struct {
-	// Accept is the confidence from which a read is done.
+	// Accept is the minimum confidence of a read.
 	Accept float64
-	// AcceptWrite is the same for what has an effect; never below Accept.
+	// AcceptWrite is the minimum confidence of a write; never below Accept.
 	AcceptWrite float64
-	// Clarify is the confidence from which it is worth asking; below, the
-	// message is declined.
+	// Clarify is the minimum confidence for a question; below it the message is declined.
 	Clarify float64
-	// TieMargin is how close two candidates must be for a question.
+	// TieMargin is the maximum distance of two candidates that leads to a question.
 	TieMargin float64
-	// Suggestions is how many choices a question or a decline offers.
+	// Suggestions is the number of choices that a question or a decline offers.
 	Suggestions int
-	// OutOfScope is the share of messages that are taken to be meant for no
-	// capability, when a confidence is calibrated: more of it makes the matcher
-	// more careful.
+	// OutOfScope is the expected share of out-of-scope messages for calibration. A higher share
+	// lowers the confidence.
 	OutOfScope float64
-	// Scorer knows what texts mean; without one, words alone count.
+	// Scorer computes sentence embeddings; without one, only words are matched.
 	Scorer Scorer
-	// ScorerTold is told whether the scorer gave the vectors of a catalog, with nil
-	// if it did; nil is fine.
+	// ScorerTold is called with the error, or nil, when the scorer has computed the embeddings of
+	// a catalog. It may be nil.
 	ScorerTold func(error)
-	// ModelCache keeps what is learned of catalogs; without one it is learned again.
+	// ModelCache stores trained models; without one they are trained again after a restart.
 	ModelCache ModelCache
 }
 
-// withDefaults fills in what is left out and checks the order of the gates.
+// withDefaults sets the defaults and checks the order of the gates.
 func (c Config) withDefaults() (Config, error) {
 	c.Accept = cmp.Or(c.Accept, DefaultAccept)
 	c.AcceptWrite = cmp.Or(c.AcceptWrite, max(DefaultAcceptWrite, c.Accept))

@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// crossLingual reads one message in the words of each capability of an index.
+// crossLingual provides one message in the words of each capability.
 type crossLingual struct {
 	s *sentenceReader
-	// encoded tells that the scorer answers.
+	// encoded is set if the scorer responds.
 	encoded bool
 	matcher *slots.CrossLingualMatcher
 }
 
-// of gives the message as a capability reads it, and whether in other words.
+// of returns the message in the words of a capability; false if no word was replaced.
 func (g *crossLingual) of(c *indexed) (*slots.MatchedMessage, bool) {
 	if g.s == nil || !g.encoded || g.s.encodeWord == nil || g.s.x.embeddings == nil {
 		return nil, false
@@ -31,7 +31,7 @@ func (g *crossLingual) of(c *indexed) (*slots.MatchedMessage, bool) {
 	})
 }
 
-// message is the message as a capability reads it; m where it stands as it is.
+// message returns the message in the words of a capability, or m if no word was replaced.
 func (g *crossLingual) message(c *indexed, m *slots.Message) *slots.Message {
 	if read, ok := g.of(c); ok {
 		return read.Message
@@ -39,14 +39,14 @@ func (g *crossLingual) message(c *indexed, m *slots.Message) *slots.Message {
 	return m
 }
 
-// at reports whether a capability reads the word that begins at a byte as another one.
+// at reports whether the word that begins at a byte was replaced for a capability.
 func (g *crossLingual) at(c *indexed, start int) bool {
 	read, ok := g.of(c)
 	return ok && read.At(start)
 }
 
-// search ranks the first hits anew, each in the words of its capability, and gives those
-// of the first one.
+// search ranks the first hits again, each with the message in the words of its capability, and
+// returns the tokens for the first one.
 func (g *crossLingual) search(p *part, hits []hit, tokens []tokenize.Token) []tokenize.Token {
 	if g.s == nil {
 		return tokens
@@ -72,7 +72,7 @@ func (g *crossLingual) search(p *part, hits []hit, tokens []tokenize.Token) []to
 	return g.message(g.s.x.caps[hits[0].number], g.s.m).Tokens[p.from:p.to]
 }
 
-// glossariesOf makes the glossaries of the domains that do not have every language.
+// glossariesOf returns glossaries for the domains that lack a language.
 func glossariesOf(x *Index, spoken map[int32]map[int]bool, known *retrieve.VectorCache) map[int32]*slots.Glossary {
 	words := map[int32]map[string]*slots.GlossaryEntry{}
 	for _, c := range x.caps {

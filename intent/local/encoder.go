@@ -15,35 +15,34 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// What names and descriptions count beside the examples of a capability in its
-// mean vector.
+// The weights of names and descriptions relative to examples in the mean vector of a capability.
 const (
 	meantName  = 0.1
 	meantAbout = 0.1
 )
 
-// maxEncoded bounds how many parts of one message are encoded.
+// maxEncoded limits how many parts of one message are encoded.
 const maxEncoded = 12
 
-// embeddings are the sentence vectors of an index, where there is an encoder.
+// embeddings holds the sentence embeddings of an index with an encoder.
 type embeddings struct {
 	space *retrieve.Space
-	// calibration is used for what has a vector, in the place of the index's own.
+	// calibration replaces the calibration of the index for messages with an embedding.
 	calibration Calibration
 	calibrates  bool
-	// foreign is used where the words say next to nothing: the request is in a
-	// language that the catalog has not, or about what is not there.
+	// foreign holds the weights for messages with few known words: in another language, or out of
+	// scope.
 	foreign weights
-	// spoken tells the languages in which each domain is asked for, by its number, and
-	// glossaries are the words of those that not all languages are spoken in.
+	// spoken holds the languages of the examples per domain number. glossaries holds the words of
+	// the domains that lack a language.
 	spoken     map[int32]map[int]bool
 	glossaries map[int32]*slots.Glossary
 }
 
-// mostSpoken is how many examples are looked at for the languages of a domain.
+// mostSpoken limits how many examples are used to detect the languages of a domain.
 const mostSpoken = 60
 
-// spokenIn tells the languages in which the capabilities of each domain are asked for.
+// spokenIn detects the languages of the examples of each domain.
 func spokenIn(x *Index) map[int32]map[int]bool {
 	examples := map[int32][]string{}
 	for _, c := range x.caps {
@@ -62,35 +61,32 @@ func spokenIn(x *Index) map[int32]map[int]bool {
 	return out
 }
 
-// isForeign reports whether a part is in a language in which no capability of the domain is
-// asked for.
+// isForeign reports whether a token is in a language that the domain does not support.
 func (s *sentenceReader) isForeign(c *indexed, from int) bool {
 	return s.x.embeddings != nil && s.encode != nil && slots.IsForeignWord(s.m, s.x.embeddings.spoken[c.domain], from)
 }
 
-// knownLittle is the share of the words beside values from which on they say
-// something.
+// knownLittle is the minimum share of known words outside of values.
 const knownLittle = 0.34
 
-// foreign tells readings of which meaning alone can tell what is wanted.
+// foreign reports whether only embeddings can match the message, since few of its words are known.
 func (of readings) foreign() bool {
 	return of.encoded && !slices.ContainsFunc(of.all, func(r rated) bool { return r.exact || r.cover.Spoken >= knownLittle })
 }
 
-// otherLanguage is how much of a likeness is left when the same is said in
-// another language, as a share.
+// otherLanguage is the factor for the similarity of a translation.
 const otherLanguage = 0.93
 
-// farther is a vector as if the text were in another language.
-func farther(v []float32) []float32 {
+// asTranslation scales an embedding as if the text were in another language.
+func asTranslation(v []float32) []float32 {
 	for i := range v {
 		v[i] *= otherLanguage
 	}
 	return v
 }
 
-// asForeign gives the tokens of a message as if it were in an unknown language: values
-// stay.
+// asForeign returns the tokens of a message as if it were in an unknown language, except for
+// values.
 func asForeign(x *Index, m *slots.Message) []tokenize.Token {
 	out := slices.Clone(m.Tokens)
 	small := x.tools.Lexicon.Languages[len(x.tools.Lexicon.Languages)-1].Words(lexicon.Function)
@@ -109,11 +105,11 @@ func asForeign(x *Index, m *slots.Message) []tokenize.Token {
 	return out
 }
 
-// encodeFunc gives the vector of a text, or nil.
+// encodeFunc returns the embedding of a text, or nil.
 type encodeFunc func(text string) []float32
 
-// encoder encodes the parts of one message: after the first error of the scorer, the
-// message is read without it.
+// encoder returns the encoder for the parts of one message. After the first error the message is
+// read without embeddings.
 func (l *Local) encoder(ctx context.Context) encodeFunc {
 	if l.scorer == nil {
 		return nil
@@ -133,12 +129,12 @@ func (l *Local) encoder(ctx context.Context) encodeFunc {
 }
 
 func (l *Local) report(err error) {
-	if l.told != nil {
-		l.told(err)
+	if l.scorerTold != nil {
+		l.scorerTold(err)
 	}
 }
 
-// vector gives the vector of some tokens of the message, if there are such.
+// vector returns the embedding of a range of tokens, or nil.
 func (s *sentenceReader) vector(from, to int) []float32 {
 	if s.encode == nil || s.x.embeddings == nil || from >= to {
 		return nil
@@ -150,11 +146,11 @@ func (s *sentenceReader) vector(from, to int) []float32 {
 	return v
 }
 
-// quotedWords is from how many words on a quotation is what is said, and tells
-// nothing of what is wanted.
+// quotedWords is the minimum length of a quotation that is speech and not part of the request, in
+// words.
 const quotedWords = 3
 
-// unquoted is the text of some tokens, without the words of long quotations.
+// unquoted returns the text of a range of tokens without long quotations.
 func (s *sentenceReader) unquoted(from, to int) string {
 	src, at := s.q.Message, s.m.Tokens[from].Start
 	var b strings.Builder
@@ -173,14 +169,14 @@ func (s *sentenceReader) unquoted(from, to int) string {
 	return b.String()
 }
 
-// search ranks for some tokens of the message, and tells whether by meaning too.
+// search ranks capabilities for a range of tokens, and reports whether it used an embedding.
 func (s *sentenceReader) search(from, to int) ([]hit, bool) {
 	v := s.vector(from, to)
 	return s.x.search(s.said.Asking(s.m.Tokens[from:to], from), v, s.allowed), v != nil
 }
 
-// certainty is the calibration for what has a vector, or for what has none; and
-// whether it was learned from this catalog.
+// certainty returns the calibration with or without an embedding, and whether it was fitted to
+// this catalog.
 func (s *sentenceReader) certainty(encoded bool) (*Calibration, bool) {
 	if encoded {
 		return &s.x.embeddings.calibration, s.x.embeddings.calibrates
@@ -188,7 +184,7 @@ func (s *sentenceReader) certainty(encoded bool) (*Calibration, bool) {
 	return &s.x.calibration, s.x.calibrates
 }
 
-// score fills in how like in meaning every capability is.
+// score computes the embedding similarity of every capability.
 func (m *embeddings) score(s *scratch, means []float32) {
 	s.meant = s.meant[:0]
 	if len(means) == 0 {
@@ -198,7 +194,7 @@ func (m *embeddings) score(s *scratch, means []float32) {
 	m.space.Score(means, s.meant)
 }
 
-// compare compares hits with single examples, and with each other.
+// compare computes the similarity of the hits to single examples, and their softmax.
 func (m *embeddings) compare(hits []hit, means []float32) {
 	if len(means) == 0 {
 		return
@@ -219,9 +215,9 @@ func (m *embeddings) compare(hits []hit, means []float32) {
 	}
 }
 
-// understood gives a copy of a trained index that knows meanings. All texts must
-// have been learned; weights are those that were trained before, nil for none.
-func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
+// withEmbeddings returns a copy of a trained index with embeddings. The cache must contain all
+// texts. weights are the trained vectors, or nil to train them.
+func withEmbeddings(x *Index, known *retrieve.VectorCache, weights []float32) *Index {
 	capabilities := make([][]retrieve.Sentence, len(x.caps))
 	for i, c := range x.caps {
 		if c == nil {
@@ -240,37 +236,37 @@ func understood(x *Index, known *retrieve.VectorCache, weights []float32) *Index
 	return &y
 }
 
-// told is a text that tells what a capability means.
-type told struct {
+// describingText is a text that describes what a capability means.
+type describingText struct {
 	text    string
 	weight  float32
 	example bool
 }
 
-func textsOf(c *contracts.Capability) []told {
-	out := []told{{tokenize.SplitName(c.Name), meantName, false}}
+func textsOf(c *contracts.Capability) []describingText {
+	out := []describingText{{tokenize.SplitName(c.Name), meantName, false}}
 	if c.Description != "" {
-		out = append(out, told{c.Description, meantAbout, false})
+		out = append(out, describingText{c.Description, meantAbout, false})
 	}
 	if hints := c.Metadata.IntentHints; hints != nil {
 		for _, e := range hints.Examples {
-			out = append(out, told{e, 1 / float32(len(hints.Examples)), true})
+			out = append(out, describingText{e, 1 / float32(len(hints.Examples)), true})
 		}
 	}
 	return out
 }
 
-// mostWordsMeant bounds the words of one capability.
+// mostWordsMeant limits the request words of one capability.
 const mostWordsMeant = 24
 
-// wordsOf are the words and the names that a capability is asked for with.
+// wordsOf returns the request words and names of a capability.
 func wordsOf(c *contracts.Capability) []string {
 	words := strings.Fields(tokenize.SplitName(c.Name))
 	out := []string{}
 	if c.Metadata.IntentHints != nil {
 		out = append(out, retrieve.RepeatedWords(c.Metadata.IntentHints.Examples)...)
 	}
-	for i := range words { // "request time off": time off, off
+	for i := range words { // "request time off" gives "time off" and "off"
 		out = append(out, strings.Join(words[i:], " "), words[i])
 	}
 	if c.Metadata.IntentHints != nil {
@@ -284,10 +280,10 @@ func wordsOf(c *contracts.Capability) []string {
 	return out[:min(len(out), mostWordsMeant)]
 }
 
-// likeForeign is likeWord for words of a language in which nothing is asked for here.
+// likeForeign is likeWord for words of a language that the domain does not support.
 const likeForeign = likeWord * otherLanguage
 
-// Labels tells a word that means much the same as the name of a parameter.
+// Labels reports whether a token is similar to the name of a parameter.
 func (v vocabulary) Labels(t tokenize.Token, parameter string) bool {
 	s := v.reader
 	if s.encodeWord == nil || s.x.embeddings == nil {
@@ -304,16 +300,15 @@ func (v vocabulary) Labels(t tokenize.Token, parameter string) bool {
 	return like >= likeForeign
 }
 
-// likeWord is how like in meaning a word must be to one that a capability is
-// asked for with, to be another word for it and no further wish.
+// likeWord is the minimum similarity of a synonym of a request word.
 const likeWord = 0.75
 
-// Like tells a word that means much the same as one that the capability is asked
-// for with. What cannot be undone is asked about instead.
+// Like reports whether a token is similar to a request word. For an irreversible write it returns
+// false, so that the user is asked.
 func (v vocabulary) Like(t tokenize.Token) bool {
 	s := v.reader
 	if s.crossLingual.at(v.of, t.Start) {
-		return true // a word of another language: no synonym tells what else was meant
+		return true // a replaced word: no synonym shows what else was meant
 	}
 	if s.encodeWord == nil || s.x.embeddings == nil || v.of.entry.Policy.SideEffectClass == contracts.ClassWriteIrreversible {
 		return false
@@ -322,7 +317,7 @@ func (v vocabulary) Like(t tokenize.Token) bool {
 	return len(means) == s.x.embeddings.space.Dims() && s.x.embeddings.space.Word(int(v.of.number), means) >= v.near()
 }
 
-// near is how like a word must be here.
+// near returns the minimum similarity for this message.
 func (v vocabulary) near() float64 {
 	if v.reader.isForeign(v.of, v.from) {
 		return likeForeign

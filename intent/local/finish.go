@@ -13,16 +13,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// judgement finishes the proposals for one message.
+// judgement finishes the proposed parts of one message.
 type judgement struct {
 	s *sentenceReader
-	// alone tells that the message has one request.
+	// alone is set if the message has a single request.
 	alone bool
 }
 
-// finish is the judgement that every engine's proposals go through: which parts of
-// the message ask for nothing, in which modality the others are said, which values the
-// words bear out, and what each word is to the best reading of each request.
+// finish judges the proposed parts: which parts ask for nothing, the modality of the others, which
+// values the words support, and the role of each word in the best candidate of each part.
 func (s *sentenceReader) finish(parts []*part) []Clause {
 	j := judgement{s: s}
 	parts = j.requests(parts)
@@ -31,14 +30,14 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	held.spreadModalities(parts)
 	for at, p := range parts {
 		held.limit(p)
-		j.heed(p)
+		j.acceptByEmbedding(p)
 		j.complete(p)
 		j.refer(parts, at)
 	}
 	var out []Clause
 	for i, p := range parts {
 		first := len(out)
-		for _, one := range j.each(p) {
+		for _, one := range j.splitConjuncts(p) {
 			out = append(out, j.clause(one, parts, i))
 		}
 		p.clauses = [2]int{first, len(out)}
@@ -47,22 +46,22 @@ func (s *sentenceReader) finish(parts []*part) []Clause {
 	return out
 }
 
-// aheadOf is which share of the confidence of a reading by meaning all others have at
-// most, where nothing else can tell it from them.
-const aheadOf = 0.34
+// maxRivalShare is the maximum confidence of the other candidates relative to one that is accepted
+// by embedding similarity.
+const maxRivalShare = 0.34
 
-// A reading that nothing else comes near needs less where nothing is asked for in the
-// language of the message.
-const farConfidence, farAheadOf = 0.2, 0.1
+// minForeignConfidence and maxForeignRivalShare are the minimum confidence and the maximum
+// relative confidence of the others for a message in a language that no domain supports.
+const minForeignConfidence, maxForeignRivalShare = 0.2, 0.1
 
-// clearScore is the score of what is hardly ever meant otherwise, clearLead how far ahead of
-// all others it is, as a share: by words and by meaning together, whatever the confidence.
+// clearScore is the minimum score of an unambiguous candidate, clearLead its minimum relative lead
+// over all others.
 const clearScore, clearLead = 2.1, 0.15
 
-// heed does what only looks and is said in words of which not enough is known, where its
-// meaning is nearest by far and all that is needed is said. What is held back comes near
-// nothing.
-func (j judgement) heed(p *part) {
+// acceptByEmbedding accepts a read with too few known words if it is by far the nearest by
+// embedding and all required parameters are set. Candidates that are held back do not count as
+// near.
+func (j judgement) acceptByEmbedding(p *part) {
 	if !j.s.crossLingual.encoded || p.refused || len(p.candidates) == 0 {
 		return
 	}
@@ -77,16 +76,16 @@ func (j judgement) heed(p *part) {
 		}
 	}
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
-	ahead := best.Confidence >= DefaultClarify && next <= aheadOf*best.Confidence
-	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= farConfidence && next <= farAheadOf*best.Confidence
+	ahead := best.Confidence >= DefaultClarify && next <= maxRivalShare*best.Confidence
+	far := ok && j.s.isForeign(idx, p.from) && best.Confidence >= minForeignConfidence && next <= maxForeignRivalShare*best.Confidence
 	clear := best.Score >= clearScore && score <= (1-clearLead)*best.Score && best.Confidence != actionConfidence
 	if ahead || far || clear {
 		best.Confidence = max(best.Confidence, DefaultAccept)
 	}
 }
 
-// requests drops the parts that command nothing by themselves: they are said of the
-// request before them, or of the first one.
+// requests removes the parts that are no request by themselves. They belong to the request before
+// them, or to the first one.
 func (j judgement) requests(parts []*part) []*part {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
@@ -115,15 +114,15 @@ func (j judgement) requests(parts []*part) []*part {
 	return out
 }
 
-// exception tells a part behind a bare "but" that has no verb of its own: "delete
-// everything but the draft" asks for nothing about the draft.
+// exception reports whether a part follows "but" and has no verb of its own: "delete everything
+// but the draft".
 func (j judgement) exception(p *part) bool {
 	but := p.from - 1
-	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.commanded(p.first) == 0 && !j.commandsAt(p)
+	return but > 0 && j.s.segments[p.first].Contrast && !j.s.m.Tokens[but].Break && !j.s.m.Tokens[p.from].Break && j.s.verbKinds(p.first) == 0 && !j.commandsAt(p)
 }
 
-// commandsAt reports whether a part begins as requests do. "It should say …" says how what was
-// asked for before shall be.
+// commandsAt reports whether a part begins like a request. "It should say …" describes the object
+// of an earlier request.
 func (j judgement) commandsAt(p *part) bool {
 	if j.describes(p.from, p.to) {
 		return false
@@ -140,7 +139,7 @@ func (j judgement) commandsAt(p *part) bool {
 	return false
 }
 
-// clause makes what others see of a part.
+// clause converts a part to a Clause of the matcher's result.
 func (j judgement) clause(p *part, parts []*part, at int) Clause {
 	j.assignRoles(p, parts, at)
 	start, end := j.s.m.Tokens[p.from].Start, j.s.partEnd(p)
@@ -154,8 +153,8 @@ func (j judgement) clause(p *part, parts []*part, at int) Clause {
 	}
 }
 
-// assignRoles gives each word of the message its role in the best candidate of a part, and
-// takes back the values that the words do not support.
+// assignRoles classifies the tokens of the message for the best candidate of a part, and removes
+// the values that the words do not support.
 func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify && !p.candidates[0].Held && !j.hinted(p) {
 		return
@@ -181,7 +180,7 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	if at+1 < len(parts) {
 		until = parts[at+1].since
 	}
-	if j.grow([2]int{p.since, until}, asked, best, a) {
+	if j.extendNames([2]int{p.since, until}, asked, best, a) {
 		a = read()
 	}
 	if len(a.Misused) > 0 {
@@ -192,10 +191,10 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.lost = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.LeavesWordsOut()
+	best.unreadForeign = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.LeavesWordsOut()
 	switch {
-	case best.unraised > 0 && best.Said.LeavesWordsOut():
-		best.Confidence = best.unraised
+	case best.confidenceIfUnread > 0 && best.Said.LeavesWordsOut():
+		best.Confidence = best.confidenceIfUnread
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
 	case j.fullyExplained(p, idx):
@@ -203,13 +202,12 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 	}
 }
 
-// wordyConfidence is the most that a write gets that says less than any of its
+// wordyConfidence is the maximum confidence of a write with fewer typed values than any of its
 // examples.
 const wordyConfidence = 0.7
 
-// wordy tells a write all of whose examples hold a number or a date, where the request
-// has neither and nothing but words that were taken as they stand: "warn the manager" is
-// no alert at a price.
+// wordy reports whether a write has only free-text values although all its examples have a number
+// or a date: "warn the manager" is no alert at a price.
 func (j judgement) wordy(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if best.Exact || !best.Entry.Policy.SideEffectClass.Writes() || of.examples < fewestExamples || of.figures < of.examples || len(best.Missing) > 0 {
@@ -223,52 +221,53 @@ func (j judgement) wordy(p *part, of *indexed) bool {
 	return !slices.Contains(j.s.timed(p), true)
 }
 
-// fewestExamples is how many examples show what all of them have.
+// fewestExamples is the minimum number of examples for such a conclusion.
 const fewestExamples = 3
 
-// unrivalled is which share of its confidence no other reading of a request has that
-// is sure because nothing of it is left.
+// unrivalled is the maximum relative confidence of the other candidates of a fully explained
+// request.
 const unrivalled = 0.5
 
-// farScore is which share of its score a reading has at most that lacks something, where
-// another gives all that is wanted.
+// farScore is the maximum relative score of a candidate with a missing parameter, if another one
+// provides all that is wanted.
 const farScore = 0.67
 
-// fullyExplained tells a write of which no word is left, in a strange language none but what
-// means much the same as its own words: its verb is the capability's,
-// all that it needs is said, and no other reading comes near.
+// fullyExplained reports whether a write leaves no word unread, or in a language that the domain
+// lacks none but synonyms: its verb is the capability's, all required parameters are set, and no
+// other candidate is near.
 func (j judgement) fullyExplained(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.segments) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
 		len(best.Said.Texts(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
-	done := j.s.commanded(p.first)
-	if !best.begins && !best.gives && !best.told && done&of.kinds == 0 && !j.named(p) {
+	done := j.s.verbKinds(p.first)
+	if !best.begins && !best.gives && !best.fromStatement && done&of.kinds == 0 && !j.named(p) {
 		return false
 	}
 	return !slices.ContainsFunc(p.candidates[1:], func(o Candidate) bool {
 		idx, ok := j.s.x.refs[o.Entry.Ref()]
-		// What the verb does not ask for, and what gives nothing of it, come not near.
+		// A candidate without the kind of the verb, or that provides nothing of what is wanted,
+		// does not count as near.
 		other := ok && done&of.kinds != 0 && done&idx.kinds == 0 || best.gives && (!o.gives && !o.Entry.Policy.SideEffectClass.Writes() || len(o.Missing) > 0 && o.Score < farScore*best.Score)
 		return !other && o.Confidence > unrivalled*best.Confidence
 	})
 }
 
-// hintedConfidence is the least that a request without a verb has that names what is wanted.
+// hintedConfidence is the minimum confidence of a request without a verb.
 const hintedConfidence = 0.2
 
-// hinted tells a request without a verb that may be sure once each of its words is read.
+// hinted reports whether a request without a verb may be accepted if all its words are read.
 func (j judgement) hinted(p *part) bool {
 	best := &p.candidates[0]
 	return best.Confidence >= hintedConfidence && len(best.Missing) == 0 && best.Entry.Policy.SideEffectClass.Writes() && j.named(p)
 }
 
-// fewestNamed is how many values say without a verb what is wanted.
+// fewestNamed is the number of values that identify a request without a verb.
 const fewestNamed = 3
 
-// named tells a request without a verb that names what is wanted and says several of its
-// values: "1 day off for Bruno on December 16".
+// named reports whether a request without a verb names its object and has several values: "1 day
+// off for Bruno on December 16".
 func (j judgement) named(p *part) bool {
 	best := &p.candidates[0]
 	typed := 0
@@ -289,9 +288,9 @@ func (j judgement) named(p *part) bool {
 	return true
 }
 
-// grow reads what is left of a name: what goes on right behind one that was taken as
-// it stands, and what stands behind a word such as "as".
-func (j judgement) grow(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
+// extendNames extends values by the rest of a name: the words right behind a free-text value, or
+// behind a word such as "as".
+func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Candidate, a modality.Roles) bool {
 	grown := false
 	take := func(name string, first, last int) {
 		if v, ev, ok := asked.Read(j.s.m, name, first, last); ok {
@@ -321,18 +320,18 @@ func (j judgement) grow(said [2]int, asked slots.RequestWords, best *Candidate, 
 		}
 		last = max(last, modality.NameEnd(j.s.said, first, last+1))
 		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
-			take(name, first, last) // "under the name Customer help"
+			take(name, first, last) // such as "under the name Customer help"
 		}
 	}
 	name := asked.Explains(best.Parameters)
 	if first, last, ok := modality.ToldClause(j.s.said, said[0], said[1], a.Classes); ok && name != "" {
-		take(name, first, last) // "retire it, the frame is bent"
+		take(name, first, last) // such as "retire it, the frame is bent"
 	}
 	return grown
 }
 
-// redirect takes back values that a word turns away from their parameter. A number
-// goes to the other end of the range, where there is one without a value.
+// redirect removes the values behind an excluding word. A number moves to the other end of the
+// range if that has no value.
 func redirect(asked slots.RequestWords, best *Candidate, a modality.Roles) {
 	values, evidence := map[string]any{}, map[string]contracts.Evidence{}
 	for name, v := range best.Parameters {
@@ -345,7 +344,7 @@ func redirect(asked slots.RequestWords, best *Candidate, a modality.Roles) {
 	best.Missing = asked.Lacks(values, best.Missing)
 }
 
-// vocabulary is what a capability is asked for with.
+// vocabulary implements modality.Vocabulary for a capability.
 type vocabulary struct {
 	slots.RequestWords
 
@@ -355,16 +354,16 @@ type vocabulary struct {
 	from int
 }
 
-// Head tells a word that it is asked for with; of what only looks also one of another
-// language that says the same.
+// Head reports whether a token is a request word. For a read this includes words matched across
+// languages.
 func (v vocabulary) Head(t tokenize.Token) bool {
 	return v.RequestWords.Head(t) || !v.of.entry.Policy.SideEffectClass.Writes() && v.reader.crossLingual.at(v.of, t.Start)
 }
 
-// Verbs are the stems that its sentences begin with.
+// Verbs returns the stems that the examples begin with.
 func (v vocabulary) Verbs() []string { return v.of.begins }
 
-// valuesOf gives the values of a candidate with their places.
+// valuesOf returns the values of a candidate with their tokens.
 func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.RoleValue {
 	var out []modality.RoleValue
 	for name, ev := range c.Evidence {
@@ -387,7 +386,7 @@ func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.R
 	return out
 }
 
-// sentence is the account as it travels with the intent.
+// sentence converts the token roles to the contract type of an intent.
 func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
 	for i, class := range a.Classes {
@@ -412,8 +411,8 @@ func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 	return out
 }
 
-// each cuts a part into several requests that are said with one verb.
-func (j judgement) each(p *part) []*part {
+// splitConjuncts splits a part into several requests that share a verb.
+func (j judgement) splitConjuncts(p *part) []*part {
 	if len(p.candidates) == 0 || p.refused {
 		return []*part{p}
 	}
@@ -439,13 +438,13 @@ func (j judgement) each(p *part) []*part {
 	return out
 }
 
-// complete fills the best candidate from free words. What tells candidates
-// apart is strong evidence alone: free words fit any of them.
+// complete fills the best candidate from free text. Free text fits any candidate, so it is not
+// used to rank them.
 func (j judgement) complete(p *part) {
 	if len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
 		return
 	}
-	j.pointed(p)
+	j.preferReferent(p)
 	best := &p.candidates[0]
 	idx, ok := j.s.x.refs[best.Entry.Ref()]
 	if !ok {
@@ -456,19 +455,19 @@ func (j judgement) complete(p *part) {
 	f := set.Complete(m, run, nil, set.Fill(m, run, nil))
 	best.Parameters, best.Evidence, best.Missing, best.several = f.Values, f.Evidence, f.Missing, f.Several
 	if name := slots.VerbatimParameter(set); name != "" {
-		j.wholly(p, best, set, name)
+		j.extendVerbatim(p, best, set, name)
 	}
 	if j.alone {
-		j.told(set, best, slots.Range{To: p.from})
-		j.told(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
+		j.fillFromStatement(set, best, slots.Range{To: p.from})
+		j.fillFromStatement(set, best, slots.Range{From: p.to, To: len(j.s.m.Tokens)})
 	}
-	j.stated(p, best, set, m)
-	j.mentioned(p, best, set)
+	j.fillStated(p, best, set, m)
+	j.fillMentioned(p, best, set)
 }
 
-// wholly gives a parameter that takes the request in its own words what is said
-// beside it, too, unless that takes something back.
-func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string) {
+// extendVerbatim extends a verbatim parameter by the statements beside the request, unless one of
+// them is a retraction.
+func (j judgement) extendVerbatim(p *part, best *Candidate, set *slots.Set, name string) {
 	if j.retracts() {
 		best.Held, best.Note = true, modality.Retracted.Note()
 		return
@@ -486,8 +485,7 @@ func (j judgement) wholly(p *part, best *Candidate, set *slots.Set, name string)
 	best.Parameters[name], best.Evidence[name] = value, evidence
 }
 
-// retracts tells words such as "just kidding", which are no part of what they take
-// back.
+// retracts reports whether the message contains words such as "just kidding".
 func (j judgement) retracts() bool {
 	for i := range j.s.m.Tokens {
 		hit, ok := lexicon.Find(&lexicon.Shipped().Operators, j.s.m.Tokens, i)

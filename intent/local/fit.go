@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// weights turn signals into a confidence.
+// weights are the coefficients of the confidence model.
 type weights struct {
 	bias float64
 	of   signals
@@ -23,8 +23,9 @@ func (w *weights) odds(s signals) float64 {
 	return z
 }
 
-// Calibration turns what a reading looks like into how often such a reading is
-// right: for capabilities with examples, and for those that are only described.
+// Calibration is the confidence model: it maps the signals of a candidate to the probability that
+// it is right. It has separate weights for capabilities with examples and for those that are only
+// described.
 type Calibration struct{ shown, described weights }
 
 func (c *Calibration) of(described bool) *weights {
@@ -34,15 +35,14 @@ func (c *Calibration) of(described bool) *weights {
 	return &c.shown
 }
 
-// besideConfidence is the most that a capability gets which is only described,
-// if nothing is said of what it needs, or if neither what is wanted nor most of
-// its name is there: however many other words fit, it is about something else.
-const besideConfidence = 0.7
+// unmatchedConfidence is the maximum confidence of a capability without examples if no required
+// parameter has a candidate value, or if neither the object nor most of the name is in the text.
+const unmatchedConfidence = 0.7
 
 func (c *Calibration) confidence(described bool, s signals) float64 {
 	conf := min(1/(1+math.Exp(-c.of(described).odds(s))), certainIdentifier)
 	if described && (s[signalAbsent] >= 1 || s[signalObject] == 0 && s[signalName] < 0.5) {
-		conf = min(conf, besideConfidence)
+		conf = min(conf, unmatchedConfidence)
 	}
 	return conf
 }
@@ -52,22 +52,22 @@ func (c *Calibration) shift(by float64) {
 	c.described.bias += by
 }
 
-// Observation is a reading of a request whose meaning is known.
+// Observation is a candidate for a request with its gold label.
 type Observation struct {
-	// Right tells that the best candidate is what was meant, Nobody that nothing
-	// there was, Described that the best candidate has no examples.
+	// Right is set if the best candidate is the gold capability, Nobody if the request is out of
+	// scope, Described if the best candidate has no examples.
 	Right, Nobody, Described bool
-	// Weight is how much it counts.
+	// Weight is the weight of the observation.
 	Weight float64
 
 	signals signals
-	// strange tells that none of its words were known.
+	// strange is set if none of its words were known.
 	strange bool
 }
 
-// Observe reads a message as one request and compares what is found with the
-// capability that is meant; an empty one means none. It is false where there is
-// nothing to learn: nothing was found, or the message is an example.
+// Observe reads a message as one request and compares the best candidate with the gold capability;
+// an empty one means out of scope. It returns false if there is no candidate, or if the message is
+// an example.
 func (l *Local) Observe(ctx context.Context, q Query, meant string) (Observation, bool) {
 	return l.Index(q.Catalog).observe(q, meant, l.encoder(ctx), false)
 }
@@ -91,14 +91,13 @@ func (x *Index) observe(q Query, meant string, encode encodeFunc, strange bool) 
 	}, true
 }
 
-// Confidence is what a calibration gives a reading, before its words limit it.
+// Confidence returns the confidence of an observation before its words limit it.
 func (c *Calibration) Confidence(o Observation) float64 { return c.confidence(o.Described, o.signals) }
 
-// The logistic regression is held to what was known before as if by so many
-// observations.
+// fitHold is the strength of the regularization towards the prior, in observations.
 const fitHold = 4.0
 
-// chosen tells which signals a fit may use.
+// chosen marks the signals that a fit uses.
 type chosen [signalCount]bool
 
 func allSignals() chosen {
@@ -109,16 +108,16 @@ func allSignals() chosen {
 	return c
 }
 
-// carriedOver are the signals whose weights carry over from one registry to others.
-// What the rest is worth, each catalog learns for itself.
+// carriedOver returns the signals whose weights transfer between catalogs. The others are fitted
+// per catalog.
 func carriedOver() chosen {
 	c := allSignals()
 	c[signalSpoken], c[signalLength], c[signalGrasp] = false, false, false
 	return c
 }
 
-// FitCalibration fits weights to observations of many registries. What one kind
-// of capability does not tell is taken from both together.
+// FitCalibration fits the weights to observations of many catalogs. Signals that one kind of
+// capability does not show take the weights of both together.
 func FitCalibration(seen []Observation) Calibration {
 	var described, shown []Observation
 	for _, o := range seen {
@@ -135,7 +134,7 @@ func FitCalibration(seen []Observation) Calibration {
 	return Calibration{shown: fit(shown, both, fitHold, alike), described: fit(described, both, fitHold, carriedOver())}
 }
 
-// Flatten gives a calibration that is less sure by a factor for each kind.
+// Flatten returns a calibration with the odds of each kind scaled by a factor.
 func (c *Calibration) Flatten(shown, described float64) Calibration {
 	return Calibration{shown: c.shown.flat(shown), described: c.described.flat(described)}
 }
@@ -148,18 +147,17 @@ func (w *weights) flat(by float64) weights {
 	return out
 }
 
-// judgedScale brings odds to the size of signals.
+// judgedScale scales odds to the range of signals.
 const judgedScale = 10
 
-// Judged is an observation of which only the odds are left that a calibration
-// gives it.
+// Judged returns an observation with the odds of this calibration as its only signal.
 func (c *Calibration) Judged(o Observation) Observation {
 	o.signals = signals{c.of(o.Described).odds(o.signals) / judgedScale}
 	return o
 }
 
-// Steepness is the factor, at most 1, by which the odds of judged observations
-// suit best what was right: below 1 they were too sure.
+// Steepness returns the best factor for the odds of judged observations, at most 1. Below 1 they
+// were overconfident.
 func Steepness(judged []Observation) float64 {
 	if len(judged) == 0 {
 		return 1
@@ -168,7 +166,7 @@ func Steepness(judged []Observation) float64 {
 	return min(1, w.of[0]/judgedScale)
 }
 
-// Source is the calibration as Go code.
+// Source returns the calibration as Go code.
 func (c *Calibration) Source() string {
 	names := signalNames()
 	kind := func(w *weights) string {
@@ -184,7 +182,7 @@ func (c *Calibration) Source() string {
 	return fmt.Sprintf("func shipped() Calibration {\nreturn Calibration{\nshown: %s,\ndescribed: %s,\n}\n}\n", kind(&c.shown), kind(&c.described))
 }
 
-// fit finds weights by what was seen. What is not chosen stays as it was.
+// fit fits weights to observations. Signals that are not chosen keep their weights.
 func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 	of := make([]retrieve.Observation, len(seen))
 	for i := range seen {
@@ -194,8 +192,8 @@ func fit(seen []Observation, prior weights, hold float64, use chosen) weights {
 	return listed(f.To(of))
 }
 
-// supports tells signals that can only speak for a reading: where a few examples
-// say otherwise, they are chance.
+// supports reports whether the weight of a signal must not be negative. A few observations to the
+// contrary are noise.
 func supports(signal int) bool {
 	return signal == signalTyped || signal == signalMargin || signal == signalFirst ||
 		signal == signalMeant || signal == signalAlike || signal == signalMeantShare

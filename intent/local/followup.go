@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/followup"
 )
 
-// FollowUp understands a message that goes on from earlier requests: a reference such as
-// "her" stands for what they were about or, where it may be left out, one thing is missing.
-// It is false where the message is complete by itself, where it stays ambiguous, and where
-// the earlier requests were about several of a kind.
+// FollowUp understands a message that continues earlier requests: a reference such as "her", or
+// with unsaid an omitted parameter, is resolved to their object. It returns false if the message
+// is complete by itself, if it stays ambiguous, or if the earlier requests had several objects of
+// a kind.
 func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
 	things := followup.Referents(req.Catalog, before)
 	noun := followup.Noun(before)
@@ -47,11 +47,10 @@ func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []cont
 	return found[0], true
 }
 
-// maxFollowUp bounds how many bytes a message may have that points at one before it.
+// maxFollowUp limits the length of a message with a reference in bytes.
 const maxFollowUp = 400
 
-// leftOut gives the only request of a message, which looks, the one thing that it needs and
-// nobody said.
+// leftOut fills the only missing parameter of a message with a single read.
 func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []followup.Referent, may bool) (intent.Understanding, bool) {
 	if !may || u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || len(u.Unused) > 0 {
 		return u, false
@@ -63,8 +62,8 @@ func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []follow
 	return u, ok
 }
 
-// instead reads a message with a thing in the place of so many words that point at it. It
-// must be plain then, and take the thing for what it was; a write points at it once.
+// instead reads a message with the references replaced by their referent. The result must be
+// accepted and use the referent with its earlier type. In a write there may be only one reference.
 func (a *Reader) instead(ctx context.Context, req intent.Request, e *followup.Substitution, pointers int) (intent.Understanding, bool) {
 	req.Message = e.Text()
 	u, err := a.Understand(ctx, req)

@@ -11,12 +11,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Index is a searchable snapshot of a catalog. It is never changed after it
-// was built; a new catalog makes a new one.
+// Index is an immutable searchable index of a catalog snapshot.
 type Index struct {
 	snapshot string
 	id       string
-	// provisional tells that training and calibration are still to come.
+	// provisional is set until training and calibration are done.
 	provisional    bool
 	tools          *slots.Tools
 	modalityReader *modality.Reader
@@ -24,79 +23,78 @@ type Index struct {
 	refs           map[string]*indexed
 	words          wording
 	segmenter      slots.Segmenter
-	// vectors are the weights of the capabilities, first centroids and then
-	// trained ones, and bm25 the weights of the words of their documents. Later
-	// layers hold capabilities that came later.
+	// vectors are the weights of the capabilities, first centroids and then trained ones; bm25 are
+	// the weights of the words of their documents. Later layers hold capabilities that were added
+	// later.
 	vectors []retrieve.Matrix
 	bm25    []retrieve.Matrix
-	capDF   []int32 // capabilities that have a feature
-	// meanTerms is the mean length of documents, in words.
+	capDF   []int32 // number of capabilities per feature
+	// meanTerms is the mean document length in words.
 	meanTerms float64
-	// patched tells that it was made of an earlier index.
+	// patched is set if it was derived from an earlier index.
 	patched bool
 	docs    []sentence
 	exact   map[string][]int32
 	domains []domainName
-	// shareBest is what the likeness to a single sentence counts.
+	// shareBest is the weight of the similarity to a single sentence.
 	shareBest float64
-	// calibration turns signals into a confidence.
+	// calibration maps signals to a confidence.
 	calibration Calibration
-	// calibrates tells that it was learned from this catalog, where there are
-	// examples.
+	// calibrates is set if the calibration was fitted to this catalog.
 	calibrates bool
-	// embeddings is what is known of meanings; nil without a scorer.
+	// embeddings holds the sentence embeddings; nil without a scorer.
 	embeddings *embeddings
 	scratch    *sync.Pool
 }
 
-// wording is what the words of all capabilities are worth. It makes vectors of
-// texts, and reads mistyped words as what they are meant for.
+// wording holds the features of all capabilities. It vectorizes texts and corrects misspelled
+// words.
 type wording struct {
-	// features gives the dense number of each hashed feature, idf its weight, and
-	// isChar which are runs of characters.
+	// features maps each hashed feature to its dense number, idf holds the weights, and isChar
+	// marks the character n-grams.
 	features map[uint32]int32
 	idf      []float32
 	isChar   []bool
-	// values are the words of known values.
+	// values holds the words of known values.
 	values map[string]bool
-	// spellers know the words of statements, one for each layer.
+	// spellers hold the words for spelling correction, one per layer.
 	spellers []*tokenize.Speller
 }
 
-// indexed is one routable capability.
+// indexed is a routable capability.
 type indexed struct {
 	entry  *contracts.CapabilityEntry
-	number int32 // in the index
+	number int32 // index in Index.caps
 	domain int32
-	title  string // of the domain
+	title  string // domain title
 	family *slots.Family
-	// docs[first:last] are its sentences: examples, then hard negatives.
+	// docs[firstDoc:lastDoc] are its sentences: examples, then from firstNot on hard negatives.
 	firstDoc, lastDoc int32
 	firstNot          int32
 	examples          int
-	open              bool // to all roles, in all phases
+	open              bool // all roles, all phases
 
 	slots *compiledSlots
-	// modalities are what the examples themselves have, such as a condition.
+	// modalities are those of the examples, such as a condition.
 	modalities modality.Modality
-	// begins are the stems of the verbs that the examples and the name begin with.
+	// begins holds the stems of the verbs that the examples and the name begin with.
 	begins []string
-	// actions are these verbs with what each is done to.
+	// actions holds these verbs with their objects.
 	actions modality.Actions
-	// kinds are those of these verbs.
+	// kinds are the kinds of these verbs.
 	kinds lexicon.Kinds
-	// figures is how many examples hold a number or a date.
+	// figures is the number of examples with a number or a date.
 	figures int
 }
 
-// compiledSlots are compiled parameters, and what the capability is about.
+// compiledSlots holds the lazily compiled parameters and the subject of a capability.
 type compiledSlots struct {
 	once    sync.Once
 	set     *slots.Set
 	subject subject
 }
 
-// set compiles the parameters of a capability when they are first needed.
+// set compiles the parameters of a capability on first use.
 func (x *Index) set(c *indexed) *slots.Set { return x.compiled(c).set }
 
 func (x *Index) subject(c *indexed) *subject { return &x.compiled(c).subject }
@@ -108,35 +106,35 @@ func (x *Index) compiled(c *indexed) *compiledSlots {
 	return c.slots
 }
 
-// domainName is how people name a domain.
+// domainName holds the names of a domain.
 type domainName struct {
 	name    string
 	phrases [][]string
 }
 
-// sentence is the vector of one example: feature numbers only, because a short
-// sentence says each word once. Words come before characters.
+// sentence is the vector of one example. It holds feature numbers only, since a short sentence
+// contains each word once. Words precede character n-grams.
 type sentence struct {
 	features  []int32
 	words     int32
 	wordNorm  float32
 	charNorm  float32
 	modality  modality.Modality
-	statement bool // an example or a name, that is, no hard negative
+	statement bool // an example or a name, no hard negative
 }
 
-// Snapshot is the snapshot of the catalog that the index was made from.
+// Snapshot returns the catalog snapshot of the index.
 func (x *Index) Snapshot() string { return x.snapshot }
 
-// Provisional tells that training and calibration are still to come.
+// Provisional reports whether training and calibration are still pending.
 func (x *Index) Provisional() bool { return x.provisional }
 
-// Size is the number of capabilities that can be chosen.
+// Size returns the number of routable capabilities.
 func (x *Index) Size() int { return len(x.refs) }
 
-// saying are the capabilities that have a text as an example or a name, word for word;
-// or the one that has it with other words in quotation marks.
-func (x *Index) saying(tokens []tokenize.Token) []int32 {
+// exactMatches returns the capabilities with an example or a name that equals the text, or else
+// the only one that equals it except for quotations.
+func (x *Index) exactMatches(tokens []tokenize.Token) []int32 {
 	if all := x.exact[tokenize.Normal(tokens)]; len(all) > 0 {
 		return all
 	}

@@ -15,33 +15,32 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// sourceLocal names the local matcher in intents.
+// sourceLocal is the source of intents from the local matcher.
 const sourceLocal = "local"
 
-// Local is the matcher that works from the manifests alone. It keeps the
-// indexes of the last few snapshots.
+// Local is the matcher that uses only manifests. It caches the indexes of the last snapshots.
 type Local struct {
 	tools *slots.Tools
 	keep  int
-	// scorer and library know what texts mean; nil without. told is told whether
-	// the scorer gave the vectors of a catalog.
-	scorer  Scorer
-	library *retrieve.VectorCache
-	told    func(error)
-	// modelCache keeps what was learned; nil for none.
+	// scorer computes embeddings and library caches them; both are nil without embeddings. told is
+	// called with the result of computing the embeddings of a catalog.
+	scorer     Scorer
+	library    *retrieve.VectorCache
+	scorerTold func(error)
+	// modelCache stores trained models; it may be nil.
 	modelCache ModelCache
-	// prior is the share of messages that are meant for no capability.
+	// prior is the share of out-of-scope messages.
 	prior float64
 
-	// mu guards recent and turn; indexes are built outside of it.
+	// mu guards recent. Indexes are built outside of it.
 	mu     sync.Mutex
-	recent []*slotted
+	recent []*cachedIndex
 
 	background retrieve.LatestWorker[*contracts.Catalog]
 }
 
-// slotted is the place of one index, which the first caller fills.
-type slotted struct {
+// cachedIndex is a cache entry for one index, which the first caller builds.
+type cachedIndex struct {
 	snapshot string
 	once     sync.Once
 	index    atomic.Pointer[Index]
@@ -49,17 +48,16 @@ type slotted struct {
 
 var _ Matcher = (*Local)(nil)
 
-// NewLocal makes a matcher that keeps the indexes of the given number of
-// snapshots; 0 keeps the default number.
+// NewLocal returns a matcher that caches the indexes of the given number of snapshots; 0 means the
+// default.
 func NewLocal(snapshots int) *Local {
 	l := &Local{tools: slots.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
 	l.background.Do = l.settleLatest
 	return l
 }
 
-// Index gives the index of a catalog, building it on first use. Two callers
-// with the same snapshot share one build. A catalog without a snapshot is not
-// kept.
+// Index returns the index of a catalog and builds it on first use. Concurrent callers with the
+// same snapshot share one build. A catalog without a snapshot is not cached.
 func (l *Local) Index(catalog *contracts.Catalog) *Index {
 	if catalog.Snapshot == "" {
 		return l.build(catalog)
@@ -76,21 +74,20 @@ func (l *Local) Index(catalog *contracts.Catalog) *Index {
 	return place.index.Load()
 }
 
-// build makes an index from nothing. What the shipped weights tell is meant for
-// the default share of messages for nobody.
+// build builds an index from scratch and adapts the shipped calibration to the prior.
 func (l *Local) build(catalog *contracts.Catalog) *Index {
 	x := newIndex(catalog, l.tools)
 	x.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
 	return x
 }
 
-// place finds or makes the place of a snapshot and moves it to the front; it
-// gives the latest other index too, if there is one.
-func (l *Local) place(snapshot string) (*slotted, *Index) {
+// place returns the cache entry of a snapshot and moves it to the front. It also returns the
+// latest index of another snapshot, or nil.
+func (l *Local) place(snapshot string) (*cachedIndex, *Index) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.IndexFunc(l.recent, func(s *slotted) bool { return s.snapshot == snapshot })
-	place := &slotted{snapshot: snapshot}
+	at := slices.IndexFunc(l.recent, func(s *cachedIndex) bool { return s.snapshot == snapshot })
+	place := &cachedIndex{snapshot: snapshot}
 	if at >= 0 {
 		place = l.recent[at]
 		l.recent = slices.Delete(l.recent, at, at+1)
@@ -106,7 +103,7 @@ func (l *Local) place(snapshot string) (*slotted, *Index) {
 	return place, before
 }
 
-// Match reads a message.
+// Match implements Matcher.
 func (l *Local) Match(ctx context.Context, q Query) ([]Clause, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
@@ -122,8 +119,7 @@ func (l *Local) fill(entry *contracts.CapabilityEntry, message string, only []st
 	return l.slots(entry).Answer(l.tools.Read(message, now), only)
 }
 
-// slots finds the compiled parameters of an entry in the recent indexes, or
-// compiles them.
+// slots returns the compiled parameters of an entry, from a cached index or newly compiled.
 func (l *Local) slots(entry *contracts.CapabilityEntry) *slots.Set {
 	l.mu.Lock()
 	recent := slices.Clone(l.recent)
@@ -138,7 +134,7 @@ func (l *Local) slots(entry *contracts.CapabilityEntry) *slots.Set {
 	return slots.Compile(l.tools, entry, "", nil)
 }
 
-// newReader reads a message against an index.
+// newReader returns a reader for a message and an index.
 func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	s := &sentenceReader{x: x, q: q, m: tools.Read(q.Message, q.Now), parts: map[[2]int]*part{}}
 	x.words.repairSpelling(tools.Lexicon, s.m.Doc)
@@ -148,8 +144,8 @@ func newReader(x *Index, tools *slots.Tools, q Query) *sentenceReader {
 	return s
 }
 
-// retold reads a clause of a message as a capability that a person chose.
-func (l *Local) retold(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
+// rereadAs reads a clause of a message as the capability that a user chose.
+func (l *Local) rereadAs(catalog *contracts.Catalog, entry *contracts.CapabilityEntry, message, clause string, now time.Time) Candidate {
 	s := newReader(l.Index(catalog), l.tools, Query{Message: message, Catalog: catalog, Now: now})
 	p := &part{to: len(s.m.Tokens)}
 	if at := strings.Index(message, clause); at >= 0 {

@@ -7,17 +7,16 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// ModelCache stores trained matcher models, so that they are trained once for all servers
-// and over restarts. A model that it does not give is trained anew; it logs its own
-// failures.
+// ModelCache stores trained models, so that they are trained once for all servers and survive
+// restarts. A model that is not in the cache is trained again. The cache logs its own failures.
 type ModelCache interface {
-	// Load gives what was kept under the ID of an index, or nil.
+	// Load returns the model with this ID, or nil.
 	Load(ctx context.Context, id string) []byte
-	// Store keeps it, and may forget others.
+	// Store stores a model. It may evict others.
 	Store(ctx context.Context, id string, data []byte)
 }
 
-// loadModel reads what was kept under an id.
+// loadModel loads and decodes a model.
 func (l *Local) loadModel(ctx context.Context, id string, into any) bool {
 	if l.modelCache == nil {
 		return false
@@ -26,7 +25,7 @@ func (l *Local) loadModel(ctx context.Context, id string, into any) bool {
 	return len(data) > 0 && retrieve.DecodeModel(id, data, into) == nil
 }
 
-// storeModel keeps what was learned. What cannot be written is learned again.
+// storeModel encodes and stores a model, and ignores failures.
 func (l *Local) storeModel(ctx context.Context, id string, what any) {
 	if l.modelCache == nil {
 		return
@@ -36,14 +35,14 @@ func (l *Local) storeModel(ctx context.Context, id string, what any) {
 	}
 }
 
-// lexicalModel is what was learned of the words of a trained index.
+// lexicalModel returns the trained lexical model of an index.
 func (x *Index) lexicalModel() *retrieve.LexicalModel {
 	m := x.vectors[0]
 	return &retrieve.LexicalModel{Start: m.Start, Of: m.Owners, Weight: m.Weights, Sure: x.calibration.shown.list(), Own: x.calibrates}
 }
 
-// withLexicalModel gives a copy of an untrained index that knows what one of the same catalog
-// has learned; nil if it is of another one.
+// withLexicalModel returns a copy of an untrained index with a trained model, or nil if the model
+// does not fit.
 func (x *Index) withLexicalModel(w *retrieve.LexicalModel) *Index {
 	if !w.Fit(len(x.words.idf), len(x.caps), signalCount+1) {
 		return nil
@@ -58,7 +57,7 @@ func (m *embeddings) vectorModel(vectors []byte) *retrieve.VectorModel {
 	return &retrieve.VectorModel{Vectors: vectors, Weights: m.space.Weights(), Sure: m.calibration.shown.list(), Strange: m.foreign.list(), Own: m.calibrates}
 }
 
-// list are the weights and, last, the bias.
+// list returns the weights with the bias last.
 func (w *weights) list() []float64 { return append(slices.Clone(w.of[:]), w.bias) }
 
 func listed(list []float64) weights {

@@ -7,18 +7,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// A patch pays where much is kept: catalogs of this size, to which no more
-// than half is added, and not too often.
+// A patch is used for catalogs of at least this size, if at most 1/patchShare is new, and for a
+// limited number of layers.
 const (
 	patchCapabilities = 200
 	patchShare        = 2
 	patchLayers       = 8
 )
 
-// patch makes the index of a catalog from the one before: what did not change
-// keeps its weights, trained ones too, and what is new stands beside it in a
-// layer of its own. Rare words are told by the catalog before. It is false when
-// too much changed. x may be nil.
+// patch derives the index of a catalog from an earlier one. Unchanged capabilities keep their
+// weights, trained ones included, and new ones form a layer of their own. Document frequencies
+// come from the earlier catalog. It returns false if too much changed. x may be nil.
 func (x *Index) patch(catalog *contracts.Catalog) (*Index, bool) {
 	if x == nil || len(x.refs) < patchCapabilities || len(x.vectors) > patchLayers {
 		return nil, false
@@ -44,7 +43,7 @@ func (x *Index) patch(catalog *contracts.Catalog) (*Index, bool) {
 	}
 	for number, c := range b.x.caps {
 		if c != nil && b.x.refs[c.entry.Ref()] != c {
-			b.x.caps[number] = nil // it is gone, or will be read anew
+			b.x.caps[number] = nil // removed, or added again below
 		}
 	}
 	for _, d := range fresh {
@@ -54,7 +53,7 @@ func (x *Index) patch(catalog *contracts.Catalog) (*Index, bool) {
 	return b.x, true
 }
 
-// fresh gives the places of the domains that are not as they were.
+// fresh returns the indexes of the domains that changed.
 func (x *Index) fresh(catalog *contracts.Catalog) []int {
 	var out []int
 	for d, domain := range catalog.Domains {
@@ -69,11 +68,11 @@ func (x *Index) fresh(catalog *contracts.Catalog) []int {
 	return out
 }
 
-// forked gives a builder of a copy that shares what never changes.
+// forked returns a builder for a copy that shares immutable parts.
 func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	y := *x
 	y.snapshot, y.id, y.provisional, y.patched = catalog.Snapshot, "", true, true
-	y.embeddings = nil // what is new has no vectors yet
+	y.embeddings = nil // new capabilities have no embeddings yet
 	y.caps, y.docs, y.words.idf = slices.Clone(x.caps), slices.Clone(x.docs), slices.Clone(x.words.idf)
 	y.capDF, y.words.isChar = slices.Clone(x.capDF), slices.Clone(x.words.isChar)
 	y.vectors, y.bm25, y.words.spellers = slices.Clip(x.vectors), slices.Clip(x.bm25), slices.Clip(x.words.spellers)
@@ -87,7 +86,7 @@ func (x *Index) forked(catalog *contracts.Catalog) *builder {
 	}
 }
 
-// keep takes a capability over, with its number and its sentences.
+// keep copies an unchanged capability with its number and sentences.
 func (b *builder) keep(from *Index, entry *contracts.CapabilityEntry, domain int32) {
 	old, ok := from.refs[entry.Ref()]
 	if !ok {

@@ -9,32 +9,30 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// Matcher reads a message against a catalog. It is the seam between the gates,
-// which are the same for everybody, and what ranks the capabilities.
+// Matcher ranks the capabilities of a catalog for a message. It separates the ranking from the
+// gates.
 type Matcher interface {
-	// Match gives the requests of a message in the order of the sentence, each
-	// with its candidates, best first. It never decides whether to act.
+	// Match returns the requests of a message in the order of the sentence, each with its
+	// candidates, best first. It never decides whether to act.
 	Match(ctx context.Context, q Query) ([]Clause, error)
 }
 
-// Scorer gives texts vectors of length 1 that are the more alike the more the
-// texts mean the same, in whatever words and language. With one, requests are
-// found that share no word with what is known of a capability. It tells nothing
-// of values or of what must not be done: "delete it" and "do not delete it" are
-// nearly the same to it.
+// Scorer computes sentence embeddings of length 1, so that texts with a similar meaning have a
+// high dot product in any language. With a scorer, requests match that share no word with a
+// capability. Embeddings say nothing about values or negation: "delete it" and "do not delete it"
+// are nearly equal.
 type Scorer interface {
-	// Model names what computes: vectors of two models cannot be compared.
+	// Model identifies the embedding model. Vectors of two models cannot be compared.
 	Model() string
-	// Prepare gives the vectors of many texts of a catalog, in their order. It may
-	// take minutes, and stops when ctx does.
+	// Prepare returns the embeddings of many texts of a catalog, in their order. It may take
+	// minutes, and stops when ctx is cancelled.
 	Prepare(ctx context.Context, texts []string) ([][]float32, error)
-	// Score gives the vector of a part of a message while somebody waits: what does
-	// not answer within the scorer's own bound is an error, and the message is read
-	// without it.
+	// Score returns the embedding of a part of a message while a user waits. It returns an error
+	// if it exceeds its own time limit, and the message is read without it.
 	Score(ctx context.Context, text string) ([]float32, error)
 }
 
-// Query is a message and what may be chosen for it.
+// Query is a message with restrictions on the candidates.
 type Query struct {
 	Message string
 	Catalog *contracts.Catalog
@@ -42,9 +40,9 @@ type Query struct {
 	Domain string
 	// Only limits the candidates to these capabilities; empty means all.
 	Only []string
-	// Roles are the caller's; a capability with allowed_roles needs one of them.
+	// Roles are the roles of the caller; a capability with allowed_roles needs one of them.
 	Roles []string
-	// AnyRole lifts the limit, for tests of a catalog.
+	// AnyRole disables the role check, for tests of a catalog.
 	AnyRole bool
 	// Phase limits the candidates to a phase; empty means all.
 	Phase string
@@ -54,16 +52,16 @@ type Query struct {
 
 // Clause is one request in a message.
 type Clause struct {
-	// Text is the part of the message, Span its place in bytes.
+	// Text is the text of the clause, Span its byte range in the message.
 	Text string
 	Span [2]int
-	// Candidates are the capabilities that it may mean, best first.
+	// Candidates are the possible capabilities, best first.
 	Candidates []Candidate
-	// After are the indexes of clauses that must come before.
+	// After holds the indexes of clauses that must be executed before.
 	After []int
-	// Rejected tells that the clause says what must not be done.
+	// Rejected is set if the clause forbids the action.
 	Rejected bool
-	// Source names the matcher.
+	// Source identifies the matcher.
 	Source string
 }
 
@@ -76,44 +74,42 @@ type Candidate struct {
 	Parameters map[string]any
 	Evidence   map[string]contracts.Evidence
 	Missing    []string
-	// Held tells that the words ask for no such action, or not plainly: it must
-	// be confirmed whatever the confidence is. Note says why, for people.
+	// Held is set if the message does not plainly ask for the action. It must then be confirmed at
+	// any confidence. Note gives the reason for the user.
 	Held bool
 	Note string
-	// Exact tells that the clause is an example or the name word for word.
+	// Exact is set if the clause equals an example or the name.
 	Exact bool
 
-	// Said is the message with what each word is to this reading; only the best
-	// reading of a clause has it.
+	// Said is the message with the role of each word; only the best candidate of a clause has it.
 	Said *contracts.Said
 
-	// operated tells that a word such as "except" or "if" is among what is not used.
+	// operated is set if an operator such as "except" or "if" is unused.
 	operated bool
-	// excepted tells one that leaves something out: what is read would be too much.
+	// excepted is set if an excluding operator is unused, so that the result would be too large.
 	excepted bool
-	// unknown tells words of the command itself that the capability does not know.
+	// unknown is set if the command has words that the capability does not know.
 	unknown bool
-	// lost tells one in a language that its domain does not have, of whose words some
-	// are not read that may tell which of few values is meant.
-	lost bool
-	// told tells that values that are needed stand beside the request ("Ana is ill"), or any
-	// that cannot be meant for something else.
-	told bool
-	// stated are the parameters whose value a statement beside the request says.
+	// unreadForeign is set in a language that the domain does not support, if an unread word may
+	// select an enum value.
+	unreadForeign bool
+	// fromStatement is set if a required value comes from a statement beside the request ("Ana is
+	// ill"), or an unambiguous value does.
+	fromStatement bool
+	// stated lists the parameters whose value comes from a statement beside the request.
 	stated []string
-	// several are values beside each other for a parameter that takes one.
+	// several holds coordinated values for a single-value parameter.
 	several map[string][]slots.Mention
-	// modality is that of the most similar example. explained is how many content
-	// words the reading accounts for, contested how many parameters the words
-	// name twice.
+	// modality is that of the most similar example. explained is the number of content words that
+	// the candidate explains, contested the number of parameters with two conflicting values.
 	modality  modality.Modality
-	nearest   float64 // likeness to that example
+	nearest   float64 // similarity to that example
 	explained float64
 	contested int
-	begins    bool // the clause begins with the verb of its sentences
+	begins    bool // the clause begins with a verb of its examples
 	informs   bool // the clause begins with a verb of telling or sending
-	gives     bool // it gives what the clause says that is wanted
-	// unraised is the confidence that it has once words of its clause are left over; 0 if that
-	// makes no difference.
-	unraised float64
+	gives     bool // it provides what the clause asks for
+	// confidenceIfUnread is the confidence if words of the clause are unread; 0 if that makes no
+	// difference.
+	confidenceIfUnread float64
 }

@@ -18,7 +18,7 @@ func alternatives(candidates []Candidate) []contracts.Alternative {
 	return out
 }
 
-// describe names a candidate for a person.
+// describe returns a label of a candidate for the user.
 func describe(c Candidate) string {
 	d := firstSentence(c.Entry.Capability.Description)
 	if d == "" {
@@ -27,13 +27,13 @@ func describe(c Candidate) string {
 	return fmt.Sprintf("%s (%s)", d, c.Entry.Ref())
 }
 
-// firstSentence is enough of a description to choose by.
+// firstSentence returns the first sentence of a description.
 func firstSentence(description string) string {
 	d, _, _ := strings.Cut(contracts.CleanSummary(description), ". ")
 	return strings.TrimRight(d, ". ")
 }
 
-// maxQuote bounds how much of a message a question repeats.
+// maxQuote limits how much of a message a question quotes.
 const maxQuote = 80
 
 func quote(s string) string {
@@ -52,7 +52,7 @@ func quoteAll(parts []string) string {
 	return strings.Join(quoted, " and ")
 }
 
-// held is the question about what the words do not plainly ask for.
+// held returns the question about an action that the message does not plainly ask for.
 func held(clause string, best Candidate, likely []Candidate) string {
 	if len(likely) > 1 {
 		return fmt.Sprintf("%s: %s, so nothing was done. Do you want one of these?", quote(clause), best.Note)
@@ -60,8 +60,7 @@ func held(clause string, best Candidate, likely []Candidate) string {
 	return fmt.Sprintf("%s: %s, so nothing was done. Do you want it done: %s?", quote(clause), best.Note, describe(best)+withValues(best))
 }
 
-// without is the question about what was said and would not be done. Yes to it
-// means what it says, and nothing more.
+// without returns the question whether to ignore unused words. A yes agrees to exactly that.
 func without(c Candidate) string {
 	left := c.Said.Texts(contracts.WordBinding)
 	if len(left) == 0 {
@@ -70,7 +69,7 @@ func without(c Candidate) string {
 	return fmt.Sprintf("I do not use %s. Shall I do it without that: %s?", quoteAll(left), describe(c)+withValues(c))
 }
 
-// withValues lists what a candidate would be done with.
+// withValues lists the parameters of a candidate.
 func withValues(c Candidate) string {
 	if len(c.Parameters) == 0 {
 		return ""

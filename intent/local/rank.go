@@ -12,49 +12,47 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// The parts of the score: the centroid of a capability's sentences counts one,
-// the words of its document by BM25, and its best single sentence.
+// The weights of the parts of the score, relative to the centroid similarity: BM25 over the
+// document, and the most similar single sentence.
 const (
 	shareBM25 = 0.5
 	shareBest = 0.6
-	// Trained weights leave less for single sentences to tell.
+	// With trained weights single sentences count less.
 	shareBestTrained = 0.4
-	shareName        = 0.3 // of a domain that the message names
-	// What the likeness of vectors counts, to the weights of a capability and to
-	// its most similar example.
+	shareName        = 0.3 // the message names the domain
+	// The weights of the embedding similarity to the capability and to its most similar example.
 	shareMeant = 2.0
 	shareAlike = 0.2
 )
 
-// shortlist is how many capabilities are compared sentence by sentence.
+// shortlist is the number of capabilities that are compared sentence by sentence.
 const shortlist = 50
 
-// hitSharpness is how much a difference in likeness counts in the share of a hit
-// among all.
+// hitSharpness is the inverse temperature of the softmax over the hits.
 const hitSharpness = 20
 
-// hit is a capability with what speaks for it.
+// hit is a capability with its scores.
 type hit struct {
 	number   int32
 	centroid float64
-	best     float64           // likeness to the most similar sentence
-	against  float64           // likeness to the most similar hard negative
-	modality modality.Modality // of the most similar sentence
-	claim    float64           // the centroid, or nothing where the verb is of another kind
-	softmax  float64           // share among the hits, by claims
-	rival    float64           // the best claim of the others
-	amount   float64           // BM25 by itself
-	outside  float64           // how much better the best that may not be chosen fits, as a share
+	best     float64           // similarity to the nearest sentence
+	against  float64           // similarity to the nearest hard negative
+	modality modality.Modality // of the nearest sentence
+	claim    float64           // centroid similarity, or at most 0 if the verb is of another kind
+	softmax  float64           // softmax of the claims
+	rival    float64           // highest claim of the others
+	amount   float64           // BM25 score
+	outside  float64           // relative lead of the best capability that is not allowed
 	exact    bool
 	score    float64
-	// By meaning, where there is a vector: likeness to the weights, to the most
-	// similar example, and the share among the hits.
+	// Embedding similarity to the capability and to its nearest example, and the softmax over the
+	// hits.
 	meant, alike, meantShare float64
 }
 
-// vector is a request in the features of the index.
+// vector is a request as features of the index.
 type vector struct {
-	features []int32 // words, then characters
+	features []int32 // words, then character n-grams
 	words    int
 	wordNorm float32
 	charNorm float32
@@ -63,10 +61,10 @@ type vector struct {
 
 // scratch is the working memory of one search.
 type scratch struct {
-	vector []float32 // of each capability
+	vector []float32 // by capability
 	bm25   []float32
-	meant  []float32 // likeness by meaning; empty without a vector
-	marks  []uint32  // of each feature: the round in which the request had it
+	meant  []float32 // embedding similarity by capability; empty without an embedding
+	marks  []uint32  // by feature: the round in which the request had it
 	round  uint32
 }
 
@@ -76,7 +74,7 @@ func (x *Index) newScratch() *scratch {
 	}
 }
 
-// mark notes the features of a request.
+// mark marks the features of a request.
 func (s *scratch) mark(features []int32) {
 	s.round++
 	if s.round == 0 {
@@ -112,16 +110,14 @@ func (x *wording) vectorOf(tokens []tokenize.Token) vector {
 	return v
 }
 
-// likelier is how many times more often one of several words must be used to
-// be what a mistyped one is meant for.
+// likelier is the minimum frequency ratio of a correction to the next best one.
 const likelier = 4
 
-// maxRespelled bounds how many words of a text are looked at for typing errors.
+// maxRespelled limits how many words of a text are spell-checked.
 const maxRespelled = 128
 
-// respelled reads words that no capability has, and that are one typing error
-// away from one that some have, as that word. This ranks; what a capability
-// knows of a request is told by how it is written.
+// respelled corrects unknown words within one edit of a known word. It is used for ranking only;
+// token roles use the original spelling.
 func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 	var out []tokenize.Token
 	for i, t := range tokens {
@@ -144,8 +140,8 @@ func (x *wording) respelled(tokens []tokenize.Token) []tokenize.Token {
 	return out
 }
 
-// repairSpelling corrects mistyped words by the words of the catalog. Values are given as
-// they were written.
+// repairSpelling corrects misspelled words by the words of the catalog. Values keep their
+// spelling.
 func (x *wording) repairSpelling(lexicon *tokenize.Lexicon, d *values.Doc) {
 	tokens := d.Tokens
 	for i, t := range tokens[:min(len(tokens), maxRespelled)] {
@@ -165,13 +161,13 @@ func (x *wording) repairSpelling(lexicon *tokenize.Lexicon, d *values.Doc) {
 	}
 }
 
-// has tells a word that some capability has.
+// has reports whether some capability has a word.
 func (x *wording) has(t tokenize.Token) bool {
 	_, known := x.features[tokenize.WordFeature(t.Stem)]
 	return known
 }
 
-// meant gives the word that a mistyped one is meant for, if that is clear.
+// meant returns the correction of a misspelled word, if it is unambiguous.
 func (x *wording) meant(fold string) (string, bool) {
 	best, first, second := "", float32(math.MaxFloat32), float32(math.MaxFloat32)
 	for _, s := range x.spellers {
@@ -191,8 +187,8 @@ func (x *wording) meant(fold string) (string, bool) {
 	return best, best != "" && second-first >= float32(math.Log(likelier))
 }
 
-// search ranks the allowed capabilities for a run of tokens.
-// With a vector of what they mean that counts too.
+// search ranks the allowed capabilities for a run of tokens, and by an embedding if means is not
+// empty.
 func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*indexed) bool) []hit {
 	s, ok := x.scratch.Get().(*scratch)
 	if !ok {
@@ -203,17 +199,17 @@ func (x *Index) search(tokens []tokenize.Token, means []float32, allowed func(*i
 	x.score(s, v)
 	x.embeddings.score(s, means)
 	hits, outside := x.firstStage(s, allowed)
-	claimed(x, hits, tokens)
+	setClaims(x, hits, tokens)
 	compare(hits, outside)
 	x.secondStage(s, hits, v)
 	x.embeddings.compare(hits, means)
 	x.named(hits, tokens)
-	x.sayExactly(&hits, tokens, allowed)
+	x.markExact(&hits, tokens, allowed)
 	sortHits(hits)
 	return hits
 }
 
-// score fills in the likeness of every capability to a request.
+// score computes the similarity of every capability to a request.
 func (x *Index) score(s *scratch, v vector) {
 	clear(s.vector)
 	clear(s.bm25)
@@ -239,14 +235,14 @@ func (x *Index) score(s *scratch, v vector) {
 	}
 }
 
-// place is where a capability stands before sentences are compared.
+// place is a capability with its first-stage score.
 type place struct {
 	number int32
 	score  float64
 }
 
-// firstStage keeps the best by centroid and words, and gives the score of the best that
-// may not be chosen.
+// firstStage returns the best capabilities by centroid and BM25, and the score of the best one
+// that is not allowed.
 func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, float64) {
 	var top float32
 	for _, b := range s.bm25 {
@@ -262,7 +258,7 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 		if len(s.meant) > 0 {
 			score += shareMeant * float64(s.meant[number])
 		}
-		// Who is allowed is asked last: most are too far down anyway.
+		// Check the permission last: most capabilities score too low anyway.
 		if score <= floor || c == nil {
 			continue
 		}
@@ -283,10 +279,10 @@ func (x *Index) firstStage(s *scratch, allowed func(*indexed) bool) ([]hit, floa
 	return hits, outside
 }
 
-// claimed says how much of what speaks for a hit counts among the others. Where a command
-// begins with a verb that only looks, nothing is claimed by what has an effect and no such
-// verb; nor is it by what has none, where the verb takes away and is another hit's.
-func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
+// setClaims sets the claim of each hit, its centroid score. If a command begins with a verb of
+// showing, a write without such a verb has no claim. If it begins with a removing verb of another
+// hit, a capability without a verb of that kind has none.
+func setClaims(x *Index, hits []hit, tokens []tokenize.Token) {
 	kin := modality.CommandKinds(x.tools.Lexicon, tokens)
 	sameKind := func(h hit) bool { return x.caps[h.number].kinds&kin != 0 }
 	looks, takes := kin == lexicon.KindOf("show"), kin&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("copy")) != 0 && slices.ContainsFunc(hits, sameKind)
@@ -298,14 +294,13 @@ func claimed(x *Index, hits []hit, tokens []tokenize.Token) {
 		}
 	}
 	if takes {
-		misdone(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
+		dropOtherObjects(x, hits, kin, modality.CommandObject(x.tools.Lexicon, tokens))
 	}
 }
 
-// misdone leaves no claim to what takes something else away than the words behind the verb
-// name, where these are what it is for another hit: "delete the chatflow" deletes none of
-// its messages.
-func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
+// dropOtherObjects removes the claim of hits with the right verb but another object, if some hit
+// has both: "delete the chatflow" deletes none of its messages.
+func dropOtherObjects(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
 	if !slices.ContainsFunc(hits, func(h hit) bool { c := x.caps[h.number]; return c.kinds&kin != 0 && c.actions.DoneTo(object) }) {
 		return
 	}
@@ -317,8 +312,8 @@ func misdone(x *Index, hits []hit, kin lexicon.Kinds, object []tokenize.Token) {
 	}
 }
 
-// compare tells each hit how it stands among the others, and to what may not
-// be chosen.
+// compare sets the rank features of each hit relative to the others and to the capabilities that
+// are not allowed.
 func compare(hits []hit, outside float64) {
 	var first, second, sum float64
 	for _, h := range hits {
@@ -341,7 +336,7 @@ func compare(hits []hit, outside float64) {
 	}
 }
 
-// secondStage compares with single sentences.
+// secondStage computes the similarity to single sentences.
 func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 	in.mark(v.features)
 	for i := range hits {
@@ -363,7 +358,7 @@ func (x *Index) secondStage(in *scratch, hits []hit, v vector) {
 	}
 }
 
-// likeness is the mean of the cosines over words and over characters.
+// likeness returns the mean of the cosine similarities over words and over character n-grams.
 func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
 	var words, chars float32
 	for _, id := range s.features[:s.words] {
@@ -379,9 +374,8 @@ func (x *wording) likeness(s *sentence, v vector, in *scratch) float64 {
 	return float64(words*s.wordNorm*v.wordNorm+chars*s.charNorm*v.charNorm) / 2
 }
 
-// named lifts the capabilities of a domain that the message names. One that
-// uses the domain's name as a word of its own is lifted too: there it tells
-// nothing.
+// named raises the capabilities of a domain that the message names. A capability of another domain
+// that uses this name as a word is raised too, since the name is not distinctive then.
 func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 	for d, domain := range x.domains {
 		phrase, ok := domain.in(tokens)
@@ -397,14 +391,14 @@ func (x *Index) named(hits []hit, tokens []tokenize.Token) {
 	}
 }
 
-// uses reports whether the document of a capability has all of the words.
+// uses reports whether the document of a capability has all words.
 func (x *Index) uses(number int32, terms []int32) bool {
 	return !slices.ContainsFunc(terms, func(id int32) bool {
 		return !slices.ContainsFunc(x.bm25, func(m retrieve.Matrix) bool { return m.Has(id, number) })
 	})
 }
 
-// in gives the tokens that name the domain.
+// in returns the tokens that name the domain.
 func (d domainName) in(tokens []tokenize.Token) ([]tokenize.Token, bool) {
 	for _, phrase := range d.phrases {
 		for i := 0; i+len(phrase) <= len(tokens); i++ {
@@ -420,10 +414,9 @@ func (d domainName) in(tokens []tokenize.Token) ([]tokenize.Token, bool) {
 	return nil, false
 }
 
-// sayExactly marks the capabilities whose example or name the text is, word
-// for word.
-func (x *Index) sayExactly(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
-	for _, number := range x.saying(tokens) {
+// markExact marks the capabilities with an example or a name that equals the text.
+func (x *Index) markExact(hits *[]hit, tokens []tokenize.Token, allowed func(*indexed) bool) {
+	for _, number := range x.exactMatches(tokens) {
 		if c := x.caps[number]; c == nil || !allowed(c) {
 			continue
 		}

@@ -10,16 +10,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// kindReferred is the evidence of a value that a word such as "her" stands for, and
-// carriedValue how sure that is.
+// kindReferred is the evidence kind of a value from a pronoun such as "her", and
+// referredConfidence its probability.
 const (
 	kindReferred       = followup.CarriedEvidence
 	referredConfidence = 0.9
 )
 
-// refer gives what a part lacks from the request before it, where a word such as "her"
-// stands for it: "show Ana's balance, then request 2 days off for her". The one who is
-// meant must be the only one that was said.
+// refer fills a missing parameter with the referent of a pronoun in the request before: "show
+// Ana's balance, then request 2 days off for her". The referent must be unambiguous.
 func (j judgement) refer(parts []*part, at int) {
 	p := parts[at]
 	if at == 0 || len(p.candidates) == 0 || p.candidates[0].Confidence < DefaultClarify {
@@ -42,8 +41,7 @@ func (j judgement) refer(parts []*part, at int) {
 	best.Missing = nil
 }
 
-// pointer finds the only word of a part that points at something said before and is no
-// value; -1 if there are none or several.
+// pointer returns the index of the only pronoun of a part that is no value, or -1.
 func (j judgement) pointer(p *part, best *Candidate) int {
 	found := -1
 	for i := p.from; i < p.to; i++ {

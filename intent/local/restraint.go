@@ -11,19 +11,18 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// actionConfidence is the most that a reading gets that only looks, where something
-// else is to be done.
+// actionConfidence is the maximum confidence of a read for a text that asks for another action.
 const actionConfidence = 0.35
 
-// unwantedConfidence is the most that a reading gets that takes away what is wanted.
+// unwantedConfidence is the maximum confidence of a candidate that removes what the user wants.
 const unwantedConfidence = 0.1
 
-// restraint holds back what is not plainly asked for: it owns the modalities of the parts of
-// one message.
+// restraint holds back writes that the message does not plainly ask for. It owns the modalities of
+// the parts of one message.
 type restraint struct{ s *sentenceReader }
 
-// spreadModalities reads the modalities of the parts, and lets them reach over the rest
-// of their sentence.
+// spreadModalities classifies the modalities of the parts and lets them apply to the rest of their
+// sentence.
 func (r restraint) spreadModalities(parts []*part) {
 	var carried modality.Modality
 	sentence := -1
@@ -45,7 +44,7 @@ func (r restraint) spreadModalities(parts []*part) {
 		p.own, p.modality = own, own|carried
 		carried |= own & modality.Inherited
 		if own&modality.Content != 0 {
-			carried |= modality.Narrative // what follows "and" may belong to what is said
+			carried |= modality.Narrative // what follows "and" may belong to the speech
 		}
 		if modality.LeadsCondition(r.s.m.Tokens[p.from:p.to]) {
 			carried |= modality.Conditional
@@ -57,7 +56,7 @@ func (r restraint) spreadModalities(parts []*part) {
 	}
 }
 
-// ownModality reads the modality of a part by itself.
+// ownModality returns the modality of a part by itself.
 func (r restraint) ownModality(p *part) modality.Modality {
 	tokens, first := r.s.m.Tokens[p.from:p.to], r.s.segments[p.first]
 	covered := r.s.switches(p)
@@ -77,8 +76,7 @@ func (r restraint) ownModality(p *part) modality.Modality {
 	return own
 }
 
-// goesOn reports whether a part has a piece behind the first that begins as
-// requests do.
+// goesOn reports whether a part has a further segment that begins like a request.
 func (r restraint) goesOn(p *part) bool {
 	return slices.ContainsFunc(r.s.segments[p.first+1:p.last+1], func(next slots.Segment) bool {
 		fold := r.s.m.Tokens[next.From].Fold
@@ -86,7 +84,7 @@ func (r restraint) goesOn(p *part) bool {
 	})
 }
 
-// modalityOf reads the modality of the words of a part.
+// modalityOf returns the modality of the words of a part.
 func (r restraint) modalityOf(p *part, covered []bool) modality.Modality {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	m := r.s.x.modalityReader.Of(tokens, covered, !r.s.said.Framed(p.from))
@@ -106,9 +104,9 @@ func (r restraint) hasMark(p *part) bool {
 	return strings.HasPrefix(strings.TrimLeft(rest, " \t\"'”’»)]}!.…"), "?")
 }
 
-// switches are the words of a part that belong to values of its best reading,
-// such as "without notification", or that ask for nothing, such as a reason. They
-// are no negation of the request.
+// switches marks the tokens of a part that belong to values of its best candidate, such as
+// "without notification", or that ask for nothing, such as a reason. They do not negate the
+// request.
 func (s *sentenceReader) switches(p *part) []bool {
 	covered := slices.Clone(s.said.Silent()[p.from:p.to])
 	if len(p.candidates) == 0 {
@@ -120,7 +118,7 @@ func (s *sentenceReader) switches(p *part) []bool {
 	return covered
 }
 
-// limit holds back what has an effect and is not plainly asked for.
+// limit holds back writes that the message does not plainly ask for.
 func (r restraint) limit(p *part) {
 	commandNegated := p.modality&modality.Negated != 0 && modality.StartsNegated(r.s.m.Tokens[p.from:p.to])
 	for k := range p.candidates {
@@ -130,41 +128,41 @@ func (r restraint) limit(p *part) {
 		if odd == 0 || !writes && !commandNegated && odd&modality.FollowUp == 0 {
 			continue
 		}
-		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= notConfidence) {
+		if k == 0 && odd&(modality.Negated|modality.Retracted) != 0 && (c.Confidence >= DefaultClarify || commandNegated && c.Confidence >= hardNegativeConfidence) {
 			p.refused = true
 		}
 		c.Held, c.Note = true, odd.Note()
 		c.Confidence = min(c.Confidence, heldConfidence)
 	}
-	r.unable(p)
-	r.unwanted(p)
-	r.idle(p)
-	r.s.lacking(p)
-	r.informing(p)
+	r.lowerOtherAction(p)
+	r.lowerUnwanted(p)
+	r.holdWithoutVerb(p)
+	r.s.raiseIncomplete(p)
+	r.lowerSideEffect(p)
 	sortCandidates(p.candidates)
 }
 
-// elsewhere tells a verb that the sentences of another capability of the domain begin with.
-func (r restraint) elsewhere(of *indexed, stem string) bool {
+// isVerbOfOther reports whether a verb begins examples of another capability of the domain.
+func (r restraint) isVerbOfOther(of *indexed, stem string) bool {
 	return slices.ContainsFunc(r.s.x.caps, func(o *indexed) bool {
 		return o != nil && o != of && o.domain == of.domain && slices.Contains(o.begins, stem)
 	})
 }
 
-// unable lowers readings that only look, where the words begin with the verb of a
-// deed: "buy shares of Acme" asks for no price. A write whose verb is another one's is asked
-// about: "reserve R-204" cancels no reservation.
-func (r restraint) unable(p *part) {
-	kin := r.s.commanded(p.first)
+// lowerOtherAction lowers reads if the text begins with a verb of another action: "buy shares of
+// Acme" asks for no price. A write that matches the verb of another capability is asked about:
+// "reserve R-204" cancels no reservation.
+func (r restraint) lowerOtherAction(p *part) {
+	kin := r.s.verbKinds(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
-	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // "give me the list"
+	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // such as "give me the list"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		idx, ok := r.s.x.refs[c.Entry.Ref()]
-		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.elsewhere(idx, stem) {
+		if ok && !c.Exact && c.Entry.Policy.SideEffectClass.Writes() && idx.kinds&kin == 0 && !slices.Contains(idx.begins, stem) && r.isVerbOfOther(idx, stem) {
 			c.Confidence = min(c.Confidence, heldConfidence)
 		}
 		if !ok || idx.examples == 0 || c.Exact || c.begins || c.Entry.Policy.SideEffectClass.Writes() || idx.kinds&kin != 0 {
@@ -174,9 +172,9 @@ func (r restraint) unable(p *part) {
 	}
 }
 
-// informing lowers what only says beside what it does whether somebody is told: "let the guest
+// lowerSideEffect lowers capabilities for which notifying is only a side effect: "let the guest
 // know" cancels nothing.
-func (r restraint) informing(p *part) {
+func (r restraint) lowerSideEffect(p *part) {
 	for k := range p.candidates {
 		c := &p.candidates[k]
 		if idx, ok := r.s.x.refs[c.Entry.Ref()]; ok && informs(r.s, p, idx, c) {
@@ -189,10 +187,9 @@ func informs(s *sentenceReader, p *part, of *indexed, c *Candidate) bool {
 	return !c.Exact && !c.begins && !c.gives && c.Entry.Policy.SideEffectClass.Writes() && modality.OnlyInforms(s.x.tools.Lexicon, s.m.Tokens[p.from:p.to], of.kinds)
 }
 
-// unwanted lowers what has an effect where somebody says what is needed and it does not give
-// that: a wish to know something changes nothing. What only looks is lowered where all that
-// is needed is said.
-func (r restraint) unwanted(p *part) {
+// lowerUnwanted lowers writes that do not provide what the user needs: a wish for information
+// changes nothing. It lowers reads if a write provides it and all its required parameters are set.
+func (r restraint) lowerUnwanted(p *part) {
 	if r.s.wanted(p) == 0 {
 		return
 	}
@@ -212,9 +209,9 @@ func (r restraint) unwanted(p *part) {
 	}
 }
 
-// idle asks about what has an effect where no verb asks for one and nothing is said but
-// what is there already: "the diet of Luna" may be all that somebody wants to know.
-func (r restraint) idle(p *part) {
+// holdWithoutVerb asks about a write if the text has no verb and only names existing things: "the
+// diet of Luna" may be a question.
+func (r restraint) holdWithoutVerb(p *part) {
 	tokens := r.s.m.Tokens[p.from:p.to]
 	if slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
 		return r.s.x.tools.Lexicon.Kin(t.Fold) != 0 || t.Is(tokenize.FormQuoted) || t.Has(lexicon.Separates)
@@ -234,18 +231,18 @@ func (r restraint) idle(p *part) {
 	}
 }
 
-// mayGive tells what makes something new, or takes a request in its own words: that may be
-// what somebody says they need.
+// mayGive reports whether a capability creates something or takes a verbatim request, so that it
+// may provide what a user needs.
 func (r restraint) mayGive(c *Candidate) bool {
 	of, ok := r.s.x.refs[c.Entry.Ref()]
 	return ok && (of.kinds&lexicon.KindOf("create") != 0 || slots.VerbatimParameter(r.s.x.set(of)) != "")
 }
 
-// unexcused are the modalities of a part that the capability's examples do not
-// share. A negation is excused only by the most similar example.
+// unexcused returns the modalities of a part that the examples of the capability do not have. Only
+// the most similar example can excuse a negation.
 func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	if c.Exact {
-		return p.modality &^ p.own // what stands around it still counts
+		return p.modality &^ p.own // the context still counts
 	}
 	idx, ok := r.s.x.refs[c.Entry.Ref()]
 	if !ok {
@@ -261,8 +258,8 @@ func (r restraint) unexcused(p *part, c *Candidate) modality.Modality {
 	return odd
 }
 
-// orders reports whether a part has a verb of the capability's kind: "I do not need it
-// any more" may ask to delete it, "there is no need to delete it" never does.
+// orders reports whether a part has a verb of the capability's kind: "I do not need it any more"
+// may ask to delete it, "there is no need to delete it" never does.
 func (r restraint) orders(p *part, of *indexed) bool {
 	return slices.ContainsFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return r.s.x.tools.Lexicon.Kin(t.Fold)&of.kinds != 0 })
 }

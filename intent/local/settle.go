@@ -14,14 +14,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// algorithm names the way in which indexes are built, trained and calibrated.
-// It changes when the same catalog would give other weights.
+// algorithm is the version of building, training and calibration. It changes if the same catalog
+// would get other weights.
 const algorithm = "local/9"
 
-// Settle trains and calibrates the index of a catalog and puts it in the place
-// of the provisional one. Messages are read meanwhile, by the provisional one.
-// The same catalog and settings always settle to the same index, whatever was
-// registered before.
+// Settle trains and calibrates the index of a catalog and replaces the provisional one, which
+// serves messages meanwhile. The result depends only on the catalog and the settings.
 func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
 	x := l.Index(catalog)
 	if x.provisional {
@@ -35,26 +33,26 @@ func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index,
 	if l.scorer == nil || x.embeddings != nil {
 		return x, nil
 	}
-	y, err := l.understood(ctx, x, catalog)
+	y, err := l.addEmbeddings(ctx, x, catalog)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, err)
 		}
 		l.report(err)
-		return x, nil // words are enough; meanings are tried again later
+		return x, nil // embeddings are optional and retried later
 	}
 	l.report(nil)
 	l.put(catalog, y)
 	return y, nil
 }
 
-// put makes an index that of its catalog.
+// put replaces the index of a catalog.
 func (l *Local) put(catalog *contracts.Catalog, x *Index) {
 	if catalog.Snapshot == "" {
 		return
 	}
 	place, _ := l.place(catalog.Snapshot)
-	place.once.Do(func() {}) // it may have been pushed out meanwhile
+	place.once.Do(func() {}) // the entry may have been evicted meanwhile
 	place.index.Store(x)
 }
 
@@ -80,7 +78,7 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 	return &z, nil
 }
 
-// learn trains and calibrates an index, and keeps what comes of it.
+// learn trains and calibrates an index, and stores the model.
 func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog, id string) (*Index, error) {
 	y, err := x.trained(ctx)
 	if err != nil {
@@ -95,8 +93,8 @@ func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog,
 	return y, nil
 }
 
-// understood adds what the scorer knows of meanings to a settled index.
-func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
+// addEmbeddings adds embeddings to a settled index.
+func (l *Local) addEmbeddings(ctx context.Context, x *Index, catalog *contracts.Catalog) (*Index, error) {
 	id, err := contracts.Hash([]any{algorithm, catalog.Snapshot, l.prior, l.scorer.Model()})
 	if err != nil {
 		return nil, err
@@ -109,7 +107,7 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 		}
 		kept.Weights = nil
 	}
-	y := understood(x, l.library, kept.Weights)
+	y := withEmbeddings(x, l.library, kept.Weights)
 	y.embeddings.calibration.shift(odds(DefaultOutOfScope) - odds(l.prior))
 	if known {
 		y.embeddings.calibration.shown, y.embeddings.foreign, y.embeddings.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
@@ -124,12 +122,12 @@ func (l *Local) understood(ctx context.Context, x *Index, catalog *contracts.Cat
 	return &z, nil
 }
 
-// ID identifies a settled index: the catalog with the digests of its
-// manifests, the settings and the algorithm. A provisional one has none.
+// ID identifies a settled index by the manifest digests of the catalog, the settings and the
+// algorithm. It is empty for a provisional index.
 func (x *Index) ID() string { return x.id }
 
-// Fingerprint is a hash of all that was learned; two settled indexes with one
-// ID have one fingerprint.
+// Fingerprint returns a hash of all trained weights. Settled indexes with the same ID have the
+// same fingerprint.
 func (x *Index) Fingerprint() string {
 	h := sha256.New()
 	var buf []byte
@@ -155,26 +153,25 @@ func (x *Index) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Start begins to train and calibrate in the background whatever catalog comes
-// next; until then, indexes stay provisional. A second call does nothing.
+// Start starts training and calibration in the background. Until they are done, indexes are
+// provisional. A second call does nothing.
 func (l *Local) Start(ctx context.Context) error {
 	l.background.Start(ctx)
 	return nil
 }
 
-// Expect has the index of a catalog built and settled in the background, so
-// that the first message need not wait for it; nothing happens before Start.
+// Expect builds and settles the index of a catalog in the background, so that the first message
+// need not wait. It does nothing before Start.
 func (l *Local) Expect(catalog *contracts.Catalog) { l.background.Request(catalog) }
 
-// Stop ends the work in the background and waits for it. A second call does
-// nothing.
+// Stop stops the background work and waits for it. A second call does nothing.
 func (l *Local) Stop(ctx context.Context) error { return l.background.Stop(ctx) }
 
-// retryEncoder is after which time a scorer is asked again that gave no vectors.
+// retryEncoder is the delay before a failed scorer is called again.
 const retryEncoder = 30 * time.Second
 
-// settleLatest settles a catalog in the background. One that cannot be settled stays
-// provisional: it was given up for another, or at the end.
+// settleLatest settles a catalog in the background. If that fails or is cancelled, the index stays
+// provisional.
 func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
 	x, err := l.Settle(ctx, catalog)
 	if err == nil && l.scorer != nil && x.embeddings == nil {
@@ -182,8 +179,7 @@ func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
 	}
 }
 
-// wantAgain asks for a catalog that was settled before, unless another one is
-// asked for.
+// wantAgain requests a catalog again, unless a newer one was requested.
 func (l *Local) wantAgain(catalog *contracts.Catalog) {
 	l.mu.Lock()
 	latest := len(l.recent) > 0 && l.recent[0].snapshot == catalog.Snapshot

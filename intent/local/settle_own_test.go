@@ -18,11 +18,11 @@ func TestAFitThatHearsLessIsDropped(t *testing.T) {
 		}
 		seen = append(seen, o)
 	}
-	if worth(&before, seen) < 30 {
-		t.Fatalf("the shipped weights are worth only %v of 40", worth(&before, seen))
+	if netCorrect(&before, seen) < 30 {
+		t.Fatalf("the shipped weights are worth only %v of 40", netCorrect(&before, seen))
 	}
 	if w, own := fitOwn(seen, before); own || w != before {
-		t.Errorf("the fit is kept, though it is worth %v", worth(&w, seen))
+		t.Errorf("the fit is kept, though it is worth %v", netCorrect(&w, seen))
 	}
 	w := fit(seen, weights{}, fitHold, allSignals())
 	for _, s := range []int{signalTyped, signalMargin, signalFirst} {

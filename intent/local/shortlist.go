@@ -8,22 +8,22 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// shareWhole is what a whole message counts beside its requests in a shortlist.
+// shareWhole is the weight of the whole message relative to its best segment in a shortlist.
 const shareWhole = 0.5
 
-// shareWholeEncoded is the same where the requests are ranked by meaning too,
-// which the whole never is.
+// shareWholeEncoded is the same if the segments are ranked with embeddings, which the whole
+// message never is.
 const shareWholeEncoded = 2
 
-// Ranked is a place in a shortlist.
+// Ranked is an entry of a shortlist.
 type Ranked struct {
 	Entry *contracts.CapabilityEntry
-	// Score orders; it is no probability.
+	// Score orders the entries; it is no probability.
 	Score float64
 }
 
-// Shortlist gives the capabilities that a message may be about, best first:
-// each of its requests counts, and the whole. Parameters are not read.
+// Shortlist returns the capabilities that a message may be about, best first, by each of its
+// segments and by the whole message. It reads no parameters.
 func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "read the message: %w", err)
@@ -38,18 +38,18 @@ func (l *Local) Shortlist(ctx context.Context, q Query, most int) ([]Ranked, err
 	return out, nil
 }
 
-// shortlist ranks by the request that a capability fits best and by the whole.
-// A message that is one request is not cut.
+// shortlist ranks capabilities by their best segment and by the whole message. A message with one
+// segment is not split.
 func (s *sentenceReader) shortlist() []hit {
 	pieces := s.x.segmenter.Cut(s.m)
 	if len(pieces) < 2 || len(pieces) > slots.MaxSegments {
 		whole, _ := s.search(0, len(s.m.Tokens))
 		return whole
 	}
-	// What several requests mean together says little of each.
+	// The embedding of several requests together says little about each.
 	whole := s.x.search(s.m.Tokens, nil, s.allowed)
 	if len(pieces) > maxEncoded {
-		s.encode = nil // all pieces are ranked in one way
+		s.encode = nil // rank all segments in the same way
 	}
 	share, best := shareWhole, map[int32]float64{}
 	for _, p := range pieces {

@@ -7,34 +7,34 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// signals are what the confidence is computed from. All lie between -1 and 1.
+// signals are the features of the confidence model. All lie between -1 and 1.
 type signals [signalCount]float64
 
 const (
-	signalCentroid   = iota // likeness to the weights of the capability
-	signalBest              // likeness to its most similar sentence
-	signalCoverage          // share of the content words that are known or belong to values
-	signalSpoken            // the same without the values: what says what is wanted
-	signalFirst             // the same, where the first words count most
-	signalMargin            // distance to the next candidate
-	signalLength            // number of content words, flattened
-	signalTyped             // whether all that it needs is there, some of it unmistakable
-	signalSoftmax           // share among all candidates, by weights alone
-	signalLead              // distance to the next candidate, by weights alone
-	signalGrasp             // share of the words that its texts have, rare ones counting more
-	signalAbsent            // share of the needed parameters for which nothing is said; with examples, among strange words
-	signalAmount            // how many words fit, rare ones counting more, flattened
-	signalOutside           // how much better the best capability fits that may not be chosen
-	signalName              // without examples: share of its name that is said, rare words counting more
-	signalObject            // the same: share of the words for what is wanted that its name and its description have
-	signalExamples          // number of its examples, flattened
-	signalMeant             // likeness in meaning to the weights of the capability
-	signalAlike             // the same to its most similar example
-	signalMeantShare        // share among all candidates, by meaning alone
+	signalCentroid   = iota // similarity to the weights of the capability
+	signalBest              // similarity to its nearest sentence
+	signalCoverage          // share of the content words that are known or part of values
+	signalSpoken            // the same without values
+	signalFirst             // the same with decreasing weight
+	signalMargin            // relative distance to the next candidate
+	signalLength            // number of content words, log-scaled
+	signalTyped             // all required parameters are set, one of them with certainty
+	signalSoftmax           // softmax over all candidates by weights
+	signalLead              // distance to the next candidate by weights
+	signalGrasp             // IDF-weighted share of the words that its texts have
+	signalAbsent            // share of required parameters without a candidate; with examples, weighted by unknown words
+	signalAmount            // BM25 score, log-scaled
+	signalOutside           // relative lead of the best capability that is not allowed
+	signalName              // without examples: IDF-weighted share of its name in the text
+	signalObject            // without examples: share of the object words in its name and description
+	signalExamples          // number of its examples, log-scaled
+	signalMeant             // embedding similarity to the capability
+	signalAlike             // embedding similarity to its nearest example
+	signalMeantShare        // softmax over all candidates by embedding
 	signalCount
 )
 
-// signalNames are the constants above, as Go code.
+// signalNames returns the names of the constants above for generated Go code.
 func signalNames() [signalCount]string {
 	return [signalCount]string{
 		"signalCentroid", "signalBest", "signalCoverage", "signalSpoken", "signalFirst", "signalMargin", "signalLength", "signalTyped", "signalSoftmax",
@@ -43,8 +43,8 @@ func signalNames() [signalCount]string {
 	}
 }
 
-// mostWords is the BM25 of a long request whose words all fit, manyExamples the
-// number from which on more examples tell nothing new.
+// mostWords is the BM25 score of a long request whose words all match, mostExamples the number of
+// examples from which on more make no difference.
 const (
 	mostWords    = 60
 	mostExamples = 50
@@ -54,12 +54,12 @@ const (
 type readings struct {
 	all     []rated
 	tokens  []tokenize.Token
-	timed   []bool   // tokens that are numbers or dates
-	terms   []uint32 // features of the words
-	encoded bool     // they were ranked by meaning too
+	timed   []bool   // by token: part of a number or date
+	terms   []uint32 // word features
+	encoded bool     // ranked with embeddings
 }
 
-// signals describes a candidate among the others.
+// signals returns the features of a candidate.
 func (x *Index) signals(of readings, k int) signals {
 	r := of.all[k]
 	c := x.caps[r.number]
@@ -77,10 +77,10 @@ func (x *Index) signals(of readings, k int) signals {
 	return out
 }
 
-// flat brings a number to at most 1, where most makes it 1.
+// flat scales a number logarithmically, to 1 at most.
 func flat(n, most float64) float64 { return min(1, math.Log1p(n)/math.Log1p(most)) }
 
-// grasp is the share of the words of a request that the texts of a capability
+// grasp returns the IDF-weighted share of the words of a request that the texts of a capability
 // have. A word that no capability has counts as the rarest.
 func (x *Index) grasp(number int32, terms []uint32) float64 {
 	var known, all float64
@@ -100,7 +100,7 @@ func (x *Index) grasp(number int32, terms []uint32) float64 {
 	return shareOf(known, all, 0)
 }
 
-// shareOf is a part of a whole, or what is given where there is nothing.
+// shareOf returns a ratio, or a default if the denominator is zero.
 func shareOf(part, whole, otherwise float64) float64 {
 	if whole <= 0 {
 		return otherwise
@@ -108,8 +108,7 @@ func shareOf(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// typed reports whether all parameters that are needed were read, at least one
-// of them from words that hardly mean anything else.
+// typed returns 1 if all required parameters are set and at least one of them with certainty.
 func typed(f slots.Filled) float64 {
 	if !f.Whole() {
 		return 0
@@ -127,8 +126,7 @@ func typed(f slots.Filled) float64 {
 	return 0
 }
 
-// margin is the distance of a candidate to the best other one, as a share of
-// its score.
+// margin returns the distance of a candidate to the best other one, relative to its score.
 func margin(all []rated, k int) float64 {
 	if len(all) == 1 || all[k].score <= 0 {
 		return 1

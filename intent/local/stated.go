@@ -10,9 +10,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// told takes values that the only request of a message lacks from what is told
-// beside it: "Ana is ill. Book sick leave from Monday".
-func (j judgement) told(set *slots.Set, best *Candidate, beside slots.Range) {
+// fillFromStatement fills missing parameters of the only request from a statement beside it: "Ana
+// is ill. Book sick leave from Monday".
+func (j judgement) fillFromStatement(set *slots.Set, best *Candidate, beside slots.Range) {
 	open := slices.Concat(best.Missing, slots.NewRequestWords(set).OpenKinds(best.Parameters))
 	if len(open) == 0 || beside.From >= beside.To {
 		return
@@ -25,19 +25,19 @@ func (j judgement) told(set *slots.Set, best *Candidate, beside slots.Range) {
 			continue
 		}
 		best.Parameters[name], best.Evidence[name] = v, ev
-		best.told = best.told || slices.Contains(best.Missing, name)
+		best.fromStatement = best.fromStatement || slices.Contains(best.Missing, name)
 	}
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
-// pointed makes that one of several deeds of a verb the best which takes what was told before
-// it, where a word points at that: "al-1 is of no use, delete it".
-func (j judgement) pointed(p *part) {
+// preferReferent moves a candidate to the front that can use the referent of a pronoun from a
+// statement before the request: "al-1 is of no use, delete it".
+func (j judgement) preferReferent(p *part) {
 	best := &p.candidates[0]
 	if !j.alone || p.from == 0 || len(best.Missing) == 0 || j.pointer(p, best) < 0 {
 		return
 	}
-	kin, at := j.s.commanded(p.first), -1
+	kin, at := j.s.verbKinds(p.first), -1
 	for k, c := range p.candidates {
 		of, ok := j.s.x.refs[c.Entry.Ref()]
 		if !ok || c.Held || len(c.Missing) == 0 || !c.begins && of.kinds&kin == 0 {
@@ -61,9 +61,9 @@ func (j judgement) pointed(p *part) {
 	sortCandidates(p.candidates)
 }
 
-// stated takes values that cannot be meant for anything else from the statements beside a
-// request: "sign up Ana, her address is …". What is denied or supposed is no value.
-func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Message) {
+// fillStated fills parameters with unambiguous values from statements beside a request: "sign up
+// Ana, her address is …". It skips denied and hypothetical statements.
+func (j judgement) fillStated(p *part, best *Candidate, set *slots.Set, m *slots.Message) {
 	since, until := p.since, p.until
 	if j.alone {
 		since, until = 0, len(j.s.m.Tokens)
@@ -76,27 +76,26 @@ func (j judgement) stated(p *part, best *Candidate, set *slots.Set, m *slots.Mes
 		values, evidence := set.Stated(m, slots.Range{From: said.From, To: said.To}, best.Parameters, told&modality.Negated != 0)
 		for name, v := range values {
 			best.Parameters[name], best.Evidence[name] = v, evidence[name]
-			best.told, best.stated = true, append(best.stated, name)
+			best.fromStatement, best.stated = true, append(best.stated, name)
 		}
 	}
 	best.Missing = slices.DeleteFunc(best.Missing, func(name string) bool { _, ok := best.Parameters[name]; return ok })
 }
 
-// mentioned takes the only name in what is told before the only request of a message, which
-// looks, for the only thing that it lacks, where a word points at it: "someone mentioned Blue
-// Harbour, what is its address".
-func (j judgement) mentioned(p *part, best *Candidate, set *slots.Set) {
+// fillMentioned fills the only missing parameter of a single read with the only name in a statement
+// before it, if a pronoun refers to it: "someone mentioned Blue Harbour, what is its address".
+func (j judgement) fillMentioned(p *part, best *Candidate, set *slots.Set) {
 	if !j.alone || len(best.Missing) != 1 || best.Entry.Policy.SideEffectClass.Writes() || j.pointer(p, best) < 0 {
 		return
 	}
 	if v, ev, ok := slots.Mentioned(set, j.s.m, slots.Range{To: p.from}, best.Missing[0]); ok {
 		best.Parameters[best.Missing[0]], best.Evidence[best.Missing[0]] = v, ev
-		best.Missing, best.told = nil, true
+		best.Missing, best.fromStatement = nil, true
 	}
 }
 
-// describes tells a run that begins with a pronoun for what was said before and a word such
-// as "should".
+// describes reports whether a run begins with a pronoun for an earlier object and a word such as
+// "should".
 func (j judgement) describes(from, to int) bool {
 	tokens := j.s.m.Tokens
 	return from > 0 && from+1 < to && tokens[from].Has(lexicon.Third) && tokens[from].Has(lexicon.Subject) && tokens[from+1].Has(lexicon.Finite)

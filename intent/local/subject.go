@@ -6,17 +6,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// subject is what a capability is about by its name and its description. What
-// parameters are called is left out: "the area of a triangle with height 5" is
-// not about body mass, though that needs a height.
+// subject is what a capability is about by its name and description. Parameter names are excluded:
+// "the area of a triangle with height 5" is not about body mass, which also needs a height.
 type subject struct {
 	name []nameWord
-	// words are the stems of the name and the description.
+	// words holds the stems of the name and the description.
 	words map[string]bool
 }
 
-// nameWord is a word of a name that says what it is about; weight tells how
-// rare it is.
+// nameWord is a content word of a name; weight is its rarity.
 type nameWord struct {
 	tokenize.Token
 
@@ -31,7 +29,7 @@ func (x *Index) newSubject(c *indexed) subject {
 	}
 	lexicon := x.tools.Lexicon
 	if len(name) > 1 && lexicon.Kin(name[0].Fold) != 0 {
-		name = name[1:] // its verb, for which there are many others
+		name = name[1:] // without its verb, which has many synonyms
 	}
 	for _, t := range name {
 		if lexicon.StopWord(t.Fold) {
@@ -46,7 +44,7 @@ func (x *Index) newSubject(c *indexed) subject {
 	return s
 }
 
-// said is the share of the name that a text says, rare words counting more.
+// said returns the weighted share of the name that a text contains.
 func (s *subject) said(tokens []tokenize.Token) float64 {
 	var said, all float64
 	for _, w := range s.name {
@@ -61,16 +59,16 @@ func (s *subject) said(tokens []tokenize.Token) float64 {
 	return shareOf(said, all, 0)
 }
 
-// sharedBegin is how many bytes two longer words must share at the start to be
-// forms of one: "derive" and "derivative".
+// sharedBegin is the minimum length of the common prefix of two forms of a word, in bytes:
+// "derive" and "derivative".
 const sharedBegin = 5
 
 func formsOfOne(a, b string) bool {
 	return len(a) > sharedBegin && len(b) > sharedBegin && a[:sharedBegin] == b[:sharedBegin]
 }
 
-// covers is the share of the words that belong to the subject; one half where
-// there are none.
+// covers returns the share of the words that belong to the subject, or one half if there are no
+// words.
 func (s *subject) covers(words []tokenize.Token) float64 {
 	known := 0.0
 	for _, t := range words {
@@ -81,9 +79,8 @@ func (s *subject) covers(words []tokenize.Token) float64 {
 	return shareOf(known, float64(len(words)), 0.5)
 }
 
-// object gives the words of a text that name what is wanted: its first run of
-// content words that are no values, or the second where the first is the verb of
-// a command.
+// object returns the words of a text that name what is wanted: its first run of content words
+// outside of values, or the second if the first is the verb of a command.
 func (x *Index) object(of readings, r rated) []tokenize.Token {
 	from, to := x.run(of, r, 0)
 	if to-from == 1 && !slices.ContainsFunc(of.tokens[:from], func(t tokenize.Token) bool { return tokenize.Asks(t.Fold) }) {
@@ -94,7 +91,7 @@ func (x *Index) object(of readings, r rated) []tokenize.Token {
 	return of.tokens[from:to]
 }
 
-// run finds the next run of content words that are no values.
+// run returns the next run of content words outside of values.
 func (x *Index) run(of readings, r rated, from int) (first, end int) {
 	says := func(i int) bool { return !x.tools.Lexicon.StopWord(of.tokens[i].Fold) && !x.value(of, r, i) }
 	for first = from; first < len(of.tokens) && !says(first); first++ {
@@ -104,7 +101,7 @@ func (x *Index) run(of readings, r rated, from int) (first, end int) {
 	return first, end
 }
 
-// value tells tokens that stand for a value of a candidate, or look like one.
+// value reports whether a token is part of a value of a candidate, or looks like one.
 func (x *Index) value(of readings, r rated, i int) bool {
 	t := of.tokens[i]
 	return i < len(r.filled.Covered) && r.filled.Covered[i] || of.timed[i] || t.Named() || t.Is(tokenize.FormQuoted|tokenize.FormSign|tokenize.FormDigits)

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Talk is what a message says that asks for nothing that a capability does.
+// Talk is the kind of a message that asks for no action, such as a greeting.
 type Talk = lexicon.Talk
 
 // The kinds of talk.
@@ -21,9 +21,8 @@ const (
 	TalkGreeting  = lexicon.TalkGreeting
 )
 
-// SmallTalk tells what a message says that is nothing but talk, in whatever language:
-// "thanks a lot, that's all for today". One word that is none of it makes it something
-// else.
+// SmallTalk returns the kind of a message that is only small talk, in any language: "thanks a lot,
+// that's all for today". A single other word makes it no small talk.
 func (a *Reader) SmallTalk(message string) (Talk, bool) {
 	tokens := tokenize.Tokens(message)
 	if len(tokens) == 0 || len(tokens) > mostTalk {
@@ -32,8 +31,8 @@ func (a *Reader) SmallTalk(message string) (Talk, bool) {
 	return lexicon.TalkOf(a.local.tools.Lexicon.Lexica, tokens)
 }
 
-// Small tells a word that only joins others, such as an article or a preposition, and
-// changes nothing of what is done.
+// Small reports whether a word is a function word, such as an article or a preposition, that does
+// not change the action.
 func (a *Reader) Small(word string) bool {
 	tokens := tokenize.Tokens(word)
 	if len(tokens) != 1 {
@@ -45,9 +44,9 @@ func (a *Reader) Small(word string) bool {
 	return (lex.FunctionWord(w.Fold) || w.Has(lexicon.Starts)) && !operator && !w.Has(lexicon.Negation) && !w.Has(lexicon.Denial) && !w.Has(lexicon.Lacking) && !w.Has(lexicon.Condition) && !w.Has(lexicon.Switches)
 }
 
-// Values tells a text that may be nothing but values: no word in it says not, sets a
-// condition, or makes another amount of a number ("one more", "at least 3"). Where another
-// thing is asked about, none asks or points at something either.
+// Values reports whether a text may consist only of values: no word negates, sets a condition, or
+// changes an amount ("one more", "at least 3"). With another, question words and pronouns are
+// excluded too.
 func (a *Reader) Values(said string, another bool) bool {
 	lexica, tokens := a.local.tools.Lexicon.Lexica, tokenize.Tokens(said)
 	mix := lexicon.DetectLanguages(lexica, tokens, nil)
@@ -71,5 +70,5 @@ func (a *Reader) Values(said string, another bool) bool {
 	return true
 }
 
-// mostTalk is how many words talk has at most: who says more wants something.
+// mostTalk is the maximum length of small talk in words.
 const mostTalk = 24

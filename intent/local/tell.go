@@ -9,10 +9,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// telling makes a plan of requests of which the last one tells somebody something and does not
-// say what: its text is then what the requests before it came to. "Assign the load and tell the
-// dispatchers" tells of the load.
-func (r *Reader) telling(q Query, u intent.Understanding) intent.Understanding {
+// sendResults builds a plan in which the last request sends a message without a given text. The text
+// is then the result of the requests before it: "assign the load and tell the dispatchers".
+func (r *Reader) sendResults(q Query, u intent.Understanding) intent.Understanding {
 	last := len(u.Intents) - 1
 	if u.Outcome != contracts.GateAccept || last < 1 || len(u.Unused) > 0 || slices.ContainsFunc(u.Intents[:last], func(in contracts.Intent) bool { return len(in.Missing) > 0 }) {
 		return u
@@ -21,7 +20,7 @@ func (r *Reader) telling(q Query, u intent.Understanding) intent.Understanding {
 	if !known {
 		return u
 	}
-	name, ok := r.untold(entry, u.Intents[last].Parameters)
+	name, ok := r.missingText(entry, u.Intents[last].Parameters)
 	if _, asks := r.Unagreed(q.Catalog, u.Intents); !ok || asks {
 		return u
 	}
@@ -50,17 +49,18 @@ func ids(intents []contracts.Intent) []string {
 	return out
 }
 
-// tells reports whether a candidate tells somebody of the requests before it: it begins with
-// the verb of its examples or one of telling, says whom, and lacks the text alone. No example shows how that
-// sounds, so its likelihood says little; its gate shows what would be sent to whom.
-func (g *gating) tells(c Candidate) bool {
-	_, lacks := g.untold(c.Entry, c.Parameters)
+// sendsResult reports whether a candidate may send the result of the requests before it: it begins
+// with a verb of its examples or one of telling, has a recipient, and lacks only the text. No
+// example shows such a request, so its confidence is not informative; its approval gate shows what
+// would be sent to whom.
+func (g *gating) sendsResult(c Candidate) bool {
+	_, lacks := g.missingText(c.Entry, c.Parameters)
 	return lacks && g.open == nil && len(g.out.Intents) > 0 && (c.begins || c.informs) && len(c.Parameters) > 0 && c.Entry.Policy.ApprovalRequired
 }
 
-// untold is the one parameter that a write lacks, where that is a text for somebody to read:
-// its name says that, and nothing bounds or looks it up.
-func (r *Reader) untold(entry *contracts.CapabilityEntry, params map[string]any) (name string, ok bool) {
+// missingText returns the only missing parameter of a write if it is a free text for a reader, by
+// its name.
+func (r *Reader) missingText(entry *contracts.CapabilityEntry, params map[string]any) (name string, ok bool) {
 	if r.local == nil || !entry.Policy.SideEffectClass.Writes() {
 		return "", false
 	}

@@ -10,36 +10,35 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// Training starts from the centroids and moves each capability's weights away
-// from the sentences of the capabilities that it is mistaken for. The
-// constants were set once, on none of the catalogs that it is measured with.
+// Training starts from the centroids and moves the weights of each capability away from the
+// sentences of those with which it is confused. The constants were tuned once, on none of the
+// evaluated catalogs.
 const (
 	trainEpochs = 4
 	trainRivals = 8
-	// trainSharpness is how much a difference in likeness counts in the softmax of
-	// training. Less makes the weights move further, and tells more apart.
+	// trainSharpness is the inverse temperature of the training softmax. A lower value moves the
+	// weights further and separates more.
 	trainSharpness = 14
 	trainRate      = 0.5
-	// trainMargin is how sure the model must be of a sentence to leave it alone.
+	// trainMargin is the loss below which a sentence is skipped.
 	trainMargin = 0.02
-	// trainFloor is the weight below which a feature tells nothing.
+	// trainFloor is the absolute weight below which a feature is dropped.
 	trainFloor = 0.004
 )
 
-// trainOrder seeds the order of sentences: it is fixed, so that the same
-// catalog gives the same weights.
+// trainOrder is the seed of the sentence order, fixed so that the same catalog gives the same
+// weights.
 const trainOrder = 20
 
-// trainingExample is a sentence with its gold capability and the rivals that it must not be
-// taken for.
+// trainingExample is a sentence with its gold capability and the rivals with which it may be
+// confused.
 type trainingExample struct {
 	doc    int32
 	truth  int32
 	rivals []int32
 }
 
-// trained gives a copy of the index with trained weights. It takes time, and
-// stops when ctx does.
+// trained returns a copy of the index with trained weights. It stops when ctx is cancelled.
 func (x *Index) trained(ctx context.Context) (*Index, error) {
 	examples, err := x.trainingExamples(ctx)
 	if err != nil || len(examples) == 0 {
@@ -62,7 +61,7 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	return &y, nil
 }
 
-// trainingExamples finds the rivals of every example by the untrained index.
+// trainingExamples returns every example with its rivals according to the untrained index.
 func (x *Index) trainingExamples(ctx context.Context) ([]trainingExample, error) {
 	var out []trainingExample
 	s := x.newScratch()
@@ -83,7 +82,7 @@ func (x *Index) trainingExamples(ctx context.Context) ([]trainingExample, error)
 	return out, nil
 }
 
-// rivals are the capabilities that a sentence is most like, beside its own.
+// rivals returns the capabilities that are most similar to a sentence, other than its own.
 func (x *Index) rivals(s *scratch, doc, truth int32) []int32 {
 	x.score(s, x.vectorOfSentence(&x.docs[doc]))
 	top := max(slices.Max(s.bm25), math.SmallestNonzeroFloat32)
@@ -106,20 +105,20 @@ func (x *Index) rivals(s *scratch, doc, truth int32) []int32 {
 	return out
 }
 
-// vectorOfSentence reads an indexed sentence as if it were a request.
+// vectorOfSentence converts an indexed sentence to a request vector.
 func (x *Index) vectorOfSentence(s *sentence) vector {
 	return vector{features: s.features, words: int(s.words), wordNorm: s.wordNorm, charNorm: s.charNorm, terms: s.features[:s.words]}
 }
 
-// trainer holds the weights of all capabilities while they are learned.
+// trainer holds the weights of all capabilities during training.
 type trainer struct {
 	x      *Index
 	tables []retrieve.Table
 	rate   float32
-	values []float32 // of the features of the current sentence
+	values []float32 // by feature of the current sentence
 }
 
-// seed fills the tables with the centroids.
+// seed initialises the tables with the centroids.
 func (t *trainer) seed() {
 	for _, m := range t.x.vectors {
 		for id := range len(m.Start) - 1 {
@@ -131,7 +130,7 @@ func (t *trainer) seed() {
 	}
 }
 
-// learn does one step of stochastic gradient descent on a sentence.
+// learn performs one step of stochastic gradient descent on a sentence.
 func (t *trainer) learn(l trainingExample) {
 	s := &t.x.docs[l.doc]
 	t.values = t.values[:0]
@@ -144,9 +143,9 @@ func (t *trainer) learn(l trainingExample) {
 	}
 	var p [trainRivals + 1]float32
 	probs := p[:len(l.rivals)+1]
-	probs[0] = t.likeness(l.truth, s.features) + t.often(l.truth)
+	probs[0] = t.likeness(l.truth, s.features) + t.exampleBias(l.truth)
 	for i, r := range l.rivals {
-		probs[i+1] = t.likeness(r, s.features) + t.often(r)
+		probs[i+1] = t.likeness(r, s.features) + t.exampleBias(r)
 	}
 	softmax(probs)
 	if 1-probs[0] < trainMargin {
@@ -160,10 +159,9 @@ func (t *trainer) learn(l trainingExample) {
 	}
 }
 
-// often is the head start that a capability has in training for the number of
-// its examples. It is not there when a request is read: how much somebody wrote
-// about a capability does not tell how often it is asked for.
-func (t *trainer) often(number int32) float32 {
+// exampleBias returns the training bias of a capability by its number of examples. It is not used
+// for ranking: the number of examples does not tell how often a capability is asked for.
+func (t *trainer) exampleBias(number int32) float32 {
 	return float32(math.Log(float64(1+t.x.caps[number].examples)) / trainSharpness)
 }
 
@@ -185,7 +183,7 @@ func (t *trainer) move(number int32, features []int32, step float32) {
 	}
 }
 
-// softmax turns likenesses into probabilities.
+// softmax converts similarities to probabilities.
 func softmax(z []float32) {
 	top := slices.Max(z)
 	var sum float64
@@ -199,8 +197,7 @@ func softmax(z []float32) {
 	}
 }
 
-// matrix turns the tables into an inverted index, without the weights that
-// tell nothing.
+// matrix converts the tables to an inverted index, without weights below trainFloor.
 func (t *trainer) matrix() retrieve.Matrix {
 	var cells []retrieve.Cell
 	for number := range t.tables {

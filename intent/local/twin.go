@@ -8,13 +8,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/slots"
 )
 
-// twinLikeness is how like an example a clause must be for two domains with
-// that example to be told apart by nobody but the person.
+// twinLikeness is the minimum similarity to an example for two domains with the same example to be
+// ambiguous.
 const twinLikeness = 0.5
 
-// twins reports whether two domains teach the same sentence: whatever training
-// made of their weights, only the person knows which one is meant, unless the
-// words name one of them, say more of one, or hold a value that one knows.
+// twins reports whether two domains have the same example, so that only the user can choose. It
+// returns false if the clause names one domain, or if one candidate explains more words or has
+// more listed values.
 func (g *gating) twins(clause string, a, b Candidate) bool {
 	return alike(a, b) && g.named(clause, a.Entry.Domain) == g.named(clause, b.Entry.Domain) &&
 		a.explained <= b.explained && a.knows() <= b.knows()
@@ -24,8 +24,8 @@ func alike(a, b Candidate) bool {
 	return a.Entry.Domain != b.Entry.Domain && a.nearest >= twinLikeness && math.Abs(a.nearest-b.nearest) <= 1e-3
 }
 
-// preferKnown puts a candidate first that is said like the best one and knows
-// more of the values: "show X" shows what is called X.
+// preferKnown moves a candidate to the front that is similar to the best one and has more listed
+// values: "show X" for an X that is listed.
 func (g *gating) preferKnown(c Clause) Clause {
 	if len(c.Candidates) < 2 {
 		return c
@@ -42,7 +42,7 @@ func (g *gating) preferKnown(c Clause) Clause {
 	return c
 }
 
-// knows counts the values of a candidate that its manifest lists.
+// knows returns the number of listed values of a candidate.
 func (c Candidate) knows() int {
 	n := 0
 	for _, ev := range c.Evidence {
@@ -53,7 +53,7 @@ func (c Candidate) knows() int {
 	return n
 }
 
-// named reports whether a clause names a domain, by its name or its title.
+// named reports whether a clause contains the name or the title of a domain.
 func (g *gating) named(clause, domain string) bool {
 	clause = strings.ToLower(clause)
 	d, ok := g.q.Catalog.Domain(domain)

@@ -12,21 +12,21 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// restraining are the modalities of a request that hold back a write that a model
-// proposes: forbidden, taken back, supposed, asked about, reported, or under a condition.
+// restraining holds the modalities that hold back a write proposed by a model: negated, retracted,
+// hypothetical, a question, reported or conditional.
 const restraining = modality.Negated | modality.Retracted | modality.WhatIf | modality.HowTo | modality.Permission | modality.Question | modality.Narrative | modality.Conditional
 
-// What holds a call back besides modalities.
+// Other reasons to hold back a call.
 const (
 	noteExcepted = "the message leaves out what would be done"
 	noteQuoted   = "the message quotes a request"
 	noteNothing  = "the message says nothing but what would be written"
 )
 
-// Restrains tells, of a call that a model proposes for a message, why its words do not
-// plainly ask for it: they forbid it, take it back, suppose it, ask about it, report it,
-// quote it, make it depend on something, or say everything but what would be done. conditions
-// says that the plan of the call keeps the conditions of the message.
+// Restrains returns why a message does not plainly ask for a call that a model proposes: it
+// forbids, retracts, supposes, asks about, reports or quotes it, makes it conditional, or says
+// nothing about the action. It returns "" if the message asks for it. conditions is set if the
+// plan keeps the conditions of the message.
 func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string) {
 	x := r.local.Index(req.Catalog)
 	q := query(req)
@@ -56,15 +56,14 @@ func (r *Reader) Restrains(req intent.Request, entry *contracts.CapabilityEntry,
 	if !conditions && depends(s, covered) {
 		return modality.Conditional.Note()
 	}
-	if why = oddly(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
+	if why = restrainingNote(s, parts, idx, evidence, stop); why == "" && all && len(req.Earlier) == 0 {
 		return noteNothing
 	}
 	return why
 }
 
-// partial leaves out of the evidence what is the whole message: then no word is left that
-// would ask for anything, and which belong to the value cannot be told. What takes a request
-// in its own words is meant so.
+// partial removes values that are the whole message, since no word would be left that asks for the
+// action. Verbatim parameters are kept.
 func partial(s *sentenceReader, of *indexed, evidence map[string]contracts.Evidence) (rest map[string]contracts.Evidence, all bool) {
 	from, to := s.m.Tokens[0].Start, s.m.Tokens[len(s.m.Tokens)-1].End
 	rest, own := maps.Clone(evidence), slots.VerbatimParameter(s.x.set(of))
@@ -76,7 +75,7 @@ func partial(s *sentenceReader, of *indexed, evidence map[string]contracts.Evide
 	return rest, all
 }
 
-// coveredBy tells the words that belong to values.
+// coveredBy marks the tokens of values.
 func coveredBy(s *sentenceReader, evidence map[string]contracts.Evidence) []bool {
 	out := make([]bool, len(s.m.Tokens))
 	for _, ev := range evidence {
@@ -87,7 +86,7 @@ func coveredBy(s *sentenceReader, evidence map[string]contracts.Evidence) []bool
 	return out
 }
 
-// quotesAction tells a message that quotes a command, and has no verb of the capability's kind
+// quotesAction reports whether a message quotes a command and has no verb of the capability's kind
 // outside of the quotation: "translate “delete the file” into German".
 func quotesAction(s *sentenceReader, of *indexed) bool {
 	quotes := false
@@ -109,9 +108,9 @@ func quotesAction(s *sentenceReader, of *indexed) bool {
 	return quotes
 }
 
-// oddly tells the modality of the parts of a message that a call may be read from. One part that
-// asks for it plainly is enough.
-func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
+// restrainingNote returns the restraining modality of the parts that may be the source of a call,
+// or "" if one part asks for it plainly.
+func restrainingNote(s *sentenceReader, parts []*part, of *indexed, evidence map[string]contracts.Evidence, stop modality.Modality) (why string) {
 	for _, p := range parts {
 		p.since, p.until = p.from, p.to
 		c := Candidate{Entry: of.entry}
@@ -130,8 +129,8 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 		if !s.about(p, evidence, len(parts)) {
 			continue
 		}
-		if m = held.unlike(p, of, &p.candidates[0]) & stop; m == 0 {
-			return "" // one part asks for it plainly
+		if m = held.unlikeNearest(p, of, &p.candidates[0]) & stop; m == 0 {
+			return "" // this part asks for it plainly
 		}
 	}
 	if m == 0 {
@@ -140,7 +139,7 @@ func oddly(s *sentenceReader, parts []*part, of *indexed, evidence map[string]co
 	return m.Note()
 }
 
-// within reports whether a value stands among words.
+// within reports whether a value overlaps a run of tokens.
 func within(tokens []tokenize.Token, evidence map[string]contracts.Evidence) bool {
 	from, to := tokens[0].Start, tokens[len(tokens)-1].End
 	for _, ev := range evidence {
@@ -151,8 +150,8 @@ func within(tokens []tokenize.Token, evidence map[string]contracts.Evidence) boo
 	return false
 }
 
-// about reports whether a part of a message holds values of a call; where there is one part,
-// or no value stands in the message, each part may.
+// about reports whether a part of a message may be the source of a call: it contains a value of
+// it, or there is only one part or no value.
 func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, parts int) bool {
 	if parts == 1 || len(evidence) == 0 {
 		return true
@@ -160,8 +159,8 @@ func (s *sentenceReader) about(p *part, evidence map[string]contracts.Evidence, 
 	return within(s.m.Tokens[p.from:p.to], evidence)
 }
 
-// excludes tells a message that leaves something out ("all but …"). A plan may keep that, where
-// no value of it is what is left out.
+// excludes reports whether a message excludes something ("all but …"). A plan may handle that,
+// unless a value of it is what is excluded.
 func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covered []bool, planned bool) bool {
 	tokens := s.m.Tokens
 	mix := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)
@@ -186,9 +185,9 @@ func (s *sentenceReader) excludes(evidence map[string]contracts.Evidence, covere
 	return false
 }
 
-// unlike are the modalities of a part that neither the most similar example has nor, where the part
-// begins as examples do, what it says something shall say.
-func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality {
+// unlikeNearest returns the modalities of a part that the most similar example does not have. If
+// the part begins like an example, reported content is allowed.
+func (r restraint) unlikeNearest(p *part, of *indexed, c *Candidate) modality.Modality {
 	if c.Exact {
 		return p.modality &^ p.own
 	}
@@ -202,8 +201,8 @@ func (r restraint) unlike(p *part, of *indexed, c *Candidate) modality.Modality 
 	return odd
 }
 
-// depends tells a message with a clause that says under which condition, in which no value
-// stands: "as soon as the audit is over".
+// depends reports whether a message has a conditional clause without a value: "as soon as the
+// audit is over".
 func depends(s *sentenceReader, covered []bool) bool {
 	tokens := s.m.Tokens
 	mix := lexicon.DetectLanguages(lexicon.Shipped(), tokens, nil)

@@ -11,15 +11,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// CarriedEvidence is the kind of evidence of a value that a reference such as "her" stands
-// for.
+// CarriedEvidence is the evidence kind of a value from a reference such as "her".
 const CarriedEvidence = "carried"
 
-// Referent is a value of an earlier request that a reference may stand for.
+// Referent is a value of an earlier request that a reference may refer to.
 type Referent struct{ Domain, Name, Value string }
 
-// Referents gives the values that earlier requests were about, if there is one of each
-// kind.
+// Referents returns the values of earlier requests, except kinds with several different values.
 func Referents(catalog *contracts.Catalog, before []contracts.Intent) []Referent {
 	var out []Referent
 	several := map[[2]string]bool{}
@@ -50,7 +48,7 @@ func TakesText(catalog *contracts.Catalog, ref, name string) bool {
 	return ok && len(p.Enum) == 0 && p.Format == ""
 }
 
-// References finds where a message refers to something said before, clitics included:
+// References returns the references of a message to something said before, including clitics:
 // "supprime-le", "apaga-o", "cancellalo".
 func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
@@ -68,8 +66,8 @@ func References(lexica *lexicon.Lexica, m *modality.Message) []tokenize.Span {
 	return out
 }
 
-// ElidedNouns finds where the noun of a thing is left out: "one" of "the Tesla one", what
-// stands before "von" in "den von Tesla".
+// ElidedNouns returns the positions of elided nouns: "one" in "the Tesla one", before "von" in
+// "den von Tesla".
 func ElidedNouns(m *modality.Message) []tokenize.Span {
 	var out []tokenize.Span
 	article := -1
@@ -93,10 +91,10 @@ func ElidedNouns(m *modality.Message) []tokenize.Span {
 	return out
 }
 
-// mostTelling is how many words stand at most between the article and "one".
+// mostTelling is the maximum number of words between the article and "one".
 const mostTelling = 4
 
-// announces tells a preposition of the language of the message.
+// announces reports whether a token is a preposition in the language of the message.
 func announces(m *modality.Message, i int) bool {
 	for c := lexicon.PrepPlaceTime; c <= lexicon.PrepOther; c++ {
 		if m.Says(i, c) {
@@ -106,8 +104,8 @@ func announces(m *modality.Message, i int) bool {
 	return false
 }
 
-// Noun is what requests were about, by the name of the only capability that they asked
-// for: "book loan" of one that lists book loans; "" for none.
+// Noun returns the object of requests by the name of their only capability: "book loan" for one
+// that lists book loans; or "".
 func Noun(before []contracts.Intent) string {
 	if len(before) != 1 {
 		return ""
@@ -119,26 +117,26 @@ func Noun(before []contracts.Intent) string {
 	return strings.TrimSuffix(strings.ReplaceAll(noun, "_", " "), "s")
 }
 
-// Settled reports whether requests are complete without what was said before.
+// Settled reports whether requests are complete without the earlier ones.
 func Settled(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
 	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
 }
 
-// Within tells requests of one domain.
+// Within reports whether all requests belong to a domain.
 func Within(intents []contracts.Intent, domain string) bool {
 	return !slices.ContainsFunc(intents, func(in contracts.Intent) bool { return in.Domain != domain })
 }
 
 func spanOf(t tokenize.Token) tokenize.Span { return tokenize.Span{Start: t.Start, End: t.End} }
 
-// hyphened tells a word that stands behind a hyphen.
+// hyphened reports whether a token follows a hyphen.
 func hyphened(m *modality.Message, i int) bool {
 	at := m.Tokens[i].Start
 	return at > 0 && m.Src[at-1] == '-'
 }
 
-// Lacks reports whether a request needs something that is not said, or takes a word that
-// points at something, or one that only asks, for a value.
+// Lacks reports whether a request misses a parameter, or uses a reference or a question word as a
+// value.
 func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		if len(in.Missing) > 0 {
@@ -158,7 +156,7 @@ func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []token
 	})
 }
 
-// LeftOut gives a request that only looks the one thing that it needs and nobody said.
+// LeftOut fills the only missing parameter of a read with a referent.
 func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent) (contracts.Intent, bool) {
 	if len(in.Missing) != 1 {
 		return in, false
@@ -178,9 +176,8 @@ func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent)
 	return in, true
 }
 
-// Lack gives the only parameter that a request lacks. One that only looks may lack what it
-// could be asked of as well, if it is the only thing that the request before it was about:
-// "the price of Apple and the alerts on it".
+// Lack returns the only missing parameter of a request. For a read it may be an optional one, if
+// it is the only referent of the request before it: "the price of Apple and the alerts on it".
 func Lack(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []string, said map[string]any, before *contracts.CapabilityEntry, values map[string]any) string {
 	if len(missing) == 1 {
 		return missing[0]

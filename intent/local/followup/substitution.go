@@ -12,24 +12,24 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Substitution is a text in which references are replaced by their referent.
+// Substitution is a text in which references are replaced with their referent.
 type Substitution struct {
 	thing Referent
 	src   string
 	out   strings.Builder
 	from  int
 	edits []edit
-	// unsaid are the first bytes that are left out.
+	// unsaid is the length of the removed prefix in bytes.
 	unsaid int
 }
 
-// edit is [at, at+now) of the new text, which was [was[0], was[1]) of the old one.
+// edit maps [at, at+now) of the new text to [was[0], was[1]) of the old one.
 type edit struct {
 	at, now int
 	was     [2]int
 }
 
-// Substitute replaces references in a text by a referent.
+// Substitute replaces references in a text with a referent.
 func Substitute(src string, pointers []tokenize.Span, t Referent) *Substitution {
 	e := &Substitution{src: src, thing: t}
 	for _, p := range pointers {
@@ -39,7 +39,7 @@ func Substitute(src string, pointers []tokenize.Span, t Referent) *Substitution 
 	return e
 }
 
-// Begun leaves out of the text the word that only says that it goes on, as "und" does.
+// Begun removes a leading word such as "und", which only marks a continuation.
 func (e *Substitution) Begun(tokens []tokenize.Token) *Substitution {
 	if len(tokens) > 0 && tokens[0].Has(lexicon.GoesOn) && len(e.edits) > 0 && tokens[0].End < e.edits[0].was[0] {
 		e.unsaid = tokens[0].End
@@ -47,13 +47,13 @@ func (e *Substitution) Begun(tokens []tokenize.Token) *Substitution {
 	return e
 }
 
-// Nouns tells requests that a noun was put into, "delete the Tesla alert" for "the Tesla
-// one", which are of the domain that has the noun.
+// Nouns reports whether requests with an inserted noun, "delete the Tesla alert" for "the Tesla
+// one", belong to the domain of the noun.
 func (e *Substitution) Nouns(intents []contracts.Intent) bool {
 	return e.thing.Name == "" && Within(intents, e.thing.Domain)
 }
 
-// Text gives the text after substitution.
+// Text returns the text after substitution.
 func (e *Substitution) Text() string {
 	return strings.Repeat(" ", e.unsaid) + e.out.String()[e.unsaid:]
 }
@@ -64,10 +64,10 @@ func (e *Substitution) put(start, end int, words string) {
 		between = hung + " "
 	}
 	e.out.WriteString(between)
-	if last, _ := utf8.DecodeLastRuneInString(between); unicode.IsLetter(last) { // it hangs on a word
+	if last, _ := utf8.DecodeLastRuneInString(between); unicode.IsLetter(last) { // clitic of a word
 		words = " " + words
 	}
-	if first, _ := utf8.DecodeRuneInString(e.src[end:]); start == end && unicode.IsLetter(first) { // it stands between words
+	if first, _ := utf8.DecodeRuneInString(e.src[end:]); start == end && unicode.IsLetter(first) { // between two words
 		words += " "
 	}
 	e.edits = append(e.edits, edit{at: e.out.Len(), now: len(words), was: [2]int{start, end}})
@@ -75,7 +75,7 @@ func (e *Substitution) put(start, end int, words string) {
 	e.from = end
 }
 
-// back gives the place in the old text; inside of an exchange it is an edge of it.
+// back maps a position to the old text. Inside of a replacement it returns an edge.
 func (e *Substitution) back(at int, end bool) int {
 	moved := 0
 	for _, x := range e.edits {
@@ -122,7 +122,7 @@ func (e *Substitution) Restore(in *contracts.Intent) bool {
 	return here
 }
 
-// takes tells an intent that takes the thing for what it was before.
+// takes reports whether an intent uses the referent for the same parameter as before.
 func (e *Substitution) takes(in *contracts.Intent) bool {
 	t := e.thing
 	_, here := in.Evidence[t.Name]

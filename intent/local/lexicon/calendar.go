@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CalendarWords are the names of months, weekdays and days such as "tomorrow" that have some
-// letters at least, without their accents.
+// CalendarWords returns the folded names of months, weekdays and days such as "tomorrow" with a
+// minimum length.
 func (l *Language) CalendarWords(shortest int) []string {
 	var words []string
 	add := func(list string) {
@@ -19,7 +19,7 @@ func (l *Language) CalendarWords(shortest int) []string {
 	add(l.Dates.Months)
 	add(l.Dates.Weekdays)
 	for _, day := range l.Dates.Near {
-		// "1 tomorrow morning|night?" is the word by itself, too
+		// "1 tomorrow morning|night?" also stands for its first word.
 		if f := strings.Fields(day); (len(f) == 2 || len(f) == 3 && strings.HasSuffix(f[2], "?")) && !strings.HasSuffix(f[1], "?") {
 			add(f[1])
 		}

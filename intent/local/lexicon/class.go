@@ -4,98 +4,98 @@ package lexicon
 // [restraint] is the class "restraint.reports".
 type Class uint8
 
-// The classes, by the table that they stand in.
+// The classes, by their table.
 const (
-	// Grammar: what carries a sentence, whatever it is about.
+	// Grammar: words that carry the structure of a sentence.
 	Function    Class = iota // articles, prepositions, conjunctions, auxiliaries
-	Filler                   // greetings, politeness, verbs that only hand on
+	Filler                   // greetings, politeness, light verbs
 	Pronoun                  // refers to something said elsewhere
 	Subject                  // pronouns that a sentence begins with: "I", "they"
 	Article                  // "the", "a"
-	Third                    // points at somebody or something said before: "her", "it"
-	Hung                     // points at something from the end of a verb: "bórralo", "apagá-lo"
-	Asks                     // makes a question
-	Opening                  // stands before a request and does not change it
+	Third                    // third-person reference to something said before: "her", "it"
+	Hung                     // clitic of a verb: "bórralo", "apagá-lo"
+	Asks                     // question words
+	Opening                  // before a request, does not change it
 	Leads                    // a gerund that is a preposition: "regarding"
-	BeforeVerb               // between politeness and a verb: "could", "to"
-	Courteous                // only a request has it: "please"
+	BeforeVerb               // between polite words and a verb: "could", "to"
+	Courteous                // only in requests: "please"
 	Relative                 // begins a relative clause
-	Joins                    // puts equal things beside each other
-	Listing                  // between and around the items of a list
-	Abbreviates              // ends with a dot that ends no sentence
+	Joins                    // coordinates items
+	Listing                  // between and around list items
+	Abbreviates              // abbreviation with a dot that ends no sentence
 	Finite                   // an auxiliary or modal in a finite form: "is", "did", "will"
-	GoesOn                   // begins what goes on from an earlier message
+	GoesOn                   // begins a continuation of an earlier message
 	HowMany                  // asks for a number by itself
-	Separates                // the first half of a verb, at the end of its clause: "sag … ab"
-	Stress                   // lays stress on what is said: "actually"
+	Separates                // separable verb particle at the end of its clause: "sag … ab"
+	Stress                   // modal particle: "actually"
 
-	// Restraint: what keeps a request from being done. These count in every language
-	// that a message may be in.
+	// Restraint: words that can hold back a request. They count in every language that the message
+	// may be in.
 	Negation  // "not", "never"
-	Denial    // says no by itself: "nope", "wait"
-	Lacking   // puts a request aside when it begins it: "without"
+	Denial    // negative answer by itself: "nope", "wait"
+	Lacking   // retracts a request at its beginning: "without"
 	Condition // "if", "unless"
-	Needing   // has use of something
-	Bidding   // behind these makes an order of it: "need to"
+	Needing   // verb of needing
+	Bidding   // with Needing forms an obligation: "need to"
 	Ending    // "any more"
-	Reports   // hands on what somebody said, or what came to pass
-	Past      // an auxiliary of what came to pass
-	Did       // a verb of what came to pass that no ending shows: "sent"
-	Helps     // an auxiliary with which something is told of somebody: "has", "will"
-	Others    // subjects that are neither who speaks nor who listens: "they"
-	Ponders   // only thinks of it
-	Explains  // asks to be taught
-	Saying    // says what something shall say: "saying"
-	Says      // the same behind a relative: "that says"
-	Faint     // says no in its language, and is a word of grammar in others: "no"
-	Further   // makes a number one that is added or taken away: "one more", "3 less"
-	Anaphor   // stands for a thing of the kind that was said: "another one"
-	Switches  // turns the next word into its opposite
-	Ought     // says what shall be: "should", "must"
-	Lasting   // says that something is as it was: "stays"
+	Reports   // reported speech or events
+	Past      // auxiliary of a past tense
+	Did       // irregular past tense: "sent"
+	Helps     // auxiliary of a statement about somebody: "has", "will"
+	Others    // third-person subject: "they"
+	Ponders   // only considers an action
+	Explains  // asks for instructions
+	Saying    // introduces content: "saying"
+	Says      // the same in a relative clause: "that says"
+	Faint     // negation that is a function word in other languages: "no"
+	Further   // makes a number an increment: "one more", "3 less"
+	Anaphor   // refers to another thing of the same kind: "another one"
+	Switches  // negates the next word
+	Ought     // obligation: "should", "must"
+	Lasting   // verb of an unchanged state: "stays"
 
-	// Request: what makes a command of words.
-	Light // verbs that hand something on or show it; at the head of a segment they command
-	Want  // verbs that turn a noun into a request: "needs two days off"
-	Takes // verbs with which a noun is told of: "takes two days off"
+	// Request: words that form a command.
+	Light // light verbs of giving or showing; a command at the head of a segment
+	Want  // verbs of wanting: "needs two days off"
+	Takes // verbs that form a statement with a noun: "takes two days off"
 
-	// Slots: what stands around values.
+	// Slots: words around values.
 	Particle     // inside names: "de", "van"
-	Inside       // joins the parts of a name, whatever is asked for: "zu", "bin"
+	Inside       // joins parts of a name in any context: "zu", "bin"
 	Title        // before names: "Dr"
-	Deictic      // points at a time
-	Unsaid       // stands for what is said elsewhere: "the given"
-	Indefinite   // stands for what is not said: "something"
-	Capitalising // an article of a language in which every noun has a capital
-	Verbal       // everyday verbs and adverbs around names
-	Utters       // what is said follows
-	Tells        // telling and asking as a request
-	Learns       // behind who is told: "let them know"
-	Informs      // a noun of what somebody is told with: "a message"
-	Conveys      // between who is told and what is told
-	Generic      // stands in requests about anything
-	Opener       // before a name in small letters: "são paulo"
-	Links        // between the name of a parameter and its value
-	Introduces   // often stands before a name
-	Announces    // often stands before a date
-	Versus       // between two that meet
-	Somewhere    // announces a place
-	Tops         // says how many: "top 5"
-	Participle   // looks like none: "made"
-	Copula       // between the name of a thing and its value
+	Deictic      // deictic word of time
+	Unsaid       // refers to something said elsewhere: "the given"
+	Indefinite   // indefinite: "something"
+	Capitalising // article of a language that capitalises all nouns
+	Verbal       // common verbs and adverbs around names
+	Utters       // introduces speech
+	Tells        // imperative of telling and asking
+	Learns       // behind the recipient: "let them know"
+	Informs      // noun for a notification: "a message"
+	Conveys      // between the recipient and the message
+	Generic      // occurs in requests about anything
+	Opener       // before a lower-case name: "são paulo"
+	Links        // between a parameter name and its value
+	Introduces   // often precedes a name
+	Announces    // often precedes a date
+	Versus       // between two opponents
+	Somewhere    // preposition of place
+	Tops         // before a count: "top 5"
+	Participle   // irregular participle: "made"
+	Copula       // between a parameter name and its value
 	Switchable   // makes a name a question: "is", "has"
-	Yes          // turns a switch on
-	No           // turns a switch off
-	Season       // names a part of the year or the week
+	Yes          // sets a boolean to true
+	No           // sets a boolean to false
+	Season       // part of the year or the week
 	Starts       // begins a period
 	Ends         // ends a period
 	Within       // between these and a date
-	As           // before the name of what is made: "as"
-	Counted      // behind a number of units makes an amount of it: "3 days of"
-	Speaker      // is whoever speaks: "me"
-	Mine         // is of whoever speaks: "my"
+	As           // before the name of a new thing: "as"
+	Counted      // behind a number of units, makes it a duration: "3 days of"
+	Speaker      // first person: "me"
+	Mine         // first-person possessive: "my"
 
-	// Names: stems of words in names of parameters.
+	// Names: stems of words in parameter names.
 	NamePlace
 	NameSource
 	NameTarget
@@ -110,8 +110,8 @@ const (
 	NameMoney
 	NameShare
 	NameCount
-	NameLow  // is where a range or a change begins: "min", "old"
-	NameHigh // is where it ends: "max", "new"
+	NameLow  // lower end of a range or source of a change: "min", "old"
+	NameHigh // upper end of a range or target of a change: "max", "new"
 	NameCode
 	NameDate
 	NameClock
@@ -123,7 +123,7 @@ const (
 	NameSign
 	NamePhone
 
-	// Prepositions: what they announce.
+	// Prepositions: the roles that they announce.
 	PrepPlaceTime
 	PrepPlace
 	PrepSource
@@ -133,13 +133,13 @@ const (
 	PrepMeans
 	PrepOther
 
-	// Value are the words of numbers, dates and times. No file lists them by class.
+	// Value holds the words of numbers, dates and times, which files do not list by class.
 	Value
 
-	classes // how many there are
+	classes // number of classes
 )
 
-// classNames are the classes as files write them.
+// classNames returns the keys of the classes in files.
 func classNames() [classes]string {
 	return [classes]string{
 		Function: "grammar.function", Filler: "grammar.filler", Pronoun: "grammar.pronoun", Subject: "grammar.subject", Article: "grammar.article", Third: "grammar.third", Hung: "grammar.hung",

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Weights is how probable each language is, by its place in Lexica.Languages.
+// Weights holds the probability of each language, by its index in Lexica.Languages.
 type Weights []float64
 
-// ruledOut and likely are the shares below and from which a language does not
-// count for restraint, and counts for values.
+// A language with a probability below ruledOut does not count for restraint; one of at least
+// likely counts for values.
 const (
 	ruledOut = 0.02
 	likely   = 0.2
 )
 
-// Possible reports whether a language is not ruled out: operators and negation count
-// in every such one.
+// Possible reports whether a language is not ruled out. Operators and negations count in every
+// possible language.
 func (w Weights) Possible(language int) bool { return language < len(w) && w[language] >= ruledOut }
 
-// Likely reports whether values may be read in a language: it has a fifth, or half of
-// what the best has.
+// Likely reports whether values may be read in a language: its probability is at least one fifth,
+// or half of the best one.
 func (w Weights) Likely(language int) bool {
 	return language < len(w) && (w[language] >= likely || w[language] >= slices.Max(w)/2)
 }
 
-// Best is the most probable language.
+// Best returns the most probable language.
 func (w Weights) Best() int {
 	best := 0
 	for i := range w {
@@ -37,10 +37,10 @@ func (w Weights) Best() int {
 	return best
 }
 
-// sound is how often a language has three letters in a row, as logarithms.
+// sound holds the log-probabilities of the character trigrams of a language.
 type sound map[string]float64
 
-// listen learns the sounds of the languages from their words and samples.
+// listen trains the trigram models on the words and samples of the languages.
 func (c *compiler) listen() {
 	counts := make([]map[string]float64, len(c.files))
 	all := map[string]bool{}
@@ -89,15 +89,14 @@ func eachTrigram(word string, yield func(string)) {
 	}
 }
 
-// What a word says of the language: one that some lexica have and others do not,
-// and at most what its letters say.
+// The weight of a word that only some lexica have, and the bounds of the weight of its trigrams.
 const (
 	wordVote  = 1.6
 	soundVote = 1.2
 	soundStep = 0.35
 )
 
-// vote adds what a word says to the logarithms of the languages.
+// vote adds the evidence of a word to the log-probabilities of the languages.
 func (l *Lexica) vote(w Word, votes []float64) {
 	if w.entry != nil {
 		known := 0
@@ -143,25 +142,25 @@ func (l *Lexica) vote(w Word, votes []float64) {
 // Detectable is a token from which the language can be detected.
 type Detectable interface {
 	Spoken
-	// Votes tells words that are of the language of the sentence: no names, values
-	// or quotations.
+	// Votes reports whether the token belongs to the language of the sentence: no name, value or
+	// quotation.
 	Votes() bool
-	// Begins tells that a sentence begins with it.
+	// Begins reports whether the token begins a sentence.
 	Begins() bool
 }
 
 // LanguageMix is the probability of each language in each sentence of a message.
 type LanguageMix struct {
-	sentences []int // of each token
+	sentences []int // sentence index by token
 	weights   []Weights
 	orders    [][]int
 }
 
-// whole is how much the other sentences of a message say of one.
+// whole is the weight of the other sentences of a message.
 const whole = 0.4
 
-// DetectLanguages estimates the languages of a message. prior holds those of its author,
-// nil where nothing is known.
+// DetectLanguages estimates the languages of a message. prior holds those of its author; nil if
+// unknown.
 func DetectLanguages[T Detectable](l *Lexica, tokens []T, prior Weights) LanguageMix {
 	v := LanguageMix{sentences: make([]int, len(tokens))}
 	languages := len(l.Languages)
@@ -195,7 +194,7 @@ func DetectLanguages[T Detectable](l *Lexica, tokens []T, prior Weights) Languag
 	return v
 }
 
-// normal makes shares of logarithms.
+// normal converts log-probabilities to probabilities.
 func (w Weights) normal() Weights {
 	top := slices.Max(w)
 	total := 0.0
@@ -209,7 +208,7 @@ func (w Weights) normal() Weights {
 	return w
 }
 
-// order gives the languages, the most probable first.
+// order returns the languages by descending probability.
 func (w Weights) order() []int {
 	out := make([]int, len(w))
 	for i := range out {
@@ -221,8 +220,7 @@ func (w Weights) order() []int {
 	return out
 }
 
-// Order gives the languages of the sentence that a token stands in, the most
-// probable first.
+// Order returns the languages of the sentence of a token by descending probability.
 func (v LanguageMix) Order(i int) []int {
 	if i < 0 || i >= len(v.sentences) {
 		return nil
@@ -230,7 +228,7 @@ func (v LanguageMix) Order(i int) []int {
 	return v.orders[v.sentences[i]]
 }
 
-// At gives the languages of the sentence that a token stands in.
+// At returns the language probabilities of the sentence of a token.
 func (v LanguageMix) At(i int) Weights {
 	if i < 0 || i >= len(v.sentences) {
 		return nil
@@ -238,8 +236,7 @@ func (v LanguageMix) At(i int) Weights {
 	return v.weights[v.sentences[i]]
 }
 
-// Prior makes weights of the code of a language that somebody has set: most of
-// what they say is in it.
+// Prior returns weights for a language preference.
 func (l *Lexica) Prior(code string) Weights {
 	w := make(Weights, len(l.Languages))
 	n := l.Language(code)

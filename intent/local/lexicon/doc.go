@@ -1,7 +1,7 @@
-// Package lexicon holds the words of natural languages as data: one TOML file per
-// language, embedded and decoded once. Closed word classes, verb forms, calendars,
-// number words and phrases stand there; no word of a language stands in Go.
+// Package lexicon holds the words of natural languages as data: one TOML file per language,
+// embedded and decoded once. The files define closed word classes, verb forms, calendars, number
+// words and phrases; Go code contains no words of a language.
 //
-// It must not read messages (package tokenize does), and it must not contain words of
-// a domain: those come from manifests.
+// It must not read messages (package tokenize does), and it must not contain domain words, which
+// come from manifests.
 package lexicon

@@ -11,26 +11,25 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// file is a language as its file writes it. Lists are one string with spaces
-// between the words, or several phrases in the notation of pattern.
+// file is the schema of a language file. A list is one string of space-separated words, or several
+// phrases in the notation of pattern.
 type file struct {
 	Code   string `toml:"code"`
 	Name   string `toml:"name"`
 	Proven bool   `toml:"proven"`
 
 	Spelling struct {
-		// Elided are small words before an apostrophe, Clitics endings behind one,
-		// Respelled pairs such as "ä ae" for those who have no such key.
+		// Elided holds elided words before an apostrophe, Clitics endings behind one, Respelled
+		// pairs such as "ä ae" for keyboards without such keys.
 		Elided    string `toml:"elided"`
 		Clitics   string `toml:"clitics"`
 		Respelled string `toml:"respelled"`
-		// Contracted are pairs of a preposition with an article in it and the one alone.
+		// Contracted holds pairs of a contracted preposition and the plain one.
 		Contracted string `toml:"contracted"`
-		// Short are pairs of a word as people type it in a hurry and the whole one: "msgs
-		// messages".
+		// Short holds pairs of an abbreviation and the full word: "msgs messages".
 		Short       string `toml:"short"`
 		Capitalises bool   `toml:"capitalises"`
-		// Everyday are words that tell it from languages that capitalise otherwise.
+		// Everyday holds words that distinguish it from languages with other capitalisation rules.
 		Everyday string `toml:"everyday"`
 	} `toml:"spelling"`
 
@@ -41,16 +40,16 @@ type file struct {
 	Names        map[string]string `toml:"names"`
 	Prepositions map[string]string `toml:"prepositions"`
 
-	// Verbs are stems by kind; Forms what may stand behind a stem.
+	// Verbs holds stems by kind, Forms the endings of a stem.
 	Verbs map[string]string `toml:"verbs"`
 	Forms string            `toml:"forms"`
-	// Infinitives, Gerunds and Suppositions are endings of verbs: "borrarla",
-	// "deleting", "cancelaría".
+	// Infinitives, Gerunds and Suppositions are verb endings: "borrarla", "deleting",
+	// "cancelaría".
 	Infinitives  string `toml:"infinitives"`
 	Gerunds      string `toml:"gerunds"`
 	Suppositions string `toml:"suppositions"`
-	// Pasts and Presents are endings that a verb has when it tells of somebody:
-	// "cancelled", "canceló"; "cancels", "cancela".
+	// Pasts and Presents are endings of finite verbs in statements: "cancelled", "canceló";
+	// "cancels", "cancela".
 	Pasts    string `toml:"pasts"`
 	Presents string `toml:"presents"`
 
@@ -66,11 +65,11 @@ type file struct {
 	Dates   Dates   `toml:"dates"`
 	Times   Times   `toml:"times"`
 
-	// Sample is a text of everyday requests, by which the language is known.
+	// Sample is a text of common requests, for language detection.
 	Sample string `toml:"sample"`
 }
 
-// decode reads one file strictly: a key that nothing reads is an error.
+// decode decodes a file strictly: an unknown key is an error.
 func decode(raw []byte) (*file, error) {
 	d := toml.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -87,14 +86,14 @@ func decode(raw []byte) (*file, error) {
 	return f, nil
 }
 
-// sections are the tables of words.
+// sections returns the tables of word classes.
 func (f *file) sections() map[string]map[string]string {
 	return map[string]map[string]string{
 		"grammar": f.Grammar, "restraint": f.Restraint, "request": f.Request, "slots": f.Slots, "names": f.Names, "prepositions": f.Prepositions,
 	}
 }
 
-// compiler makes the lexica of files.
+// compiler builds the lexica from files.
 type compiler struct {
 	lexica *Lexica
 	files  []*file
@@ -132,7 +131,7 @@ func (c *compiler) fail(f *file, format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("%s: "+format, append([]any{f.Code}, args...)...))
 }
 
-// words files the closed classes.
+// words adds the closed word classes.
 func (c *compiler) words(n int, f *file) {
 	known := map[string]Class{}
 	for class, name := range classNames() {
@@ -147,7 +146,7 @@ func (c *compiler) words(n int, f *file) {
 			}
 			for w := range strings.FieldsSeq(lists[key]) {
 				c.lexica.Languages[n].words[class] = append(c.lexica.Languages[n].words[class], w)
-				if section != "names" { // what parameters are called is no word of a message
+				if section != "names" { // parameter names are no words of a message
 					c.lexica.table.put(Lower(w), true, n, len(c.files), class)
 				}
 			}
@@ -155,8 +154,7 @@ func (c *compiler) words(n int, f *file) {
 	}
 }
 
-// unaccented lets people leave the accents out, and write "ae" for "ä", where that
-// is no other word.
+// unaccented adds spellings without accents, and "ae" for "ä", unless that is another word.
 func (c *compiler) unaccented() {
 	t := c.lexica.table
 	for n := range c.files {
@@ -176,7 +174,7 @@ func (c *compiler) unaccented() {
 	}
 }
 
-// shorts are the whole words by those that people type for them, without their accents.
+// shorts returns the full words by their folded abbreviations.
 func shorts(pairs string) map[string][]string {
 	words, out := strings.Fields(pairs), map[string][]string{}
 	for k := 0; k+1 < len(words); k += 2 {
@@ -208,7 +206,7 @@ func (c *compiler) spelling(f *file) {
 	}
 }
 
-// phrases files what has several words.
+// phrases adds the phrases.
 func (c *compiler) phrases(n int, f *file) {
 	x := c.lexica
 	fileTable(c, n, f, "operators", &x.Operators, f.Operators, operators())

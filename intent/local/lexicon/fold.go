@@ -8,11 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxFold bounds the comparable form of one word, in bytes.
+// MaxFold limits the comparable form of a word in bytes.
 const MaxFold = 96
 
-// Fold gives the comparable form of a word: compatibility forms resolved,
-// lower case, Latin accents and apostrophes removed.
+// Fold returns the comparable form of a word: compatibility forms resolved, lower case, Latin
+// accents and apostrophes removed.
 func Fold(raw string) string {
 	raw = cut(raw, MaxFold)
 	if lower, ok := foldASCII(raw); ok {
@@ -21,8 +21,7 @@ func Fold(raw string) string {
 	return folded(raw, false)
 }
 
-// Lower gives the form in which two words that differ by an accent differ too:
-// as Fold, with the accents.
+// Lower is like Fold, but keeps accents.
 func Lower(raw string) string {
 	raw = cut(raw, MaxFold)
 	if lower, ok := foldASCII(raw); ok {
@@ -53,14 +52,14 @@ func folded(raw string, accents bool) string {
 	return norm.NFC.String(b.String())
 }
 
-// Apostrophe tells the signs that stand inside a word for a letter left out.
+// Apostrophe reports whether a character is an apostrophe inside a word.
 func Apostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
 
-// Shapeless tells characters that have no shape, such as joiners and directional
-// marks; they never separate.
+// Shapeless reports whether a character is invisible, such as joiners and directional marks. It
+// never separates words.
 func Shapeless(r rune) bool { return unicode.Is(unicode.Cf, r) || r == 0xFE0F }
 
-// foldASCII is the short way for the common case.
+// foldASCII is the fast path for ASCII.
 func foldASCII(raw string) (string, bool) {
 	change := false
 	for i := range len(raw) {
@@ -87,7 +86,7 @@ func foldASCII(raw string) (string, bool) {
 	return string(out), true
 }
 
-// cut shortens to at most n bytes without splitting a character.
+// cut truncates to at most n bytes without splitting a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

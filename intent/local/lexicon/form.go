@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// Form is a phrase with places for values, such as "in <n> <unit>".
+// Form is a phrase with slots, such as "in <n> <unit>".
 type Form struct{ pattern pattern }
 
-// Placed is a token of which it is known what stands before it.
+// Placed is a token with the text before it.
 type Placed interface {
 	Spoken
-	// Gap is what stands between the token before it and this one.
+	// Gap returns the text between the previous token and this one.
 	Gap() string
 }
 
-// Slots reads what stands in the place of a value.
+// Slots matches the values of slots.
 type Slots interface {
-	// Fill calls then with the place behind each value that a slot can take from a
-	// place on. Until then returns the value is part of the reading.
+	// Fill calls then with the end of each value that a slot can match at a token. The value is
+	// captured until then returns.
 	Fill(slot string, at int, then func(next int))
 }
 
-// NewForm reads a form; known are the places that it may have. It may begin with
-// a place that is optional.
+// NewForm parses a form with the given slots. It may begin with an optional place.
 func NewForm(say string, known []string) (Form, error) {
 	p, err := parsePlaces(say)
 	if err != nil {
@@ -38,7 +37,7 @@ func NewForm(say string, known []string) (Form, error) {
 	return Form{p}, nil
 }
 
-// Starts gives the folded words and the slots that the form can begin with.
+// Starts returns the folded words and the slots that the form can begin with.
 func (f Form) Starts() (words, slots []string) {
 	for _, a := range f.pattern {
 		if a.comma || a.dash {
@@ -60,13 +59,12 @@ func (f Form) Starts() (words, slots []string) {
 // Seal marks the words that must keep their accents.
 func (f Form) Seal(l *Lexica) { f.pattern.seal(l.table) }
 
-// Walk calls done for every way in which the form takes tokens from a place on.
+// Walk calls done with the end of each match of the form at a token.
 func Walk[T Placed](f Form, tokens []T, at int, slots Slots, done func(end int)) {
 	walk(f.pattern, tokens, at, true, slots, done)
 }
 
-// walk goes on with the rest of a form. free tells that a sign may stand before
-// the next token.
+// walk matches the rest of a form. free is set if punctuation may precede the next token.
 func walk[T Placed](p pattern, tokens []T, at int, free bool, slots Slots, done func(end int)) {
 	if len(p) == 0 {
 		done(at)
@@ -103,7 +101,7 @@ func walk[T Placed](p pattern, tokens []T, at int, free bool, slots Slots, done 
 	}
 }
 
-// dashed tells a gap with a dash, and at most the dot of a number before it.
+// dashed reports whether a gap is a dash, optionally with the dot of a number before it.
 func dashed(gap string) bool {
 	gap = strings.TrimSpace(strings.TrimPrefix(gap, "."))
 	return gap == "-" || gap == "–" || gap == "—" || gap == "‐" || gap == "‑"

@@ -9,22 +9,21 @@ import (
 	"sync"
 )
 
-// Language is what one file says beside its words and phrases.
+// Language is one language file without its word classes and phrases.
 type Language struct {
-	// Code is that of ISO 639-1, Name the English name.
+	// Code is the ISO 639-1 code, Name the English name.
 	Code, Name string
-	// Proven tells that tests of values and of restraint hold for it. Without them
-	// what has an effect is asked about.
+	// Proven is set if the language is covered by tests of values and restraint. Otherwise writes
+	// need a confirmation.
 	Proven bool
-	// Capitalises tells that every noun has a capital, so that one says little of a
-	// name.
+	// Capitalises is set if the language capitalises all nouns.
 	Capitalises bool
-	// Everyday are words by which a text is known to be in a language that does, or
-	// in one that does not; those that are parts of names elsewhere are left out.
+	// Everyday holds words that distinguish languages with and without capitalised nouns, except
+	// parts of names.
 	Everyday []string
-	// Respelled writes a word for those who have no key for a letter: "ä" as "ae".
+	// Respelled replaces letters that some keyboards lack: "ä" with "ae".
 	Respelled *strings.Replacer
-	// Numbers, Dates and Times are what values are read by.
+	// Numbers, Dates and Times define how values are read.
 	Numbers Numbers
 	Dates   Dates
 	Times   Times
@@ -32,26 +31,24 @@ type Language struct {
 	short   map[string][]string
 }
 
-// Words are the words of a class in the order of the file, as it spells them.
+// Words returns the words of a class in the order and spelling of the file.
 func (l *Language) Words(c Class) []string { return l.words[c] }
 
-// InFull gives the words, without their accents, that one is typed for in a hurry: "messages"
-// for "msgs".
+// InFull returns the folded full words of an abbreviation: "messages" for "msgs".
 func (l *Language) InFull(fold string) []string { return l.short[fold] }
 
-// Lexica are the languages together. They are made once and never change.
+// Lexica are all languages together. They are immutable.
 type Lexica struct {
-	// Languages are in the order of their codes, English first: hints and answers fall
-	// back to it.
+	// Languages are ordered by code, with English first as the fallback for hints and answers.
 	Languages []*Language
 
 	Operators  Book[Operator]
 	Frames     Book[Frame]      // courtesy around a command
-	Reasons    Book[Reason]     // what is behind says why
-	Begins     Book[Modality]   // how a request begins that is none
+	Reasons    Book[Reason]     // introduces a reason
+	Begins     Book[Modality]   // beginnings that are no plain request
 	Within     Book[Modality]   // the same at any place
 	Separators Book[Connective] // between requests
-	Talk       Book[Talk]       // what asks for nothing that is done
+	Talk       Book[Talk]       // small talk
 
 	table                              table
 	verbs                              map[string][]verbStem
@@ -60,30 +57,30 @@ type Lexica struct {
 	pasts, presents                    [][]string // by language
 	elided                             map[string]bool
 	clitics                            map[string]bool
-	phrased                            map[string]bool // words of phrases
+	phrased                            map[string]bool // words in phrases
 	contracted                         map[string]string
 	sounds                             []sound // by language
 }
 
-// Word is a word of a message as the lexica know it.
+// Word is a word with its lexicon entry.
 type Word struct {
-	// Lower is the word in small letters, Fold also without its accents.
+	// Lower is the word in lower case, Fold also without accents.
 	Lower, Fold string
 	entry       *entry
 }
 
-// entry is what the files say of one spelling.
+// entry holds the classes of one spelling.
 type entry struct {
 	any marks
 	in  []marks // by language
-	// own tells that a file spells it so; else it is a word without its accents.
+	// own is set if a file has this spelling; else it is a form without accents.
 	own bool
 }
 
-// Has reports whether the word is of a class in any language.
+// Has reports whether the word has a class in any language.
 func (w Word) Has(c Class) bool { return w.entry != nil && w.entry.any.has(c) }
 
-// In reports whether the word is of a class in one of the languages.
+// In reports whether the word has a class in a language.
 func (w Word) In(language int, c Class) bool {
 	return w.entry != nil && language < len(w.entry.in) && w.entry.in[language].has(c)
 }
@@ -96,20 +93,19 @@ func (w Word) KnownIn(language int) bool {
 // Known reports whether any language has the word.
 func (w Word) Known() bool { return w.entry != nil }
 
-// Phrased tells a word, without its accents, that stands in a phrase of any language.
+// Phrased reports whether a folded word occurs in a phrase of any language.
 func (l *Lexica) Phrased(fold string) bool { return l.phrased[fold] }
 
-// Exact tells that a file spells a word exactly so.
+// Exact reports whether a file has exactly this spelling.
 func (w Word) Exact() bool { return w.entry != nil && w.entry.own }
 
-// Preposition gives the preposition that a word in small letters is with an article in it:
-// "de" of "da".
+// Preposition returns the preposition of a contraction: "de" for "da".
 func (l *Lexica) Preposition(lower string) (string, bool) {
 	alone, ok := l.contracted[lower]
 	return alone, ok
 }
 
-// Word looks a word up by its spelling in a message.
+// Word looks up a word by its spelling in a message.
 func (l *Lexica) Word(raw string) Word {
 	fold := Fold(raw)
 	lower := fold
@@ -119,7 +115,7 @@ func (l *Lexica) Word(raw string) Word {
 	return l.find(lower, fold)
 }
 
-// Folded looks up a word of which only the folded form is known.
+// Folded looks up a word by its folded form.
 func (l *Lexica) Folded(fold string) Word { return l.find(fold, fold) }
 
 func (l *Lexica) find(lower, fold string) Word {
@@ -139,7 +135,7 @@ func ascii(s string) bool {
 	return true
 }
 
-// Words are the words of a class in all languages, as the files spell them.
+// Words returns the words of a class in all languages, in the spelling of the files.
 func (l *Lexica) Words(c Class) []string {
 	var out []string
 	for _, language := range l.Languages {
@@ -148,19 +144,18 @@ func (l *Lexica) Words(c Class) []string {
 	return out
 }
 
-// Language finds a language by its code, -1 if there is none.
+// Language returns the index of a language by its code, or -1.
 func (l *Lexica) Language(code string) int {
 	return slices.IndexFunc(l.Languages, func(x *Language) bool { return x.Code == code })
 }
 
-// Elided tells the small words that lost their vowel before another word: the "l"
-// of "l'alerte".
+// Elided reports whether a word is an elided function word: "l" in "l'alerte".
 func (l *Lexica) Elided(lower string) bool { return l.elided[lower] }
 
-// Clitic tells the endings that are words of their own: the "ll" of "we'll".
+// Clitic reports whether a text is a clitic behind an apostrophe: "ll" in "we'll".
 func (l *Lexica) Clitic(lower string) bool { return l.clitics[lower] }
 
-// table holds the words of all languages by their spelling.
+// table maps the spellings of all languages to their entries.
 type table map[string]*entry
 
 func (t table) put(spelling string, own bool, language, languages int, c Class) {
@@ -174,13 +169,13 @@ func (t table) put(spelling string, own bool, language, languages int, c Class) 
 	e.in[language].add(c)
 }
 
-// other reports whether a word without its accents is one that a file spells so.
+// other reports whether the form of a word without accents is another word.
 func (t table) other(lower, fold string) bool {
 	e := t[fold]
 	return lower != fold && e != nil && e.own
 }
 
-// Shipped are the languages that come with the program.
+// Shipped returns the embedded languages.
 var Shipped = sync.OnceValue(func() *Lexica { //nolint:gochecknoglobals // decoded once, never changed
 	l, err := Load(shippedFiles)
 	if err != nil {
@@ -192,7 +187,7 @@ var Shipped = sync.OnceValue(func() *Lexica { //nolint:gochecknoglobals // decod
 //go:embed lexica/*.toml
 var shippedFiles embed.FS
 
-// Load reads the files lexica/*.toml, English first.
+// Load loads the files lexica/*.toml, English first.
 func Load(files fs.FS) (*Lexica, error) {
 	names, err := fs.Glob(files, "lexica/*.toml")
 	if err != nil {
@@ -219,7 +214,7 @@ func Load(files fs.FS) (*Lexica, error) {
 	return compile(read)
 }
 
-// first sorts English before all.
+// first is the sort key of a code, with English first.
 func first(code string) string {
 	if code == "en" {
 		return ""

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Spoken is a token of a message, as far as phrases look at it.
+// Spoken is a token that phrases can match.
 type Spoken interface {
-	// Spelling is the word.
+	// Spelling returns the word.
 	Spelling() Word
-	// Parted tells that a sign such as a comma stands before it.
+	// Parted reports whether punctuation precedes it.
 	Parted() bool
 }
 
@@ -46,8 +46,7 @@ type place struct {
 	gap      int
 }
 
-// spelling is a word of a pattern. exact tells that without its accents it is
-// another word.
+// spelling is a word of a pattern. exact is set if its form without accents is another word.
 type spelling struct {
 	lower, fold string
 	exact       bool
@@ -110,7 +109,7 @@ func parsePlaces(phrase string) (pattern, error) {
 	return p, nil
 }
 
-// shortestStem is how many letters stand before an ending at least.
+// shortestStem is the minimum number of letters before an ending.
 const shortestStem = 3
 
 func (a *place) takes(w Word) bool {
@@ -135,8 +134,7 @@ func (a *place) takes(w Word) bool {
 	return false
 }
 
-// match gives how many tokens from a place on a pattern takes, the most there
-// are, -1 for none.
+// match returns the length of the longest match of a pattern at a token, or -1.
 func match[T Spoken](p pattern, tokens []T, at int, over bool) int {
 	if len(p) == 0 {
 		return 0
@@ -173,11 +171,11 @@ func match[T Spoken](p pattern, tokens []T, at int, over bool) int {
 	return -1
 }
 
-// Book holds phrases of all languages with what each stands for.
+// Book holds phrases of all languages with their values.
 type Book[V any] struct {
-	first map[string][]phrase[V] // by the folded first word
-	loose []phrase[V]            // those that begin with an ending, an opening or an optional word
-	// over tells that a sign between two words does not part them.
+	first map[string][]phrase[V] // by folded first word
+	loose []phrase[V]            // phrases that begin with an ending, an opening or an optional word
+	// over is set if punctuation may occur inside of a phrase.
 	over bool
 }
 
@@ -187,7 +185,7 @@ type phrase[V any] struct {
 	value    V
 }
 
-// add files a phrase. It is called while the lexica are made.
+// add adds a phrase while the lexica are compiled.
 func (b *Book[V]) add(language int, say string, v V) error {
 	p, err := parsePattern(say)
 	if err != nil {
@@ -239,22 +237,20 @@ func (p pattern) seal(t table) {
 	}
 }
 
-// Hit is a phrase that was found.
+// Hit is a match of a phrase.
 type Hit[V any] struct {
 	Value V
-	// Tokens is how many of them it takes; Language the one that has it.
+	// Tokens is the length of the match, Language the language of the phrase.
 	Tokens, Language int
 }
 
-// Find gives the longest phrase that begins at a place, of two equal ones the
-// first filed. Restraint is looked for in every language, so that a wrong guess of
-// the language can only ask.
+// Find returns the longest phrase that begins at a token; of equal ones the first. It searches all
+// languages, so that a wrong language guess can only lead to a question.
 func Find[V any, T Spoken](b *Book[V], tokens []T, at int) (Hit[V], bool) {
 	return FindIn(b, tokens, at, func(int) bool { return true })
 }
 
-// FindIn is Find in the languages that possible tells; it is asked only where a
-// phrase fits.
+// FindIn is Find for the languages that possible accepts. possible is only called for a match.
 func FindIn[V any, T Spoken](b *Book[V], tokens []T, at int, possible func(language int) bool) (Hit[V], bool) {
 	best, found := Hit[V]{}, false
 	if at < 0 || at >= len(tokens) {

@@ -2,8 +2,7 @@ package lexicon
 
 import "slices"
 
-// Operator is a word or several that change what is done, or to what: never
-// courtesy.
+// Operator is a phrase that changes the action or its objects.
 type Operator string
 
 // The operators.
@@ -34,7 +33,7 @@ const (
 	Afterwards Operator = "afterwards" // later, at some time
 )
 
-// operators are those that a file may have.
+// operators returns all operators.
 func operators() []Operator {
 	return []Operator{
 		Except, Only, Unless, Provided, Or, Until, Instead, Per, Before, After, Without, Above, Below, AtLeast, AtMost, Around,
@@ -42,8 +41,8 @@ func operators() []Operator {
 	}
 }
 
-// Direction is 1 for what compares upwards, as "above" and "at least" do, -1 for
-// what compares downwards, 0 for all others.
+// Direction returns 1 for a lower bound such as "above" or "at least", -1 for an upper bound, and
+// 0 for other operators.
 func (o Operator) Direction() int {
 	if o == Above || o == AtLeast {
 		return 1
@@ -54,12 +53,11 @@ func (o Operator) Direction() int {
 	return 0
 }
 
-// Frame is courtesy around a command.
+// Frame is a courtesy phrase around a command.
 type Frame string
 
-// The frames: some stand before a command, some behind it, some are a whole
-// segment. Some ask for what was told before them. Behind others stands how something is to
-// be called; they are no courtesy.
+// The frames stand before or behind a command, or are a whole segment. FrameOrders refers to a
+// statement before it. FrameNames introduces a name and is no courtesy.
 const (
 	FrameBefore Frame = "before" // "could you please"
 	FrameBehind Frame = "behind" // "if you don't mind"
@@ -68,36 +66,36 @@ const (
 	FrameNames  Frame = "names"  // "under the name"
 	FrameAmid   Frame = "amid"   // "from now on", wherever it stands
 
-	// FrameReplaced is what makes room for a new value, and no courtesy either: "instead of
-	// the old page".
+	// FrameReplaced introduces the value that a change replaces: "instead of the old page". It is
+	// no courtesy.
 	FrameReplaced Frame = "replaced"
 )
 
-// Reason is a word behind which stands why.
+// Reason is a phrase that introduces a reason.
 type Reason string
 
 // The reasons.
 const (
 	ReasonWhy Reason = "why" // "because", "since"
 	ReasonFor Reason = "for" // "so that", "in order to"
-	ReasonSo  Reason = "so"  // "so": what is before says why
+	ReasonSo  Reason = "so"  // "so": the reason precedes it
 )
 
-// Modality is how something is said, when it is not a plain request.
+// Modality is how a request is said if it is not a plain one.
 type Modality string
 
-// The modalities that phrases tell.
+// The modalities of phrases.
 const (
 	ModalityWhatIf     Modality = "what_if"    // "what would happen if"
 	ModalityHowTo      Modality = "how_to"     // "how do I"
 	ModalityPermission Modality = "permission" // "can I"
 	ModalityQuestion   Modality = "question"   // "did you"
-	ModalityMore       Modality = "more"       // asks for what nothing here does: "remind me"
+	ModalityMore       Modality = "more"       // asks for an unsupported action: "remind me"
 	ModalityNegated    Modality = "negated"    // "no need to"
 	ModalityNarrative  Modality = "narrative"  // "I cancelled"
 	ModalityPolite     Modality = "polite"     // a question that is a request: "could you"
-	ModalityCondition  Modality = "condition"  // "if", where the word has other meanings too
-	ModalityFollowUp   Modality = "follow_up"  // goes on from something said before: "what about"
+	ModalityCondition  Modality = "condition"  // "if", for ambiguous words
+	ModalityFollowUp   Modality = "follow_up"  // continues an earlier message: "what about"
 )
 
 func modalities() []Modality {
@@ -109,10 +107,10 @@ type Connective string
 
 // The connectives.
 const (
-	ConnectiveThen     Connective = "then"     // what follows is done after
+	ConnectiveThen     Connective = "then"     // what follows is done afterwards
 	ConnectiveContrast Connective = "contrast" // "but"
 	ConnectiveAnd      Connective = "and"
-	ConnectiveBefore   Connective = "before" // what follows is done after what is before it
+	ConnectiveBefore   Connective = "before" // what follows is done afterwards
 	ConnectiveAfter    Connective = "after"  // what follows is done first
 )
 
@@ -120,11 +118,10 @@ func connectives() []Connective {
 	return []Connective{ConnectiveThen, ConnectiveContrast, ConnectiveAnd, ConnectiveBefore, ConnectiveAfter}
 }
 
-// Talk is what is said to be polite or curious, and asks for nothing that is done.
+// Talk is a kind of small talk, which asks for no action.
 type Talk string
 
-// The kinds of talk. Around are words that stand beside all others and say nothing
-// by themselves.
+// The kinds of talk. TalkAround holds words that accompany the others.
 const (
 	TalkThanks    Talk = "thanks"
 	TalkFarewell  Talk = "farewell"
@@ -136,14 +133,15 @@ const (
 	TalkAround    Talk = "around"
 )
 
-// talks are the kinds, what asks for an answer before what only is polite.
+// talks returns the kinds by priority: questions precede politeness.
 func talks() []Talk {
 	return []Talk{TalkApprovals, TalkAsker, TalkAbout, TalkWellbeing, TalkThanks, TalkFarewell, TalkGreeting, TalkAround}
 }
 
-// TalkOf tells what a text says that is nothing but talk: every word is in a phrase of
-// it, and one of them is more than a word around the others. It tells the kind that
-// most wants an answer. "What can you actually do" is "what can you do".
+// TalkOf returns the kind of a text that consists only of small talk. Every word is in a phrase of
+// talk, and at least one in a kind other than TalkAround. Of several kinds it returns the one with
+// the highest priority. Modal particles are ignored: "What can you actually do" is "what can you
+// do".
 func TalkOf[T Spoken](l *Lexica, tokens []T) (Talk, bool) {
 	if kind, ok := talkOf(l, tokens); ok {
 		return kind, true

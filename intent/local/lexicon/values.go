@@ -7,40 +7,39 @@ import (
 	"unicode"
 )
 
-// Numbers is how a language writes and says numbers. Lists of words with values
-// are pairs, "one 1 two 2"; "_" joins the words of one.
+// Numbers defines how a language writes numbers. A list of words with values consists of pairs,
+// "one 1 two 2"; "_" joins the words of one name.
 type Numbers struct {
-	// Decimal and Group are the signs in 1,500.25.
+	// Decimal and Group are the separators in 1,500.25.
 	Decimal string `toml:"decimal"`
 	Group   string `toml:"group"`
-	// Add are words that add up, Multiply those that multiply what is before them;
-	// Alone are those of them that need nothing before them.
+	// Add holds words that add, Multiply words that multiply; Alone holds multipliers that can
+	// begin a number.
 	Add      string `toml:"add"`
 	Multiply string `toml:"multiply"`
 	Alone    string `toml:"alone"`
-	// Article is one where a unit or a multiplier follows.
+	// Article holds words for one before a unit or a multiplier.
 	Article string `toml:"article"`
-	// Joiners stand between number words, from JoinFrom on ("a hundred and five").
+	// Joiners join number words, from JoinFrom on ("a hundred and five").
 	Joiners  string  `toml:"joiners"`
 	JoinFrom float64 `toml:"join_from"`
-	// Compounds tells that number words are written together, Elided their forms
-	// before a vowel, UnitsFirst what stands between the unit and the ten.
+	// Compounds is set if number words are compounds. Elided holds their forms before a vowel,
+	// UnitsFirst the joiner between unit and ten.
 	Compounds  bool   `toml:"compounds"`
 	Elided     string `toml:"elided"`
 	UnitsFirst string `toml:"units_first"`
-	// TeensAfter are tens that 10 to 19 are added to: soixante-dix.
+	// TeensAfter holds tens to which 10 to 19 are added: "soixante-dix".
 	TeensAfter string `toml:"teens_after"`
-	// Half stands before a unit, AndHalf behind a number or its unit; HalfEnding is
-	// the end of a compound.
+	// Half stands before a unit, AndHalf behind a number or its unit; HalfEnding ends a compound.
 	Half       []string `toml:"half"`
 	AndHalf    []string `toml:"and_half"`
 	HalfEnding string   `toml:"half_ending"`
-	// Spans are words for several units: "fortnight 2 week".
+	// Spans holds words for several units: "fortnight 2 week".
 	Spans string `toml:"spans"`
-	// Working are words behind a day that make it a working day.
+	// Working holds modifiers of a working day.
 	Working string `toml:"working"`
-	// Ordinals are words, OrdinalEndings stand behind digits, OrdinalCompounds behind
-	// number words; OrdinalDot tells that a dot makes one.
+	// Ordinals holds ordinal words, OrdinalEndings the endings of digits, OrdinalCompounds those
+	// of number words. OrdinalDot is set if a dot marks an ordinal.
 	Ordinals         string `toml:"ordinals"`
 	OrdinalEndings   string `toml:"ordinal_endings"`
 	OrdinalCompounds string `toml:"ordinal_compounds"`
@@ -51,15 +50,15 @@ type Numbers struct {
 	Short   map[string]string   `toml:"short"`
 	Money   map[string][]string `toml:"money"`
 
-	// Measures are units by what they measure, with how many of the basic one each is: 0
-	// where it is not turned into others. Prefixes stand before those that are 1. Sizes are
-	// words in names of parameters by what is measured: "height" of a length.
+	// Measures holds units by dimension, with their factors to the base unit: 0 if not converted.
+	// Prefixes apply to units with factor 1. Sizes holds words of parameter names by dimension,
+	// such as "height" for length.
 	Measures map[string]string `toml:"measures"`
 	Prefixes string            `toml:"prefixes"`
 	Sizes    map[string]string `toml:"sizes"`
 }
 
-// UnitWords are the words of the units of time.
+// UnitWords returns the words of the units of time.
 func (n *Numbers) UnitWords() []string {
 	var out []string
 	for _, words := range n.Units {
@@ -68,7 +67,7 @@ func (n *Numbers) UnitWords() []string {
 	return out
 }
 
-// Named gives the words of lists, spelled in some way, each with the name of its list.
+// Named returns the words of lists in a normal form, each with the name of its list.
 func Named(lists map[string]string, spelled func(string) string) map[string]string {
 	out := map[string]string{}
 	for name, list := range lists {
@@ -79,20 +78,20 @@ func Named(lists map[string]string, spelled func(string) string) map[string]stri
 	return out
 }
 
-// Dates are the forms of days. <n> is a number, <unit> a unit of time, <day> a day
-// of the month, <nth> the same as an ordinal, <point> any day.
+// Dates holds the forms of dates. <n> is a number, <unit> a unit of time, <day> a day of the
+// month, <nth> the same as an ordinal, <point> any date.
 type Dates struct {
-	// Order is that of 03/04/2026, two where both are usual. Dotted tells that 7.12.
-	// is a date.
+	// Order is the order of 03/04/2026; it has two values if both are common. Dotted is set if
+	// "7.12." is a date.
 	Order  string `toml:"order"`
 	Dotted bool   `toml:"dotted"`
-	// Months and Weekdays are the names, alternatives with "|", Monday first;
-	// Announced are those that are a day only behind a word that says so.
+	// Months and Weekdays are names, with alternatives separated by "|", from Monday. Announced
+	// holds weekdays that need a preceding word.
 	Months    string `toml:"months"`
 	Weekdays  string `toml:"weekdays"`
 	Announced string `toml:"announced"`
-	// Near are days as "1 tomorrow", Fixed as "12-25 christmas", None what looks like
-	// a day and is none.
+	// Near holds days as "1 tomorrow", Fixed as "12-25 christmas", None phrases that look like a
+	// date and are none.
 	Near  []string `toml:"near"`
 	Fixed []string `toml:"fixed"`
 	None  []string `toml:"none"`
@@ -104,12 +103,12 @@ type Dates struct {
 	NextWeekday   []string `toml:"next_weekday"`
 	ComingWeekday []string `toml:"coming_weekday"`
 	LastWeekday   []string `toml:"last_weekday"`
-	// DoubtfulNext tells that "next Friday" has two readings before Friday.
+	// DoubtfulNext is set if "next Friday" is ambiguous before Friday.
 	DoubtfulNext bool     `toml:"doubtful_next"`
 	Ahead        []string `toml:"ahead"`
 	Ago          []string `toml:"ago"`
 	Later        []string `toml:"later"`
-	// From is Later for weeks and more: days from a day are an amount.
+	// From is like Later for weeks and longer units: days from a date are a duration.
 	From        []string `toml:"from"`
 	Earlier     []string `toml:"earlier"`
 	WeekLater   []string `toml:"week_later"`
@@ -121,15 +120,15 @@ type Dates struct {
 	NextPeriod  []string `toml:"next_period"`
 	LastPeriod  []string `toml:"last_period"`
 	MonthPeriod []string `toml:"month_period"`
-	// Span has its month once: "20 to 24 December"; Days has none.
+	// Span has one month: "20 to 24 December"; Days has none.
 	Span  []string `toml:"span"`
 	Days  []string `toml:"days"`
 	Range []string `toml:"range"`
 }
 
-// Times are the forms of times of day.
+// Times holds the forms of times of day.
 type Times struct {
-	// H tells that 15h30 is a time, At what stands between a day and a time.
+	// H is set if 15h30 is a time. At holds words between a date and a time.
 	H  bool     `toml:"h"`
 	At []string `toml:"at"`
 
@@ -142,15 +141,15 @@ type Times struct {
 	QuarterPast []string `toml:"quarter_past"`
 	QuarterTo   []string `toml:"quarter_to"`
 	WithMinutes []string `toml:"with_minutes"`
-	// Morning and Later say which half of the day is meant; Sure tells that a full
-	// hour counts from midnight.
+	// Morning and Later hold the halves of the day. Sure is set if a full hour counts from
+	// midnight.
 	Morning []string `toml:"morning"`
 	Later   []string `toml:"later"`
 	Range   []string `toml:"range"`
 }
 
-// values files the words by which values are read, so that they tell the language
-// and are known not to be another word without its accents.
+// values adds the words of values to the table, for language detection and for conflicts with
+// words without accents.
 func (c *compiler) values(n int, f *file) {
 	add := func(lists ...string) {
 		for _, list := range lists {

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Kinds is a set of kinds of everyday verbs, one bit each.
+// Kinds is a bit set of verb kinds.
 type Kinds uint32
 
-// kinds are the kinds of verbs that a file may have. Verbs of one kind ask for the
-// same thing, whatever it is done to.
+// kinds returns the verb kinds of language files. Verbs of one kind are synonyms.
 func kinds() []string {
 	return []string{
 		"delete", "cancel", "create", "change", "send", "notify", "request", "reserve", "show", "find", "start", "stop",
@@ -18,23 +17,23 @@ func kinds() []string {
 	}
 }
 
-// longestForm is how many letters an ending of a verb has at most.
+// longestForm is the maximum length of a verb ending.
 const longestForm = 4
 
-// Kin gives the kinds that a word belongs to. Most words belong to none.
+// Kin returns the kinds of a verb, or 0 for other words.
 func (l *Lexica) Kin(fold string) Kinds {
 	kinds, _ := l.verb(fold)
 	return kinds
 }
 
-// Root gives the stem that all forms of an everyday verb have, with their pronouns:
-// "cambi" of "cámbiale"; "" of other words.
+// Root returns the stem of all forms of a verb, including clitics: "cambi" for "cámbiale"; "" for
+// other words.
 func (l *Lexica) Root(fold string) string {
 	_, n := l.verb(fold)
 	return fold[:n]
 }
 
-// verb gives the kinds of a verb and how long its stem is.
+// verb returns the kinds of a verb and the length of its stem.
 func (l *Lexica) verb(fold string) (out Kinds, stem int) {
 	for n := len(fold); n >= 2 && len(fold)-n <= longestForm; n-- {
 		for _, v := range l.verbs[fold[:n]] {
@@ -49,7 +48,7 @@ func (l *Lexica) verb(fold string) (out Kinds, stem int) {
 	return 0, 0
 }
 
-// Acts tells a form of an everyday verb of one language.
+// Acts reports whether a word is a verb form in a language.
 func (l *Lexica) Acts(language int, fold string) bool {
 	for n := len(fold); n >= 2 && len(fold)-n <= longestForm; n-- {
 		if l.forms[language][fold[n:]] && slices.ContainsFunc(l.verbs[fold[:n]], func(v verbStem) bool { return v.language == language }) {
@@ -59,7 +58,7 @@ func (l *Lexica) Acts(language int, fold string) bool {
 	return false
 }
 
-// Bends tells words that end as forms of verbs do in a language.
+// Bends reports whether a word has a verb ending of a language.
 func (l *Lexica) Bends(language int, fold string) bool {
 	for n := max(1, len(fold)-longestForm); n < len(fold); n++ {
 		if l.forms[language][fold[n:]] {
@@ -69,7 +68,7 @@ func (l *Lexica) Bends(language int, fold string) bool {
 	return false
 }
 
-// KindOf gives a kind of verbs by its name, 0 if there is none.
+// KindOf returns a verb kind by its name, or 0.
 func KindOf(name string) Kinds {
 	for i, k := range kinds() {
 		if k == name {
@@ -79,8 +78,8 @@ func KindOf(name string) Kinds {
 	return 0
 }
 
-// Asked are the kinds that a capability is asked for with, of those of a verb of its own:
-// what is raised may be asked for as a change, but what raises is not asked to lower.
+// Asked returns the kinds that match a capability with a verb of these kinds: one that raises may
+// be asked for as a change, but not one that lowers.
 func (k Kinds) Asked() Kinds {
 	if k&(KindOf("raise")|KindOf("lower")) != 0 {
 		return k &^ KindOf("change")
@@ -88,8 +87,8 @@ func (k Kinds) Asked() Kinds {
 	return k
 }
 
-// ActionKinds are the kinds of verbs that change something; others show, find or compute,
-// or are said of anything ("start", "send me the list").
+// ActionKinds returns the kinds of verbs that change something. Others show, find or compute, or
+// are unspecific ("start", "send me the list").
 func ActionKinds() (out Kinds) {
 	for _, name := range []string{"delete", "cancel", "create", "change", "approve", "reject", "copy", "move", "buy", "reserve", "close", "assign", "extend", "record", "raise", "lower", "sell"} {
 		out |= KindOf(name)
@@ -97,7 +96,7 @@ func ActionKinds() (out Kinds) {
 	return out
 }
 
-// verbStem is a stem with the language of which the endings stand behind it.
+// verbStem is a stem with the language of its endings.
 type verbStem struct {
 	language int
 	kinds    Kinds
@@ -137,16 +136,16 @@ func (c *compiler) verbs(n int, f *file) {
 	}
 }
 
-// ToldOf tells an everyday verb of a language in a form of the past, by its accents:
-// "canceló" is told, "cancelo" is not.
+// ToldOf reports whether a word is a verb in the past tense, with accents: "canceló" is, "cancelo"
+// is not.
 func (l *Lexica) ToldOf(language int, w Word) bool { return l.formed(language, w, l.pasts[language]) }
 
-// TellsOf tells one in a form of the present that is said of others.
+// TellsOf reports whether a word is a verb in the third person present.
 func (l *Lexica) TellsOf(language int, w Word) bool {
 	return l.formed(language, w, l.presents[language])
 }
 
-// EndsInPast tells a word that ends as verbs of the past do.
+// EndsInPast reports whether a word has an ending of the past tense.
 func (l *Lexica) EndsInPast(language int, w Word) bool {
 	return ends(w.Lower, l.pasts[language], shortestStem)
 }
@@ -158,8 +157,8 @@ func (l *Lexica) formed(language int, w Word, endings []string) bool {
 	})
 }
 
-// Hangs gives how long the small word is that hangs on an everyday verb and points at
-// something: two bytes in "rinominalo", none in "Angelo".
+// Hangs returns the length of the clitic of a verb in bytes: two in "rinominalo", none in
+// "Angelo".
 func (l *Lexica) Hangs(w Word) int {
 	for _, e := range l.Words(Hung) {
 		if verb, ok := strings.CutSuffix(w.Lower, e); ok && l.isForm(Fold(verb)) {
@@ -169,7 +168,7 @@ func (l *Lexica) Hangs(w Word) int {
 	return 0
 }
 
-// isForm tells a stem of an everyday verb with what may stand behind it.
+// isForm reports whether a word is a verb stem with an ending.
 func (l *Lexica) isForm(fold string) bool {
 	for n := shortestStem; n <= len(fold); n++ {
 		if slices.ContainsFunc(l.verbs[fold[:n]], func(v verbStem) bool { return l.forms[v.language][fold[n:]] }) {
@@ -179,8 +178,8 @@ func (l *Lexica) isForm(fold string) bool {
 	return false
 }
 
-// Rooted tells any form of an everyday verb of a language, with what stands before or in
-// its stem in a participle ("gelöscht", "eingerichtet").
+// Rooted reports whether a word is any form of a verb, including participles with a prefix or
+// infix ("gelöscht", "eingerichtet").
 func (l *Lexica) Rooted(language int, fold string) bool {
 	for n := 3; n <= len(fold); n++ {
 		for _, root := range []string{fold[:n], strings.Replace(fold[:n], "ge", "", 1)} {
@@ -192,17 +191,16 @@ func (l *Lexica) Rooted(language int, fold string) bool {
 	return false
 }
 
-// Infinitive tells verbs such as "apagar", "borrarla" and "mettre".
+// Infinitive reports whether a word is an infinitive such as "apagar", "borrarla" or "mettre".
 func (l *Lexica) Infinitive(fold string) bool { return ends(fold, l.infinitives, shortestVerb) }
 
-// Gerund tells forms such as "deleting".
+// Gerund reports whether a word is a gerund such as "deleting".
 func (l *Lexica) Gerund(fold string) bool { return ends(fold, l.gerunds, shortestStem) }
 
-// Supposes tells forms such as "cancelaría".
+// Supposes reports whether a word is a conditional form such as "cancelaría".
 func (l *Lexica) Supposes(fold string) bool { return ends(fold, l.suppositions, shortestStem+1) }
 
-// shortestVerb is how many letters stand before the ending of an infinitive at
-// least: "crear".
+// shortestVerb is the minimum number of letters before an infinitive ending: "crear".
 const shortestVerb = 2
 
 func ends(fold string, endings []string, stem int) bool {

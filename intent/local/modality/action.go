@@ -6,12 +6,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Actions are verbs with the stems of their objects, as examples have them.
+// Actions are pairs of a verb root and the stem of its object, taken from examples.
 type Actions []action
 
 type action struct{ root, object string }
 
-// With adds a verb with the words for what it is done to; names are none.
+// With adds a verb with each word of its object, except names.
 func (d Actions) With(root string, object []tokenize.Token) Actions {
 	for _, t := range object {
 		if of := (action{root, t.Stem}); !t.Named() && !slices.Contains(d, of) {
@@ -21,12 +21,12 @@ func (d Actions) With(root string, object []tokenize.Token) Actions {
 	return d
 }
 
-// Done reports whether a verb is done to what the words behind it name.
+// Done reports whether the verb occurs with one of these objects.
 func (d Actions) Done(root string, object []tokenize.Token) bool {
 	return slices.ContainsFunc(object, func(t tokenize.Token) bool { return slices.Contains(d, action{root, t.Stem}) })
 }
 
-// DoneTo reports whether some verb is done to what the words name.
+// DoneTo reports whether any verb occurs with one of these objects.
 func (d Actions) DoneTo(object []tokenize.Token) bool {
 	return slices.ContainsFunc(object, func(t tokenize.Token) bool {
 		return slices.ContainsFunc(d, func(of action) bool { return of.object == t.Stem })

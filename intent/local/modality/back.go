@@ -5,7 +5,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// StartsNegated tells a command not to do something.
+// StartsNegated reports whether a text begins with a negated command.
 func StartsNegated(tokens []tokenize.Token) bool {
 	for _, t := range tokens[:min(len(tokens), 4)] {
 		if Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
@@ -15,8 +15,7 @@ func StartsNegated(tokens []tokenize.Token) bool {
 	return false
 }
 
-// TakesBack reports whether the message ends with words behind a sign that say
-// nothing but "don't".
+// TakesBack reports whether a message ends with a clause that only says "don't".
 func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 	denied, ended, finite := false, false, false
 	for i := len(tokens) - 1; i > 0; i-- {
@@ -27,24 +26,24 @@ func TakesBack(lex *tokenize.Lexicon, tokens []tokenize.Token) bool {
 			return false
 		}
 		if denied = denied || no; denied && t.Break {
-			return !ended || !finite // ", já não é preciso" says why
+			return !ended || !finite // ", já não é preciso" gives a reason
 		}
 	}
 	return false
 }
 
-// The tail of a message that takes it back: so many words at most, and so many behind the
-// word that says no.
+// Limits for the end of a message that retracts it: its length in words, and the number of words
+// behind the negation.
 const (
-	tailWords  = 6
-	tailBehind = 3
+	maxTailWords      = 6
+	maxBehindNegation = 3
 )
 
-// Withdraws reports whether the last words of a message, behind a sign, do nothing but take it
-// back: they end with a word that says no ("…, anzi no"), or have one before a sign and a few
-// words without a value ("…, no, leave it").
+// Withdraws reports whether the last clause of a message retracts it: it ends with a negation ("…,
+// anzi no"), or begins with one that is followed by a few words without a value ("…, no, leave
+// it").
 func Withdraws(tokens []tokenize.Token, covered []bool) bool {
-	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-tailWords; i-- {
+	for i := len(tokens) - 1; i > 0 && i >= len(tokens)-maxTailWords; i-- {
 		if covered[i] || tokens[i].Is(tokenize.FormQuoted|tokenize.FormDigits) {
 			return false
 		}
@@ -55,23 +54,23 @@ func Withdraws(tokens []tokenize.Token, covered []bool) bool {
 	return false
 }
 
-// endsDenied tells a few words that end with one that says no, or have it before a sign.
+// endsDenied reports whether a short clause ends with a negation, or has one before punctuation.
 func endsDenied(tail []tokenize.Token) bool {
 	no := func(t tokenize.Token) bool { return Negates(t.Fold) || Denies(t.Fold) || t.Has(lexicon.Faint) }
 	last := len(tail) - 1
-	if last < tailBehind && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
+	if last < maxBehindNegation && last > 0 && no(tail[last]) && !no(tail[0]) && !tail[last].Break {
 		return true
 	}
 	for k := 1; k <= last; k++ {
-		if tail[k].Break && no(tail[k-1]) && last-k < tailBehind {
+		if tail[k].Break && no(tail[k-1]) && last-k < maxBehindNegation {
 			return true
 		}
 	}
 	return false
 }
 
-// Refuses tells a message that begins with a word that says no, right before what it is said
-// of: "no alert for Acme". Before a sign or a value it answers something.
+// Refuses reports whether a message begins with a negation right before a noun: "no alert for
+// Acme". Before punctuation or a value the negation is an answer.
 func Refuses(tokens []tokenize.Token, covered []bool) bool {
 	for i, t := range tokens[:max(0, len(tokens)-1)] {
 		if Opening(t.Fold) {

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// CommandStem gives the stem of the verb that a command begins with, "" where a text
-// begins otherwise. Words of politeness may stand before it.
+// CommandStem returns the stem of the verb that a command begins with, after optional polite
+// words. It returns "" if the text does not begin with a command.
 func CommandStem(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	if i := headAt(lex, tokens); i >= 0 {
 		return tokens[i].Stem
@@ -16,7 +16,7 @@ func CommandStem(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	return ""
 }
 
-// CommandRoot gives the verb that a command begins with as all its forms have it.
+// CommandRoot returns the root of the verb that a command begins with, the same for all its forms.
 func CommandRoot(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	i := headAt(lex, tokens)
 	if i < 0 {
@@ -25,7 +25,7 @@ func CommandRoot(lex *tokenize.Lexicon, tokens []tokenize.Token) string {
 	return cmp.Or(lex.Root(tokens[i].Fold), tokens[i].Stem)
 }
 
-// headAt gives the place of the verb that a command begins with, or -1.
+// headAt returns the index of the verb that a command begins with, or -1.
 func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 	for i, t := range tokens {
 		switch {
@@ -41,8 +41,8 @@ func headAt(lex *tokenize.Lexicon, tokens []tokenize.Token) int {
 	return -1
 }
 
-// CommandObject gives the words that stand right behind the verb of a command and its
-// article: what the verb is done to, with what is said of it without a preposition.
+// CommandObject returns the words of the object right behind the verb of a command, without its
+// article.
 func CommandObject(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.Token {
 	from := headAt(lex, tokens) + 1
 	for from > 0 && from < len(tokens) && (tokens[from].Has(lexicon.Article) || tokens[from].Has(lexicon.Mine)) {
@@ -55,7 +55,8 @@ func CommandObject(lex *tokenize.Lexicon, tokens []tokenize.Token) []tokenize.To
 	return tokens[from:to]
 }
 
-// CommandKinds gives the kinds of the verb that tokens begin with, in two words too: "call off".
+// CommandKinds returns the kinds of the verb that the tokens begin with, including phrasal verbs
+// such as "call off".
 func CommandKinds(lex *tokenize.Lexicon, tokens []tokenize.Token) lexicon.Kinds {
 	for i, t := range tokens {
 		kin := lex.Kin(t.Fold)
@@ -69,8 +70,8 @@ func CommandKinds(lex *tokenize.Lexicon, tokens []tokenize.Token) lexicon.Kinds 
 	return 0
 }
 
-// OnlyInforms tells a command whose only verb is one of telling, and none of the kinds: "let the
-// owner know" asks for nothing else, whoever is told.
+// OnlyInforms reports whether the only verb of a command is one of notifying, which is none of the
+// given kinds: "let the owner know".
 func OnlyInforms(lex *tokenize.Lexicon, tokens []tokenize.Token, kinds lexicon.Kinds) bool {
 	if kinds&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return false

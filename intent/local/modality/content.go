@@ -7,10 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// givesContent tells the verb that says what something shall say, where a value
-// was read behind it: "a note that says hello", "a note saying hello"; in German before
-// it: "die „Hallo“ sagt". A clause of which nothing was read reports what somebody else
-// says.
+// givesContent reports whether a token is the verb of a relative clause whose speech was read as a
+// value: "a note that says hello", "a note saying hello", and in German "die „Hallo“ sagt".
+// Without a value the clause reports what somebody else says.
 func givesContent(tokens []tokenize.Token, covered []bool, i int) bool {
 	if i < 2 || i >= len(covered) {
 		return false
@@ -24,7 +23,7 @@ func givesContent(tokens []tokenize.Token, covered []bool, i int) bool {
 	return tokens[i].Has(lexicon.Saying) || i > 2 && tokens[i].Has(lexicon.Says) && tokenize.HeadsRelativeClause(tokens, i)
 }
 
-// SaysSomething tells a text with such a clause.
+// SaysSomething reports whether a text contains such a clause.
 func SaysSomething(tokens []tokenize.Token, covered []bool) bool {
 	for i := range tokens {
 		if givesContent(tokens, covered, i) {
@@ -34,9 +33,8 @@ func SaysSomething(tokens []tokenize.Token, covered []bool) bool {
 	return false
 }
 
-// Hedged tells words outside of quotation marks such as "don't" and "unless".
-// Where what somebody says has no marks, nobody can tell whether they belong to
-// it or to the request.
+// Hedged reports whether unquoted words such as "don't" or "unless" occur. In unquoted speech it
+// is ambiguous whether they belong to the speech or to the request.
 func Hedged(tokens []tokenize.Token) bool {
 	return slices.ContainsFunc(tokens, func(t tokenize.Token) bool {
 		return !t.Is(tokenize.FormQuoted) && (t.Has(lexicon.Negation) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking))

@@ -1,7 +1,6 @@
-// Package modality tells how something is said and what each word is to a request:
-// whether it is negated, hypothetical, reported, asked about or taken back, and
-// which tokens are values, parts of the command, courtesy or unread.
+// Package modality classifies how something is said and the role of each token in a request:
+// whether it is negated, hypothetical, reported, a question or retracted, and which tokens are
+// values, parts of the command, courtesy or unread.
 //
-// It must not know a single capability, and it decides nothing: the caller holds a
-// request back.
+// It must not know any capability, and it decides nothing: the caller holds a request back.
 package modality

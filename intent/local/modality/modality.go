@@ -7,12 +7,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Modality is how a request is said when it is not a plain command: negated, hypothetical,
-// asked, reported and so on. A write is held back in such a modality, unless the
-// capability's own examples have it.
+// Modality is how a request is said if it is not a plain command: negated, hypothetical, a
+// question, reported and so on. A write in such a modality is held back, unless the examples of
+// the capability have it.
 type Modality uint16
 
-// The modalities; a run of words may have several.
+// The modalities; a text may have several.
 const (
 	Negated     Modality = 1 << iota // "don't …"
 	Conditional                      // "… if …"
@@ -21,48 +21,47 @@ const (
 	Permission                       // "can I …"
 	Question                         // "did you …", "why …"
 	Narrative                        // "I cancelled …"
-	Content                          // "… that says …": what is made shall say it
+	Content                          // "… that says …": the speech is content of the new object
 	FollowUp                         // "and of Carla?"
 	More                             // "…, and do something else"
 	Retracted                        // "…, no, wait"
-	Foreign                          // in a language that is not proven
+	Foreign                          // in a language that is not verified
 )
 
-// Inherited are the modalities that reach over "and" to the next request.
+// Inherited are the modalities that also apply to a request coordinated with "and".
 const Inherited = Negated | WhatIf | HowTo | Permission | Question | Foreign
 
 // Reader classifies the modality of runs of tokens.
 type Reader struct {
 	lexica *lexicon.Lexica
-	// unproven tells that there is a language without its tests.
+	// unproven is set if some language is not verified.
 	unproven bool
 }
 
-// NewReader makes a reader for the languages that are compiled in.
+// NewReader returns a reader for the compiled-in languages.
 func NewReader() *Reader { return NewReaderOf(lexicon.Shipped()) }
 
-// NewReaderOf makes a reader for given lexica, of which some languages may not be verified.
+// NewReaderOf returns a reader for the given lexica, which may contain unverified languages.
 func NewReaderOf(x *lexicon.Lexica) *Reader {
 	return &Reader{x, slices.ContainsFunc(x.Languages, func(l *lexicon.Language) bool { return !l.Proven })}
 }
 
-// modalityTokens bounds how far into a request its modality is looked for.
+// modalityTokens limits how many tokens of a request are inspected.
 const modalityTokens = 64
 
-// audible are the words of a request that can give it a modality.
-type audible struct {
+// requestText holds the words of a request that can determine its modality.
+type requestText struct {
 	folds   []string
-	tokens  []tokenize.Token // of folds
-	content int              // the verb of a relative clause, in folds; -1 for none
-	begins  bool             // the first of them begins the request, no value does
+	tokens  []tokenize.Token // tokens of folds
+	content int              // index in folds of the verb of a relative clause, or -1
+	begins  bool             // the request begins with the first of them, not with a value
 	apart   bool             // a value stands between the first and the second
-	leads   map[int]bool     // words right before a value, by where they begin
+	leads   map[int]bool     // indexes of words right before a value
 }
 
-// listen leaves out quoted words, which have no modality, and those that belong to
-// values.
-func listen(tokens []tokenize.Token, covered []bool) audible {
-	a := audible{content: -1, begins: true, leads: map[int]bool{}}
+// requestWords returns the words outside of quotations and values.
+func requestWords(tokens []tokenize.Token, covered []bool) requestText {
+	a := requestText{content: -1, begins: true, leads: map[int]bool{}}
 	for i, t := range tokens {
 		if len(a.folds) == modalityTokens {
 			break
@@ -86,13 +85,13 @@ func listen(tokens []tokenize.Token, covered []bool) audible {
 	return a
 }
 
-// early is how many words stand at most before one that only ponders or asks to be
-// taught.
-const early = 4
+// maxWordsBefore is the maximum number of words before one that only considers something or asks for
+// instructions.
+const maxWordsBefore = 4
 
-// Of classifies the modality of a run of tokens; starts says that nothing stands before it.
+// Of classifies the modality of a run of tokens; starts is set if nothing precedes it.
 func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modality {
-	a := listen(tokens, covered)
+	a := requestWords(tokens, covered)
 	var m Modality
 	if a.begins && starts {
 		m = r.start(a.tokens)
@@ -108,11 +107,11 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 		within, _ := lexicon.FindIn(&r.lexica.Within, a.tokens, i, possible)
 		told := modalityOf(within.Value)
 		switch {
-		case t.Has(lexicon.Negation), told == Negated, r.faint(a.tokens, i) && (!a.leads[t.Start] || !r.places(a.tokens, i)):
+		case t.Has(lexicon.Negation), told == Negated, r.isAmbiguousNegation(a.tokens, i) && (!a.leads[t.Start] || !r.isPlacePreposition(a.tokens, i)):
 			m |= Negated
-		case told == WhatIf, i == 0 && r.wouldDo(t):
+		case told == WhatIf, i == 0 && r.isHypothetical(t):
 			m |= WhatIf
-		case told == HowTo, i < early && t.Has(lexicon.Explains):
+		case told == HowTo, i < maxWordsBefore && t.Has(lexicon.Explains):
 			m |= HowTo
 		case (told == Conditional || t.Has(lexicon.Condition)) && conditionAt(a.tokens, i, possible):
 			if m&(WhatIf|HowTo) == 0 {
@@ -120,14 +119,14 @@ func (r *Reader) Of(tokens []tokenize.Token, covered []bool, starts bool) Modali
 			}
 		case i == a.content && reports(t.Fold):
 			m |= Content
-		case told == Narrative, (i > 0 || !t.Has(lexicon.Light)) && reports(t.Fold), i < early && t.Has(lexicon.Ponders):
+		case told == Narrative, (i > 0 || !t.Has(lexicon.Light)) && reports(t.Fold), i < maxWordsBefore && t.Has(lexicon.Ponders):
 			m |= Narrative
 		}
 	}
 	return m
 }
 
-// possible tells the languages that are not ruled out, when somebody asks.
+// possible returns a lazy check for the languages that are not ruled out.
 func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 	var weights lexicon.Weights
 	return func(language int) bool {
@@ -138,12 +137,12 @@ func (r *Reader) possible(tokens []tokenize.Token) func(int) bool {
 	}
 }
 
-// Begins reports whether the first words of a run say that it is no plain request.
+// Begins reports whether the first words of a run indicate that it is no plain request.
 func (r *Reader) Begins(tokens []tokenize.Token) bool {
-	return r.start(listen(tokens, nil).tokens) != 0
+	return r.start(requestWords(tokens, nil).tokens) != 0
 }
 
-// start looks at the first words.
+// start returns the modality that the first words indicate.
 func (r *Reader) start(tokens []tokenize.Token) Modality {
 	hit, _ := lexicon.Find(&r.lexica.Begins, tokens, 0)
 	m := modalityOf(hit.Value)
@@ -153,11 +152,10 @@ func (r *Reader) start(tokens []tokenize.Token) Modality {
 	return m
 }
 
-// faint tells a word that says no in one language and is a word of grammar in
-// others, as "no" in Spanish and Portuguese. The language of its sentence decides,
-// and before a verb of its own language it always says no: in a short sentence names
-// can drown the language.
-func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
+// isAmbiguousNegation reports whether a token is a negation that is a function word in other
+// languages, such as "no". The language of the sentence decides. Before a verb of its own language
+// it is always a negation, since names can mislead language detection in a short sentence.
+func (r *Reader) isAmbiguousNegation(tokens []tokenize.Token, i int) bool {
 	if !tokens[i].Has(lexicon.Faint) {
 		return false
 	}
@@ -169,10 +167,10 @@ func (r *Reader) faint(tokens []tokenize.Token, i int) bool {
 	return false
 }
 
-// places tells a word that says where in a language that is likely, behind a noun and right
-// before a value: the Portuguese "38 litros no LM-100". Behind a verb or a name, as in "C-73
-// no C-72", it denies.
-func (r *Reader) places(tokens []tokenize.Token, i int) bool {
+// isPlacePreposition reports whether a token is a preposition of place in a likely language,
+// between a noun and a value: Portuguese "38 litros no LM-100". Behind a verb or a name it is a
+// negation, as in "C-73 no C-72".
+func (r *Reader) isPlacePreposition(tokens []tokenize.Token, i int) bool {
 	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
 		if tokens[i].In(n, lexicon.PrepPlaceTime) && weights.Likely(n) {
@@ -182,8 +180,8 @@ func (r *Reader) places(tokens []tokenize.Token, i int) bool {
 	return false
 }
 
-// beforeVerb reports whether a verb of a language stands right behind a word, or behind
-// one small word of it: "no lo borres".
+// beforeVerb reports whether a verb of a language follows a token, with at most one pronoun or
+// article in between: "no lo borres".
 func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 	for k := i + 1; k < len(tokens) && k <= i+2 && !tokens[k].Break; k++ {
 		if r.lexica.Acts(language, tokens[k].Fold) {
@@ -196,8 +194,8 @@ func (r *Reader) beforeVerb(tokens []tokenize.Token, i, language int) bool {
 	return false
 }
 
-// speaks reports whether a language is more likely than those others in which a word
-// is one of grammar.
+// speaks reports whether a language is at least as likely as the others in which the token is a
+// function word.
 func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	weights := lexicon.DetectLanguages(r.lexica, tokens, nil).At(i)
 	for n := range weights {
@@ -208,16 +206,16 @@ func (r *Reader) speaks(tokens []tokenize.Token, i, language int) bool {
 	return true
 }
 
-// wouldDo tells a verb that only supposes, such as "cancelaría". Those of wishes
-// and politeness, such as "gostaria", ask.
-func (r *Reader) wouldDo(t tokenize.Token) bool {
+// isHypothetical reports whether a verb form is hypothetical, such as "cancelaría". Polite forms
+// such as "gostaria" are requests.
+func (r *Reader) isHypothetical(t tokenize.Token) bool {
 	return !t.Has(lexicon.Filler) && !t.Has(lexicon.Finite) && !t.Has(lexicon.Want) && !t.Has(lexicon.Function) && r.lexica.Supposes(t.Fold)
 }
 
-// Gerund tells forms such as "deleting".
+// Gerund reports whether a word is a form such as "deleting".
 func Gerund(fold string) bool { return lexicon.Shipped().Gerund(fold) }
 
-// StartsWithGerund tells a sentence about doing something: "deleting it is …".
+// StartsWithGerund reports whether a sentence is about doing something: "deleting it is …".
 func StartsWithGerund(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
 		if !t.Has(lexicon.Opening) {
@@ -227,9 +225,8 @@ func StartsWithGerund(tokens []tokenize.Token) bool {
 	return false
 }
 
-// conditionAt reports whether a condition begins at a token. The words for "if" of
-// some languages mean other things too: "sí, …", "chama-se …"; the files say what
-// they stand beside.
+// conditionAt reports whether a condition begins at a token. In some languages the words for "if"
+// are ambiguous, as in "sí, …" or "chama-se …"; the language files define their context.
 func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 	if tokens[i].Has(lexicon.Condition) {
 		return true
@@ -238,36 +235,34 @@ func conditionAt(tokens []tokenize.Token, i int, possible func(int) bool) bool {
 	return ok && hit.Value == lexicon.ModalityCondition && !tokens[i].Glued && i+1 < len(tokens) && !tokens[i+1].Break
 }
 
-// LeadsCondition reports whether a piece of a sentence begins with a condition
-// for another piece.
+// LeadsCondition reports whether a clause begins with a condition for another clause.
 func LeadsCondition(tokens []tokenize.Token) bool {
 	return len(tokens) > 0 && conditionAt(tokens, 0, NewReader().possible(tokens))
 }
 
-// IsQuestion reports whether words with a question mark behind them ask for an
-// answer. What begins as a polite request does, or says "please", asks for a
-// deed.
+// IsQuestion reports whether a text with a question mark asks for an answer. A polite request, or
+// one with "please", asks for an action.
 func IsQuestion(tokens []tokenize.Token, covered []bool) bool {
-	a := listen(tokens, covered)
-	return len(a.tokens) > 0 && (a.apart || !politely(a.tokens)) && !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })
+	a := requestWords(tokens, covered)
+	return len(a.tokens) > 0 && (a.apart || !isPoliteRequest(a.tokens)) && !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return t.Has(lexicon.Courteous) })
 }
 
-// politely tells the beginning of a question that is a request: "could you …".
-func politely(tokens []tokenize.Token) bool {
+// isPoliteRequest reports whether a question begins as a polite request: "could you …".
+func isPoliteRequest(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return ok && hit.Value == lexicon.ModalityPolite
 }
 
-// goesOn tells the first words of what goes on from an earlier message.
-func goesOn(tokens []tokenize.Token) bool {
+// continuesMessage reports whether the first words continue an earlier message.
+func continuesMessage(tokens []tokenize.Token) bool {
 	hit, ok := lexicon.Find(&lexicon.Shipped().Begins, tokens, 0)
 	return tokens[0].Has(lexicon.GoesOn) || ok && hit.Value == lexicon.ModalityFollowUp
 }
 
-// IsFollowUp tells words that go on from something said before: a value behind
-// "and", and nothing that says what is wanted.
+// IsFollowUp reports whether a text continues an earlier message: a value behind "and", and no
+// request words.
 func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bool) bool {
-	if len(tokens) < 2 || !goesOn(tokens) {
+	if len(tokens) < 2 || !continuesMessage(tokens) {
 		return false
 	}
 	for i, t := range tokens {
@@ -278,10 +273,10 @@ func IsFollowUp(lexicon *tokenize.Lexicon, tokens []tokenize.Token, covered []bo
 	return true
 }
 
-// moreThanUnderstood is said where words are left that may ask for something.
+// moreThanUnderstood is the note for unread words that may ask for something.
 const moreThanUnderstood = "the message says more than I understand"
 
-// Note says in plain words why a modality holds something back.
+// Note returns an explanation for the user why a modality holds a request back.
 func (m Modality) Note() string {
 	switch {
 	case m&(Negated|Retracted) != 0:

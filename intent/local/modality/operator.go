@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// near is how many tokens may stand between an operator and what it is said of.
+// near is the maximum distance in tokens between an operator and its operand.
 const near = 3
 
-// operators accounts for the operators of a run. None is ever filler: it agrees with
-// the parameter that it is said of, the capability is asked for with it, or it binds.
+// operators classifies the operators of a run. None is ever filler: it agrees with its parameter,
+// is part of how the capability is asked for, or is binding.
 func (a *roleReading) operators(from, to int) {
 	for i := from; i < to; {
 		hit, ok := a.operator(i, to)
@@ -28,7 +28,7 @@ func (a *roleReading) operators(from, to int) {
 
 func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
-	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // "goes over" where "over" is a value
+	if a.overlaps(i, i+1) || a.overlaps(behind-1, behind) { // part of a value, as "over" in "goes over"
 		a.set(i, behind, contracts.WordCommand)
 		return
 	}
@@ -46,15 +46,15 @@ func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int
 		a.bound(hit, i, from, to)
 	case lexicon.Except, lexicon.Instead, lexicon.Without:
 		a.Excepted = a.Excepted || hit.Value == lexicon.Except
-		a.misuse(behind, to)
+		a.markMisused(behind, to)
 		a.bind(i, behind, from)
 	case lexicon.Unless, lexicon.Provided:
 		if a.excused(hit, i) || hit.Value == lexicon.Provided && a.own(behind, to) {
 			return
 		}
-		a.misuse(behind, to)
+		a.markMisused(behind, to)
 		a.bind(i, to, from)
-	case lexicon.Again: // what was set up is taken away again
+	case lexicon.Again: // resetting what was set up
 		if a.kinds&(lexicon.KindOf("delete")|lexicon.KindOf("cancel")|lexicon.KindOf("stop")) == 0 && !a.excused(hit, i) && !a.known(i, behind) {
 			a.bind(i, behind, from)
 			return
@@ -77,8 +77,8 @@ func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int
 	}
 }
 
-// between tells a place between two values, or between one and what another request has: "al-2
-// as well as al-4" is a list.
+// between reports whether an operator joins two values of this or another request: "al-2 as well
+// as al-4" is a list.
 func between(a *roleReading, first, behind int) bool {
 	taken := func(i int) bool {
 		return i >= 0 && i < len(a.Classes) && (a.Classes[i] == contracts.WordValue || a.Classes[i] == contracts.WordOther)
@@ -86,8 +86,8 @@ func between(a *roleReading, first, behind int) bool {
 	return taken(first-1) && taken(behind)
 }
 
-// own tells a condition that is what the capability is for: "as soon as it rises
-// above 45" holds the limit of an alert.
+// own reports whether a condition is the purpose of the capability: "as soon as it rises above 45"
+// holds the threshold of an alert.
 func (a *roleReading) own(from, to int) bool {
 	return a.valueLike(func(v RoleValue) bool { return v.Up != 0 && v.First >= from && v.First < to })
 }
@@ -101,7 +101,7 @@ func (a *roleReading) overlaps(from, to int) bool {
 	return false
 }
 
-// known tells words of the capability: the "last" of "last name".
+// known reports whether all tokens are request words: "last" in "last name".
 func (a *roleReading) known(from, to int) bool {
 	for i := from; i < to; i++ {
 		if !a.Knows.Head(a.m.Tokens[i]) {
@@ -111,13 +111,13 @@ func (a *roleReading) known(from, to int) bool {
 	return true
 }
 
-// compare holds a comparator against the parameter of its number. "Below" never
-// fills what is the lower end.
+// compare checks a comparator against the parameter of its number. "Below" never fills the lower
+// end.
 func (a *roleReading) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
 	if at := slices.IndexFunc(a.Values, func(v RoleValue) bool { return v.Last == i-1 && v.Up != 0 }); !ok && at >= 0 && (behind == to || a.m.Tokens[behind].Break) {
-		v, ok = a.Values[at], true // "sobald der Kurs die 40 übersteigt"
+		v, ok = a.Values[at], true // object before the verb: "sobald der Kurs die 40 übersteigt"
 	}
 	switch {
 	case ok && v.Up == hit.Value.Direction():
@@ -134,7 +134,7 @@ func (a *roleReading) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 	}
 }
 
-// bound holds "until", "before" and "after" against the date behind them.
+// bound checks "until", "before" and "after" against the date behind them.
 func (a *roleReading) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) {
 	behind := i + hit.Tokens
 	v, ok := a.next(behind, to)
@@ -149,7 +149,7 @@ func (a *roleReading) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) 
 	if ok {
 		a.Misused = append(a.Misused, v.Parameter)
 	}
-	// "before outreach" is no date, but how the capability itself is asked for.
+	// "before outreach" is no date, but part of an example.
 	if hit.Tokens++; !ok && behind < to && a.excused(hit, i) {
 		a.set(i, behind+1, contracts.WordCommand)
 		return
@@ -157,14 +157,14 @@ func (a *roleReading) bound(hit lexicon.Hit[lexicon.Operator], i, from, to int) 
 	a.bind(i, behind, from)
 }
 
-// ends tells a value that was read from the last day of a period: "until the 5th" may
-// say how many days it has.
+// ends reports whether a value was read from the end of a period: "until the 5th" may give a
+// number of days.
 func (a *roleReading) ends(v RoleValue) bool {
 	return slices.ContainsFunc(a.m.entities, func(e values.Entity) bool { return e.First == v.First && e.Edge == values.End })
 }
 
-// misuse takes back the values that stand behind an operator that excludes them.
-func (a *roleReading) misuse(from, to int) {
+// markMisused marks the values behind an operator that excludes them.
+func (a *roleReading) markMisused(from, to int) {
 	for _, v := range a.Values {
 		if v.First >= from && v.First < to && !slices.Contains(a.Misused, v.Parameter) {
 			a.Misused = append(a.Misused, v.Parameter)
@@ -172,7 +172,7 @@ func (a *roleReading) misuse(from, to int) {
 	}
 }
 
-// next is the value that stands behind a place, with small words between.
+// next returns the value behind a token, with only function words in between.
 func (a *roleReading) next(from, to int) (RoleValue, bool) {
 	for i := from; i < min(to, from+near); i++ {
 		for _, v := range a.Values {
@@ -180,14 +180,14 @@ func (a *roleReading) next(from, to int) (RoleValue, bool) {
 				return v, true
 			}
 		}
-		if !a.m.light(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
+		if !a.m.isFunctionWord(i) && a.Classes[i] == "" && !a.Knows.Head(a.m.Tokens[i]) {
 			break
 		}
 	}
 	return RoleValue{}, false
 }
 
-// figure tells a number or a date that stands right behind a place.
+// figure reports whether a number or date follows a token.
 func (a *roleReading) figure(from, to int) bool {
 	for i := from; i < min(to, from+2); i++ {
 		if a.m.inEntity[i] {

@@ -8,12 +8,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// reach is how many tokens stand at most between who did something and the verb.
+// reach is the maximum distance in tokens between a subject and its verb.
 const reach = 6
 
-// Reports tells a run that says what somebody did, does or will do: who it was, and
-// behind it a verb in a form that commands nothing ("Ana has cancelled …"); or such
-// a form alone ("booked two days"). Covered tells tokens that belong to values.
+// Reports reports whether a run says what somebody did, does or will do: a subject with a verb in
+// a form that is no command ("Ana has cancelled …"), or such a form alone ("booked two days").
+// covered marks the tokens of values.
 func (m *Message) Reports(from, to int, covered []bool) bool {
 	for k, s := range m.Segments {
 		if m.Ordered(s.From, s.To) {
@@ -33,8 +33,8 @@ func (m *Message) Reports(from, to int, covered []bool) bool {
 	return false
 }
 
-// quoted tells a clause that hands on what the clause before it says somebody said: "Ana said,
-// we should cancel it".
+// quoted reports whether a clause is reported speech of the clause before: "Ana said, we should
+// cancel it".
 func quoted(m *Message, before, s Segment) bool {
 	if s.starts || !m.is(s.From, lexicon.Subject) || m.is(s.From, lexicon.Article) || !m.is(s.From+1, lexicon.Finite) {
 		return false
@@ -47,11 +47,11 @@ func quoted(m *Message, before, s Segment) bool {
 	return false
 }
 
-// report looks for a report in one segment.
+// report detects a report in one segment.
 type report struct {
 	m        *Message
 	from, to int
-	covered  []bool // by token from `from`
+	covered  []bool // by token, relative to from
 	possible lexicon.Weights
 }
 
@@ -64,7 +64,7 @@ func (r *report) told() bool {
 	past := func(l int) bool {
 		return r.m.lex.ToldOf(l, r.m.Tokens[r.from].Word) || r.m.Tokens[r.from].In(l, lexicon.Did)
 	}
-	commands := r.m.lex.TellsOf(r.m.language, r.m.Tokens[r.from].Word) && !past(r.m.language) // "crea" commands in Spanish
+	commands := r.m.lex.TellsOf(r.m.language, r.m.Tokens[r.from].Word) && !past(r.m.language) // "crea" is an imperative in Spanish
 	if !r.m.named(r.from) && !commands && r.in(past) {
 		return true
 	}
@@ -73,17 +73,17 @@ func (r *report) told() bool {
 	}
 	switch {
 	case r.is(r.from, lexicon.Others):
-		// "they set an alert": whatever form it has, others do it
+		// In "they set an alert" the subject does it, whatever the verb form.
 		return r.verb(r.from+1, true) || r.from+1 < r.to && r.m.kin(r.from+1) != 0 && !r.m.named(r.from+1) && !r.is(r.from+1, lexicon.Want)
 	case r.is(r.from, lexicon.Subject) && !r.is(r.from, lexicon.Article):
 		return r.verb(r.from+1, false)
 	case r.is(r.from, lexicon.Article), r.is(r.from, lexicon.Pronoun):
-		return r.further()
+		return r.hasLongSubject()
 	}
 	return false
 }
 
-// skip leaves out what stands before who did it: "then", "apparently", a day.
+// skip removes the words before the subject: "then", "apparently", a date.
 func (r *report) skip() {
 	cut := func(n int) {
 		r.from += n
@@ -92,11 +92,11 @@ func (r *report) skip() {
 	for r.from < r.to {
 		i := r.from
 		switch {
-		case r.m.frame[i], r.m.couples(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
+		case r.m.frame[i], r.m.isCoordinating(i), r.m.then(i), r.m.has(i, lexicon.Opening), adverbial(r.m.Tokens[i].Fold):
 			cut(1)
 		case r.day(i) > 0:
 			cut(r.day(i))
-		case already(r.m, i):
+		case isBeforePastVerb(r.m, i):
 			cut(1)
 		default:
 			return
@@ -104,8 +104,9 @@ func (r *report) skip() {
 	}
 }
 
-// already tells a small word right before a verb of the past: "ya encargué".
-func already(m *Message, i int) bool {
+// isBeforePastVerb reports whether a token is a function word right before a verb in the past: "ya
+// encargué".
+func isBeforePastVerb(m *Message, i int) bool {
 	t := m.Tokens[i]
 	if !m.is(i, lexicon.Function) || i+1 >= len(m.Tokens) || m.Tokens[i+1].Break || m.is(i, lexicon.Article, lexicon.Pronoun, lexicon.Subject, lexicon.Finite, lexicon.Listing) {
 		return false
@@ -118,7 +119,7 @@ func already(m *Message, i int) bool {
 	return m.lex.ToldOf(m.language, m.Tokens[i+1].Word)
 }
 
-// day is how many tokens of a date stand at a place.
+// day returns the length in tokens of a date at a token, or 0.
 func (r *report) day(i int) int {
 	for _, e := range r.m.entities {
 		if e.First == i && e.Kind == values.Date {
@@ -128,7 +129,7 @@ func (r *report) day(i int) int {
 	return 0
 }
 
-// names gives the end of the names at the head.
+// names returns the end of the names that the segment begins with.
 func (r *report) names() int {
 	end := r.from
 	for i := r.from; i < r.to; i++ {
@@ -137,9 +138,9 @@ func (r *report) names() int {
 		switch {
 		case i > r.from && t.Break, t.Is(tokenize.FormQuoted):
 			return end
-		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.light(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
+		case r.m.code[i], taken, t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed) && !r.m.isFunctionWord(i) && (i > r.from || r.m.kin(i) == 0 && !r.m.bids(i)):
 			end = i + 1
-		case end > r.from && r.m.couples(i): // "Ana and Bruno"
+		case end > r.from && r.m.isCoordinating(i): // coordinated names: "Ana and Bruno"
 		default:
 			return end
 		}
@@ -147,8 +148,8 @@ func (r *report) names() int {
 	return end
 }
 
-// verb reports whether a verb that reports stands at a place, behind small words. What
-// others do in the present is told of them; of oneself it may be a request.
+// verb reports whether a reporting verb follows a token, behind function words. The present tense
+// counts only for a third person; in the first person it may be a request.
 func (r *report) verb(at int, present bool) bool {
 	for i := at; i < min(r.to, at+reach); i++ {
 		t := r.m.Tokens[i]
@@ -157,19 +158,19 @@ func (r *report) verb(at int, present bool) bool {
 			return false
 		case r.in(func(l int) bool { return r.past(l, i) }):
 			return true
-		case r.helped(i):
+		case r.isAuxiliary(i):
 			return true
-		case present && !r.m.light(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
+		case present && !r.m.isFunctionWord(i) && r.in(func(l int) bool { return r.m.lex.TellsOf(l, t.Word) }):
 			return r.m.language != 0 || r.object(i+1)
-		case !r.m.light(i) && !adverbial(t.Fold):
+		case !r.m.isFunctionWord(i) && !adverbial(t.Fold):
 			return false
 		}
 	}
 	return false
 }
 
-// past tells a form of the past; of a verb that no file has, in the language of the
-// message alone.
+// past reports whether a token is a verb in the past tense. Unknown verbs count only in the
+// language of the message.
 func (r *report) past(language, i int) bool {
 	t := r.m.Tokens[i]
 	if t.In(language, lexicon.Did) || t.In(language, lexicon.Reports) || r.m.lex.ToldOf(language, t.Word) {
@@ -179,8 +180,9 @@ func (r *report) past(language, i int) bool {
 	return strange && !t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormQuoted) && r.m.lex.EndsInPast(language, t.Word)
 }
 
-// helped tells an auxiliary with a verb behind it: "has … cancelled", "hat … storniert".
-func (r *report) helped(i int) bool {
+// isAuxiliary reports whether a token is an auxiliary with a main verb: "has … cancelled", "hat …
+// storniert".
+func (r *report) isAuxiliary(i int) bool {
 	for l := range r.m.lex.Languages {
 		if !r.possible.Possible(l) || !r.m.Tokens[i].In(l, lexicon.Helps) {
 			continue
@@ -194,27 +196,28 @@ func (r *report) helped(i int) bool {
 	return false
 }
 
-// object tells what a verb is said of: "deletes her alerts". Behind a noun stands a
+// object reports whether an object follows a verb: "deletes her alerts". A noun is followed by a
 // preposition: "alerts for Apple".
 func (r *report) object(i int) bool {
-	return i < r.to && (!r.m.light(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
+	return i < r.to && (!r.m.isFunctionWord(i) || r.m.has(i, lexicon.Article, lexicon.Pronoun))
 }
 
-// further looks for a verb of the past behind "the assistant of Ana".
-func (r *report) further() bool {
+// hasLongSubject reports whether a verb in the past follows a longer subject: "the assistant of
+// Ana".
+func (r *report) hasLongSubject() bool {
 	for i := r.from + 1; i < min(r.to, r.from+2+reach); i++ {
 		t := r.m.Tokens[i]
 		switch {
 		case t.Break || r.is(i, lexicon.Want):
 			return false
-		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.helped(i):
+		case r.m.word(i) && i > r.from+1 && r.in(func(l int) bool { return t.In(l, lexicon.Did) || r.m.lex.ToldOf(l, t.Word) }), r.isAuxiliary(i):
 			return true
 		}
 	}
 	return false
 }
 
-// is tells a class in a language that is not ruled out.
+// is reports whether a token has a class in a language that is not ruled out.
 func (r *report) is(i int, c lexicon.Class) bool {
 	return r.m.word(i) && r.in(func(l int) bool { return r.m.Tokens[i].In(l, c) })
 }
@@ -228,13 +231,13 @@ func (r *report) in(is func(language int) bool) bool {
 	return false
 }
 
-// then tells a word that only puts what is told in order.
+// then reports whether a word only puts statements in order.
 func (m *Message) then(i int) bool {
 	connective, ok := m.connective(i)
 	return ok && (connective == lexicon.ConnectiveThen || connective == lexicon.ConnectiveContrast)
 }
 
-// adverbial tells words such as "quickly", "rapidamente".
+// adverbial reports whether a word is an adverb such as "quickly" or "rapidamente".
 func adverbial(fold string) bool {
 	for _, ending := range []string{"ly", "mente", "ment"} {
 		if len(fold) > len(ending)+3 && strings.HasSuffix(fold, ending) {
@@ -244,21 +247,21 @@ func adverbial(fold string) bool {
 	return false
 }
 
-// reason tells a word such as "because" at a place. "Since Monday" and "since v4" are
-// none, nor is a noun that is a word of another language: "the car" of French.
+// reason reports whether a word such as "because" begins at a token. "Since Monday" and "since v4"
+// do not count, nor does a noun that is such a word in another language, as French "car".
 func (m *Message) reason(i int) bool {
 	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, i)
 	next := i + hit.Tokens
-	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || stressed(m, i) {
+	if !ok || hit.Value == lexicon.ReasonSo || !m.word(i) || next >= len(m.Tokens) || hit.Language != m.language && m.foreign(i, hit) || isModalParticle(m, i) {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
 	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
 }
 
-// stressed tells a word that says why elsewhere, and lays stress on a question here: "was gab
-// es denn zuletzt".
-func stressed(m *Message, i int) bool {
+// isModalParticle reports whether a word such as German "denn" is a modal particle in a question:
+// "was gab es denn zuletzt".
+func isModalParticle(m *Message, i int) bool {
 	if !m.is(i, lexicon.Stress) || m.Tokens[i].Break {
 		return false
 	}
@@ -273,8 +276,8 @@ func stressed(m *Message, i int) bool {
 	return false
 }
 
-// foreign tells a word of another language that is a noun here, as behind an article, or where
-// nothing else is said in that language.
+// foreign reports whether a word of another language is a noun here: it follows an article, or
+// nothing else is in that language.
 func (m *Message) foreign(i int, hit lexicon.Hit[lexicon.Reason]) bool {
 	if m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject) {
 		return true

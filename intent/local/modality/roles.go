@@ -9,24 +9,24 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// Vocabulary is what a capability is asked for with.
+// Vocabulary answers which words a capability is asked for with.
 type Vocabulary interface {
-	// Head tells a word of the name, the keywords, the examples, the known values and
-	// the names of parameters.
+	// Head reports whether a token is a word of the name, the keywords, the examples, the known
+	// values or the parameter names.
 	Head(t tokenize.Token) bool
-	// Describes tells a word of its description, or of one of a parameter.
+	// Describes reports whether a token occurs in the description of the capability or of a
+	// parameter.
 	Describes(t tokenize.Token) bool
-	// Verbs are the stems that its sentences begin with.
+	// Verbs returns the stems that its examples begin with.
 	Verbs() []string
-	// Like tells a word that means much the same as one of the heads: another word for
-	// it, which is not read but binds nothing.
+	// Like reports whether a token is a near-synonym of a head word. It is not read, but not
+	// binding either.
 	Like(t tokenize.Token) bool
-	// Labels tells a word that means much the same as the name of a parameter, whose
-	// value stands behind it.
+	// Labels reports whether a token is a near-synonym of a parameter name, followed by its value.
 	Labels(t tokenize.Token, parameter string) bool
-	// Measures tells that the numbers of a parameter are of a unit.
+	// Measures reports whether a parameter is measured in a unit.
 	Measures(parameter, unit string) bool
-	// Says reports whether one of its examples has these folded words in a row.
+	// Says reports whether an example contains a sequence of folded words.
 	Says(folds []string) bool
 }
 
@@ -34,68 +34,67 @@ type Vocabulary interface {
 type RoleValue struct {
 	First, Last int
 	Parameter   string
-	// Up is 1 for a parameter that a number is the lower end of ("above"), -1 for one
-	// that it is the upper end of ("below"), else 0.
+	// Up is 1 if the number is a lower bound ("above"), -1 if it is an upper bound ("below"), else
+	// 0.
 	Up int
-	// Start and End tell that the parameter is that end of a period.
+	// Start and End are set if the parameter is that end of a period.
 	Start, End bool
-	// Loose tells that the words were taken as they stand, as a name is: no word such
-	// as "except" is one of them.
+	// Loose is set if the words were taken verbatim, as for a name. It contains no word such as
+	// "except".
 	Loose bool
-	// Stated tells a value that is what a statement says.
+	// Stated is set if a statement gives the value.
 	Stated bool
-	// List tells several values with what stands between them.
+	// List is set for several values with the words between them.
 	List bool
 }
 
-// RoleRequest is one reading of a part of a message, whose token roles are asked for.
+// RoleRequest is one reading of a range of a message, whose token roles are to be classified.
 type RoleRequest struct {
-	// From and To are its tokens, [From, To).
+	// From and To bound its tokens, [From, To).
 	From, To int
 	Values   []RoleValue
 	Knows    Vocabulary
-	// Reads tells a capability without an effect: every verb of showing and finding
-	// asks for it.
+	// Reads is set for a capability without side effects, for which every verb of showing and
+	// finding is a request verb.
 	Reads bool
-	// Gives tells a capability that gives what somebody wants: "needs" asks for it.
+	// Gives is set for a capability for which "needs" is a request verb.
 	Gives bool
-	// Kinds tells a capability of several kinds, of which none was read: what is told of
-	// somebody may tell which ("Ana is ill").
+	// Kinds is set for a capability with an open enum parameter that a statement may select ("Ana
+	// is ill").
 	Kinds bool
-	// Takes tells by token what a parameter without a value could take.
+	// Takes marks the tokens that an open parameter could take.
 	Takes []bool
-	// Open are the nouns of switches without a value: what is said of them is no filler.
+	// Open lists the nouns of boolean parameters without a value. They are never filler.
 	Open []string
-	// Others are the tokens of the other requests of the message.
+	// Others are the token ranges of the other requests of the message.
 	Others [][2]int
 }
 
-// Roles gives the role of each token in a request.
+// Roles holds the role of each token in a request.
 type Roles struct {
 	Classes    []contracts.WordClass
-	Parameters []string // of the tokens that are values
-	// Misused are parameters whose value stands behind a word such as "except": it is
-	// not what is meant.
+	Parameters []string // by token, for tokens of values
+	// Misused lists the parameters whose value follows a word such as "except".
 	Misused []string
-	// Operated tells that an operator binds: what is done would be another thing.
+	// Operated is set if an operator is binding: it would change the action.
 	Operated bool
-	// Excepted tells one of those that leave something out, such as "except".
+	// Excepted is set if an operator excludes something, such as "except".
 	Excepted bool
-	// Retracted tells words such as "just kidding".
+	// Retracted is set for words such as "just kidding".
 	Retracted bool
-	// Unknown tells words of a command itself that the capability does not know, though
-	// they change nothing.
+	// Unknown is set if a command has words that the capability does not know, though they change
+	// nothing.
 	Unknown bool
 }
 
-// roleReading is an account in the making.
+// roleReading is a classification in progress.
 type roleReading struct {
 	m *Message
 	RoleRequest
 	Roles
 
 	kinds   lexicon.Kinds
-	command int  // the first token that commands
+	command int  // first token of the command
 	ordered bool // a verb of the capability was found
 }
 
@@ -119,8 +118,8 @@ func (m *Message) RolesOf(r RoleRequest) Roles {
 	for _, s := range m.Segments {
 		a.segment(s)
 	}
-	a.Retracted = a.Retracted || denies(m, a.command)
-	for i := range a.Classes { // what is left stands between requests
+	a.Retracted = a.Retracted || isOnlyNegation(m, a.command)
+	for i := range a.Classes { // the rest is between requests
 		if a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCommand
 			if !a.inside(i) {
@@ -131,9 +130,9 @@ func (m *Message) RolesOf(r RoleRequest) Roles {
 	return a.Roles
 }
 
-// ToldClause gives what is told behind the command of a request, from its first word to its last and
-// without a word such as "because"; nothing of it binds. False where nothing is, or it only
-// says who asked.
+// ToldClause returns the statement behind the command of a request, without a word such as
+// "because". It returns false if there is none or several, if a token of it is binding, or if it
+// only says who asked.
 func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first, last int, ok bool) {
 	command := false
 	for _, s := range m.Segments {
@@ -142,7 +141,7 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 		}
 		if !s.Kind.Silent() {
 			if ok {
-				return 0, 0, false // which of the two it is said of is not told
+				return 0, 0, false // ambiguous with two statements
 			}
 			command = true
 			continue
@@ -150,7 +149,7 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 		unread := func(c contracts.WordClass) bool {
 			return c == contracts.WordAside || c == contracts.WordBeside || c == contracts.WordCourtesy
 		}
-		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || hands(m, s) {
+		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || isReportedSpeech(m, s) {
 			return 0, 0, false
 		}
 		if start := behindReason(m, s); !ok {
@@ -161,8 +160,8 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 	return first, last, ok
 }
 
-// denies tells words that say no and nothing else behind a command: "cancel it, no, …".
-func denies(m *Message, command int) bool {
+// isOnlyNegation reports whether a segment behind a command is only a negation: "cancel it, no, …".
+func isOnlyNegation(m *Message, command int) bool {
 	return slices.ContainsFunc(m.Segments, func(s Segment) bool {
 		for i := s.From; i < s.To; i++ {
 			if !m.has(i, lexicon.Denial) && !m.is(i, lexicon.Faint) {
@@ -173,7 +172,7 @@ func denies(m *Message, command int) bool {
 	})
 }
 
-// behindReason is where what is told begins, behind a word such as "because".
+// behindReason returns the first token of a statement behind a word such as "because".
 func behindReason(m *Message, s Segment) int {
 	hit, ok := lexicon.Find(&m.lex.Reasons, m.Tokens, s.From)
 	if ok && s.Kind == Reason {
@@ -182,8 +181,8 @@ func behindReason(m *Message, s Segment) int {
 	return s.From
 }
 
-// hands tells a segment that hands on what somebody said.
-func hands(m *Message, s Segment) bool {
+// isReportedSpeech reports whether a segment passes on what somebody else said.
+func isReportedSpeech(m *Message, s Segment) bool {
 	for i := s.From; i < s.To; i++ {
 		if m.is(i, lexicon.Reports, lexicon.Others) {
 			return true
@@ -202,7 +201,7 @@ func (a *roleReading) set(from, to int, c contracts.WordClass) {
 	}
 }
 
-// values marks the tokens of values, with the units behind their numbers.
+// values marks the tokens of values, and units behind their numbers.
 func (a *roleReading) values() {
 	for _, v := range a.Values {
 		if (v.Loose || v.List) && a.excludes(v) || a.excepted(v) {
@@ -215,7 +214,7 @@ func (a *roleReading) values() {
 				continue
 			}
 			for last < e.Last && !a.valued(last+1, last+1) {
-				last++ // "at" of a day and a time that fill a parameter each
+				last++ // include "at" between a date and a time of separate parameters
 			}
 		}
 		for i := max(v.First, 0); i <= last && i < len(a.Classes); i++ {
@@ -225,9 +224,9 @@ func (a *roleReading) values() {
 	}
 }
 
-// measured marks the unit right behind a number that its parameter is counted in: "kilos".
+// measured marks the unit of its parameter right behind a number: "kilos".
 func measured(a *roleReading, v RoleValue, i int) {
-	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.light(i) {
+	if i >= len(a.Classes) || a.Classes[i] != "" || a.m.Tokens[i].Break || a.m.isFunctionWord(i) {
 		return
 	}
 	if slices.ContainsFunc(a.m.entities, func(e values.Entity) bool {
@@ -237,8 +236,8 @@ func measured(a *roleReading, v RoleValue, i int) {
 	}
 }
 
-// excludes reports whether a value holds a word such as "except": "everybody except
-// Ana" is nobody's name, and "everybody on Helena's team but Ana" are not these two.
+// excludes reports whether a value contains a word such as "except": "everybody except Ana" is no
+// name, and "everybody on Helena's team but Ana" are not these two.
 func (a *roleReading) excludes(v RoleValue) bool {
 	for i := range min(v.Last+1, len(a.Classes)) {
 		hit, ok := a.operator(i, len(a.Classes))
@@ -249,8 +248,8 @@ func (a *roleReading) excludes(v RoleValue) bool {
 	return false
 }
 
-// excepted tells a value right behind a word such as "but", with nothing but an article
-// between, that begins no clause of its own: it is what is left out.
+// excepted reports whether a value follows a word such as "but", with at most an article in
+// between, in the same clause. Such a value is excluded.
 func (a *roleReading) excepted(v RoleValue) bool {
 	i := v.First - 1
 	for i > a.From && a.m.is(i, lexicon.Article) {
@@ -266,9 +265,9 @@ func (a *roleReading) valued(first, last int) bool {
 	return slices.ContainsFunc(a.Values, func(v RoleValue) bool { return v.First <= last && first <= v.Last })
 }
 
-// segment gives the tokens of a segment their classes.
+// segment classifies the tokens of a segment.
 func (a *roleReading) segment(s Segment) {
-	replaced(a, s)
+	markReplaced(a, s)
 	for i := s.From; i < s.To; i++ {
 		if a.m.frame[i] && a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCourtesy
@@ -278,20 +277,20 @@ func (a *roleReading) segment(s Segment) {
 		a.set(max(s.From, o[0]), min(s.To, o[1]), contracts.WordOther)
 	}
 	if a.states(s) {
-		s.Kind = Statement // whatever it looks like, its value was read as what it says
+		s.Kind = Statement // whatever its form, its value was read
 	}
 	switch {
 	case s.Kind == Courtesy:
 		a.set(s.From, s.To, contracts.WordCourtesy)
-	case s.Kind.Silent() && (!a.Reads || a.command < len(a.Classes)): // "que carros estão livres" tells nothing
+	case s.Kind.Silent() && (!a.Reads || a.command < len(a.Classes)): // in "que carros estão livres" nothing is stated
 		a.statement(s)
 	case s.To > a.From && s.From < a.To:
 		a.open(max(s.From, a.From), min(s.To, a.To))
 	}
 }
 
-// statement is an aside, or stands beside the command that it follows. What it says
-// of values or conditions may still bind.
+// statement classifies the tokens of a statement. Its operators and conditions may still be
+// binding.
 func (a *roleReading) statement(s Segment) {
 	for i := s.From; i < s.To; i++ {
 		if hit, ok := a.operator(i, s.To); ok && hit.Value == lexicon.NotMeant {
@@ -304,10 +303,10 @@ func (a *roleReading) statement(s Segment) {
 	}
 	for i := s.From; i < s.To && s.Kind == Past; i++ {
 		if i < len(a.Takes) && a.Takes[i] && a.m.Tokens[i].Is(tokenize.FormQuoted) {
-			a.set(i, i+1, contracts.WordBinding) // "it says …" may tell what it shall say
+			a.set(i, i+1, contracts.WordBinding) // "it says …" may give the content of the object
 		}
 	}
-	if a.Kinds && !a.Reads && s.Kind == Statement && told(a, s) {
+	if a.Kinds && !a.Reads && s.Kind == Statement && isAboutValue(a, s) {
 		a.set(s.From, s.To, contracts.WordBinding)
 	}
 	class := contracts.WordBeside
@@ -317,24 +316,24 @@ func (a *roleReading) statement(s Segment) {
 	a.set(s.From, s.To, class)
 }
 
-// states tells a segment whose value was read as what it says.
+// states reports whether the value of a segment was read from its statement.
 func (a *roleReading) states(s Segment) bool {
 	return a.valueLike(func(v RoleValue) bool { return v.Stated && v.First >= s.From && v.Last < s.To })
 }
 
-// told tells a statement about a value of the request, in words that the capability
-// does not have; one that it says itself is none.
-func told(a *roleReading, s Segment) bool {
+// isAboutValue reports whether a statement is about a value of the request, in words that the
+// capability does not know.
+func isAboutValue(a *roleReading, s Segment) bool {
 	about, strange := false, false
 	for i := s.From; i < s.To; i++ {
 		about = about || a.Classes[i] == contracts.WordValue && !a.valueLike(func(v RoleValue) bool { return v.Stated && v.First <= i && i <= v.Last })
-		strange = strange || a.Classes[i] == "" && !a.m.light(i) && !a.knows(i)
+		strange = strange || a.Classes[i] == "" && !a.m.isFunctionWord(i) && !a.knows(i)
 	}
 	return about && strange
 }
 
-// binds looks for what a statement changes: an operator, or a value of a kind that
-// the request has another one of.
+// binds marks what a statement changes: an operator, or another value of a kind that the request
+// has.
 func (a *roleReading) binds(s Segment) {
 	for i := s.From; i < s.To; i++ {
 		hit, ok := a.operator(i, s.To)
@@ -343,7 +342,7 @@ func (a *roleReading) binds(s Segment) {
 		}
 		class := contracts.WordBinding
 		if v, ok := a.next(i+hit.Tokens, s.To); ok && hit.Value == lexicon.Until && (v.End || a.ends(v)) {
-			class = contracts.WordCommand // "she is ill until Friday", and it is used
+			class = contracts.WordCommand // a used end date: "she is ill until Friday"
 		}
 		a.set(i, i+hit.Tokens, class)
 	}
@@ -359,12 +358,12 @@ func (a *roleReading) binds(s Segment) {
 	}
 }
 
-// decides tells operators that change the action from wherever they are said.
+// decides reports whether an operator changes the action from anywhere in the message.
 func decides(o lexicon.Operator) bool {
 	return slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.Only, lexicon.Until, lexicon.Provided}, o)
 }
 
-// takes reports whether the request has a value of an entity's kind.
+// takes reports whether the request has a value of the kind of an entity.
 func (a *roleReading) takes(e values.Entity) bool {
 	for _, o := range a.m.entities {
 		if o.Kind == e.Kind && a.valueLike(func(v RoleValue) bool { return v.First <= o.Last && o.First <= v.Last }) {
@@ -378,13 +377,14 @@ func (a *roleReading) valueLike(is func(RoleValue) bool) bool {
 	return slices.ContainsFunc(a.Values, is)
 }
 
-// operator finds the longest operator at a token that is no value, no courtesy and
-// no quotation. "First, …" and "then" only put requests in order.
+// operator returns the longest operator at a token that is no value, courtesy or quotation.
+// "First, …" and "then" only put requests in order.
 func (a *roleReading) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) {
 	if a.Classes[i] != "" || a.m.Tokens[i].Is(tokenize.FormQuoted) {
 		return lexicon.Hit[lexicon.Operator]{}, false
 	}
-	// "Se" is "if" in Portuguese and a pronoun in Spanish: a language that is ruled out has none.
+	// "Se" is "if" in Portuguese and a pronoun in Spanish, so languages that are ruled out are
+	// skipped.
 	hit, ok := lexicon.FindIn(&a.m.lex.Operators, a.m.Tokens[:to], i, a.m.languages.At(i).Possible)
 	if ok && hit.Value == lexicon.Or && (a.article(i, to) || hit.Language != a.m.language && a.m.is(i, lexicon.Article)) {
 		return hit, false
@@ -395,13 +395,13 @@ func (a *roleReading) operator(i, to int) (lexicon.Hit[lexicon.Operator], bool) 
 	return hit, ok
 }
 
-// article tells a word for "or" that is an article of another language: right behind a
-// verb and before no other deed, where there is nothing to choose between.
+// article reports whether a word for "or" is an article of another language: right behind a verb,
+// and with no other action behind it.
 func (a *roleReading) article(i, to int) bool {
 	return a.m.has(i, lexicon.Article) && i > 0 && i+1 < to && a.m.kin(i-1) != 0 && a.m.kin(i+1)&lexicon.ActionKinds() == 0
 }
 
-// excused tells an operator that the capability itself is asked for with.
+// excused reports whether an operator is part of how the capability is asked for.
 func (a *roleReading) excused(hit lexicon.Hit[lexicon.Operator], i int) bool {
 	if slices.Contains([]lexicon.Operator{lexicon.Except, lexicon.Unless, lexicon.Instead, lexicon.NotMeant}, hit.Value) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// SegmentKind is what a segment of a message is for.
+// SegmentKind is the function of a segment.
 type SegmentKind uint8
 
 // The kinds. Open is a command or a part of one.
@@ -17,19 +17,18 @@ const (
 	Open      SegmentKind = iota
 	Courtesy              // "thanks a lot"
 	Reason                // behind "because"
-	Past                  // tells what was: "she told me yesterday"
-	Statement             // any other clause that commands nothing: "my back hurts"
+	Past                  // past narrative: "she told me yesterday"
+	Statement             // any other clause without a command: "my back hurts"
 )
 
-// Silent tells kinds that ask for nothing.
+// Silent reports whether a kind asks for nothing.
 func (k SegmentKind) Silent() bool { return k != Open }
 
-// Segment is a run of tokens, [From, To), between two signs or words that may
-// part clauses.
+// Segment is a range of tokens, [From, To), between two possible clause boundaries.
 type Segment struct {
 	From, To int
 	Kind     SegmentKind
-	// starts tells that the segment begins a sentence.
+	// starts is set if the segment begins a sentence.
 	starts bool
 }
 
@@ -42,19 +41,18 @@ type Message struct {
 	lex       *lexicon.Lexica
 	languages lexicon.LanguageMix
 	entities  []values.Entity
-	inEntity  []bool       // by token
-	code      []bool       // tokens of identifiers: "J-5"
-	frame     []bool       // tokens of courtesy
-	numbers   map[int]bool // tokens that number the items of a list
-	ordered   []bool       // tokens that are told, and asked for by what stands behind them
-	language  int          // the one with the most small words
+	inEntity  []bool       // by token: part of a typed value
+	code      []bool       // by token: part of an identifier such as "J-5"
+	frame     []bool       // by token: part of a courtesy phrase
+	numbers   map[int]bool // tokens that number list items
+	ordered   []bool       // by token: part of a statement that a later request refers to
+	language  int          // index of the language with the most function words
 	bids      func(int) bool
 	plain     func(from, to int) bool
 }
 
-// Segmented splits a message into clauses. bids reports whether a token begins a request of
-// the catalog; mooded reports whether the first words of a run say that it is no plain
-// request.
+// Segmented splits a message into clauses. bids reports whether a token begins a request of the
+// catalog; mooded reports whether the first words of a run indicate that it is no plain request.
 func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entities []values.Entity, bids func(int) bool, mooded func(from, to int) bool) *Message {
 	m := &Message{
 		Src: src, Tokens: tokens, lex: lex, languages: lexicon.DetectLanguages(lex, tokens, nil), entities: entities, bids: bids, plain: func(from, to int) bool { return !mooded(from, to) },
@@ -81,8 +79,8 @@ func Segmented(lex *lexicon.Lexica, src string, tokens []tokenize.Token, entitie
 	return m
 }
 
-// guess gives the language with the most small words; of equals the one that the letters of
-// the message speak for ("peso do mês"), or else the first.
+// guess returns the language with the most function words; on a tie the one that language
+// detection prefers ("peso do mês"), or else the first.
 func (m *Message) guess() int {
 	best, most, sounds := 0, 0, m.languages.At(0).Best()
 	for l := range m.lex.Languages {
@@ -100,7 +98,7 @@ func (m *Message) guess() int {
 	return best
 }
 
-// headFirst tells languages in which the noun stands before what describes it.
+// headFirst reports whether nouns precede their modifiers in the language of the message.
 func (m *Message) headFirst() bool {
 	return slices.Contains([]string{"pt", "es", "fr", "it"}, m.lex.Languages[m.language].Code)
 }
@@ -109,17 +107,17 @@ func (m *Message) has(i int, classes ...lexicon.Class) bool {
 	return m.word(i) && slices.ContainsFunc(classes, m.Tokens[i].Has)
 }
 
-// is tells the classes of a word in the language of the message: "will" is a want
-// in German alone.
+// is reports whether a token has one of the classes in the language of the message: "will" is a
+// verb of wanting only in German.
 func (m *Message) is(i int, classes ...lexicon.Class) bool {
 	return m.word(i) && slices.ContainsFunc(classes, func(c lexicon.Class) bool { return m.Tokens[i].In(m.language, c) })
 }
 
-// Says tells the class of a word in the language of the message.
+// Says reports whether a token has a class in the language of the message.
 func (m *Message) Says(i int, c lexicon.Class) bool { return m.is(i, c) }
 
-// May tells the class of a word in a language that the message is likely to be in: "le" of
-// "¿y cuántas le quedan?" has the most small words in French as well.
+// May reports whether a token has a class in any likely language. In "¿y cuántas le quedan?" the
+// token "le" is also French.
 func (m *Message) May(i int, c lexicon.Class) bool {
 	for l := range m.lex.Languages {
 		if m.languages.At(i).Likely(l) && m.word(i) && m.Tokens[i].In(l, c) {
@@ -129,37 +127,38 @@ func (m *Message) May(i int, c lexicon.Class) bool {
 	return false
 }
 
-// word tells a token that is a word of the message, no quotation or identifier.
+// word reports whether a token is neither quoted nor part of an identifier.
 func (m *Message) word(i int) bool {
 	return i >= 0 && i < len(m.Tokens) && !m.Tokens[i].Is(tokenize.FormQuoted) && !m.code[i]
 }
 
-// connective gives what a word such as "and" or "then" says between requests.
+// connective returns the connective at a token, such as "and" or "then".
 func (m *Message) connective(i int) (lexicon.Connective, bool) {
 	hit, ok := lexicon.Find(&m.lex.Separators, m.Tokens, i)
 	return hit.Value, ok
 }
 
-// couples tells a word such as "and" or "but".
-func (m *Message) couples(i int) bool {
+// isCoordinating reports whether a token is a coordinating word such as "and" or "but".
+func (m *Message) isCoordinating(i int) bool {
 	connective, ok := m.connective(i)
 	return ok && (connective == lexicon.ConnectiveAnd || connective == lexicon.ConnectiveContrast)
 }
 
-// light tells words that carry grammar, courtesy or reference.
-func (m *Message) light(i int) bool {
+// isFunctionWord reports whether a token is a function word, courtesy or reference.
+func (m *Message) isFunctionWord(i int) bool {
 	return m.has(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite)
 }
 
-// small is light, but for a name that is a small word of other languages alone: "Mia".
+// small is like light, but false for a name that is a function word only in other languages:
+// "Mia".
 func (m *Message) small(i int) bool {
-	return m.light(i) && (!m.Tokens[i].Named() || m.is(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite))
+	return m.isFunctionWord(i) && (!m.Tokens[i].Named() || m.is(i, lexicon.Function, lexicon.Filler, lexicon.Pronoun, lexicon.Article, lexicon.Courteous, lexicon.Opening, lexicon.Subject, lexicon.Finite))
 }
 
-// kin gives the kinds of a word as a verb.
+// kin returns the verb kinds of a token.
 func (m *Message) kin(i int) lexicon.Kinds { return m.lex.Kin(m.Tokens[i].Fold) }
 
-// cut finds the segments and what they are for.
+// cut splits the message into segments and classifies them.
 func (m *Message) cut() {
 	from, starts := 0, true
 	for i := 1; i <= len(m.Tokens); i++ {
@@ -175,34 +174,34 @@ func (m *Message) cut() {
 		s := &m.Segments[k]
 		s.Kind = m.kindOf(s)
 		if k > 0 && s.Kind == Open && !s.starts && m.depends(s) && m.Segments[k-1].Kind != Courtesy {
-			m.Segments[k-1].Kind = Open // "it is forbidden, …": it governs what follows
+			m.Segments[k-1].Kind = Open // "it is forbidden, …" governs what follows
 		}
-		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && signs(m, s) {
+		if k > 1 && s.Kind == Open && s.To == len(m.Tokens) && m.Segments[k-1].Kind == Courtesy && isSignature(m, s) {
 			s.Kind = Courtesy
 		}
 	}
-	conclude(m)
+	markConclusions(m)
 	order(m)
 }
 
-// longestSignature is how many words the name has at most that ends a letter.
+// longestSignature is the maximum length of the name that ends a letter in words.
 const longestSignature = 3
 
-// signs tells a name and nothing else, behind a greeting at the end: "Cheers, Tom".
-func signs(m *Message, s *Segment) bool {
+// isSignature reports whether a segment is only a name, behind a closing formula: "Cheers, Tom".
+func isSignature(m *Message, s *Segment) bool {
 	for i := s.From; i < s.To; i++ {
-		if !m.Tokens[i].Is(tokenize.FormTitle) || m.light(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
+		if !m.Tokens[i].Is(tokenize.FormTitle) || m.isFunctionWord(i) || m.bids(i) || m.inEntity[i] || !m.word(i) {
 			return false
 		}
 	}
 	return s.To-s.From <= longestSignature
 }
 
-// depends tells a segment that hangs on the one before: its verb is an infinitive, as
-// in ", den Alarm zu löschen", or it begins with a word such as "dass".
+// depends reports whether a segment depends on the one before: its verb is an infinitive, as in ",
+// den Alarm zu löschen", or it begins with a word such as "dass".
 func (m *Message) depends(s *Segment) bool {
 	if m.is(s.From, lexicon.Bidding) && !m.is(s.From, lexicon.Subject) {
-		return true // "…, dass wir es löschen"
+		return true // such as "…, dass wir es löschen"
 	}
 	last := s.To - 1
 	if !m.lex.Languages[m.language].Capitalises || last <= s.From {
@@ -222,7 +221,7 @@ func (m *Message) sentence(i int) bool {
 	return m.numbers[i] || m.Tokens[i].Is(tokenize.FormFirst) && !m.Tokens[i].Glued || strings.ContainsAny(m.gap(i), "\n;")
 }
 
-// parts reports whether a segment begins inside a sentence.
+// parts reports whether a segment begins at a token inside a sentence.
 func (m *Message) parts(i int) bool {
 	t := m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) && m.Tokens[i-1].Is(tokenize.FormQuoted) || m.joined(i) || naming(m, i) {
@@ -234,19 +233,19 @@ func (m *Message) parts(i int) bool {
 	if m.reason(i) {
 		return true
 	}
-	if !m.couples(i) {
+	if !m.isCoordinating(i) {
 		return false
 	}
 	next := i + 1
 	return next < len(m.Tokens) && (m.bids(next) && !m.named(next) || m.is(next, lexicon.Light, lexicon.Want) || m.is(next, lexicon.Subject) && !m.is(next, lexicon.Article))
 }
 
-// joined reports whether a typed value goes over a place.
+// joined reports whether a token is inside a typed value.
 func (m *Message) joined(i int) bool {
 	return slices.ContainsFunc(m.entities, func(e values.Entity) bool { return e.First < i && i <= e.Last })
 }
 
-// kindOf tells what a segment is for, and marks its courtesy.
+// kindOf classifies a segment and marks its courtesy phrases.
 func (m *Message) kindOf(s *Segment) SegmentKind {
 	from := m.courtesy(s)
 	switch {
@@ -254,18 +253,18 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 		return Courtesy
 	case m.reason(from):
 		return Reason
-	case m.supposes(from):
+	case m.isConditional(from):
 		return Open
-	case dictated(m, s):
+	case isDictated(m, s):
 		return Open
-	case relates(m, from, s), ceased(m, from, s):
+	case isRelative(m, from, s), isNoLonger(m, from, s):
 		return Statement
-	case narrates(m, from, s):
+	case isNarrative(m, from, s):
 		if m.past(from, s.To) {
 			return Past
 		}
 		return Statement
-	case explains(m, from, s):
+	case isExplanation(m, from, s):
 		if m.past(from, s.To) {
 			return Past
 		}
@@ -273,18 +272,17 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 	case m.commands(from, s.To):
 		return Open
 	}
-	return m.tells(from, s)
+	return m.classifyFinite(from, s)
 }
 
-// supposes tells a word such as "if": what depends on it is asked about, whoever it
-// is said of.
-func (m *Message) supposes(i int) bool {
+// isConditional reports whether a token is a word such as "if", whose clause may change the request.
+func (m *Message) isConditional(i int) bool {
 	hit, ok := lexicon.Find(&m.lex.Operators, m.Tokens, i)
 	return m.has(i, lexicon.Condition) || ok && (hit.Value == lexicon.Provided || hit.Value == lexicon.Unless)
 }
 
-// courtesy marks the frames at both ends of a segment and gives where the rest
-// begins. Frames that begin a question about an action are none.
+// courtesy marks the courtesy phrases at both ends of a segment and returns where the rest begins.
+// A phrase that begins a question about an action is no courtesy.
 func (m *Message) courtesy(s *Segment) int {
 	from := joinedAt(m, s)
 	m.politely(from, s.To)
@@ -295,7 +293,7 @@ func (m *Message) courtesy(s *Segment) int {
 		for from < s.To {
 			hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:s.To], from)
 			if ok && hit.Value == lexicon.FrameWhole && from+hit.Tokens >= s.To {
-				return m.mark(from, s.To) // "so go ahead"
+				return m.mark(from, s.To) // such as "so go ahead"
 			}
 			if !ok || hit.Value != lexicon.FrameBefore || touches(m, from, from+hit.Tokens) {
 				break
@@ -322,17 +320,18 @@ func (m *Message) courtesy(s *Segment) int {
 	return m.mark(from, s.To)
 }
 
-// joinedAt is where a segment begins behind words such as "and" and the number of an item.
+// joinedAt returns the first token of a segment behind words such as "and" and the number of a
+// list item.
 func joinedAt(m *Message, s *Segment) int {
 	from := s.From
-	for from < s.To && (m.couples(from) || m.numbers[from]) {
+	for from < s.To && (m.isCoordinating(from) || m.numbers[from]) {
 		from++
 	}
 	return from
 }
 
-// politely marks phrases with a word of courtesy wherever they stand ("cancel, per favore, the
-// leave"), and those that only say that it is so from here on.
+// politely marks courtesy phrases in any position ("cancel, per favore, the leave"), and phrases
+// that only say when something takes effect.
 func (m *Message) politely(from, to int) {
 	for i := from; i < to; i++ {
 		hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:to], i)
@@ -342,7 +341,7 @@ func (m *Message) politely(from, to int) {
 	}
 }
 
-// behind gives where a frame begins that ends at a place, or the place.
+// behind returns the start of a courtesy phrase that ends at a token, or the token.
 func (m *Message) behind(from, to int) int {
 	for i := from; i < to; i++ {
 		hit, ok := lexicon.Find(&m.lex.Frames, m.Tokens[:to], i)
@@ -353,7 +352,7 @@ func (m *Message) behind(from, to int) int {
 	return to
 }
 
-// touches reports whether a run holds a typed value or a name: no frame does.
+// touches reports whether a run contains a typed value or a name, which no courtesy phrase does.
 func touches(m *Message, from, to int) bool {
 	for i := from; i < to; i++ {
 		if m.inEntity[i] && m.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed) || m.Tokens[i].Is(tokenize.FormQuoted|tokenize.FormMixed) {
@@ -370,15 +369,14 @@ func (m *Message) mark(from, to int) int {
 	return to
 }
 
-// commands reports whether a run asks for something: it holds a verb of a request
-// that is not told of as done.
+// commands reports whether a run contains a request verb that is not reported as done.
 func (m *Message) commands(from, to int) bool {
 	for i := from; i < to; i++ {
 		if m.frame[i] || !m.word(i) || !m.bids(i) || m.named(i) || m.kin(i) == 0 && (m.is(i, lexicon.Article) || m.has(i, lexicon.Asks) && !m.is(i, lexicon.Asks)) {
 			continue
 		}
 		if m.kin(i) == 0 && i > from && m.is(i-1, lexicon.Subject) && !m.is(i-1, lexicon.Article) && !m.Tokens[i].Break {
-			continue // "I keep missing it" is no command, whatever requests begin with
+			continue // "I keep missing it" is no command
 		}
 		if !m.perfect(from, i) {
 			return true
@@ -387,21 +385,22 @@ func (m *Message) commands(from, to int) bool {
 	return m.wants(from, to)
 }
 
-// named tells a verb that is a noun here: "the book", "her request", "of no use".
+// named reports whether a verb is used as a noun: "the book", "her request", "of no use".
 func (m *Message) named(i int) bool {
 	if i == 0 || m.Tokens[i].Break {
 		return false
 	}
 	noun := m.lex.Languages[m.language].Capitalises && m.Tokens[i].Is(tokenize.FormTitle) && !m.Tokens[i].Is(tokenize.FormFirst)
-	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // "d'avis"
+	elided := strings.ContainsAny(m.gap(i), "'’") && !m.lex.Infinitive(m.Tokens[i].Fold) // elision such as "d'avis"
 	return noun || elided || m.is(i-1, lexicon.Article) || m.is(i-1, lexicon.Denial) && m.is(i-2, lexicon.PrepOther) || m.has(i-1, lexicon.Pronoun) && !m.is(i-1, lexicon.Subject)
 }
 
-// perfect tells a verb that reports: "I cancelled", "was moved", "ich habe … storniert".
+// perfect reports whether a verb reports the past: "I cancelled", "was moved", "ich habe …
+// storniert".
 func (m *Message) perfect(from, i int) bool {
 	fold := m.Tokens[i].Fold
 	if i > from && (strings.HasSuffix(fold, "ed") || m.is(i, lexicon.Reports) || m.is(i-1, lexicon.Helps) && m.headFirst()) {
-		return true // "lo ha pedido"
+		return true // such as "lo ha pedido"
 	}
 	for k := max(from, i-3); k < i; k++ {
 		if m.is(k, lexicon.Past) && !m.is(k, lexicon.Subject) {
@@ -411,8 +410,8 @@ func (m *Message) perfect(from, i int) bool {
 	return false
 }
 
-// wants tells words such as "she needs two days": a want that is not denied, with
-// something behind it.
+// wants reports whether a run contains a verb of wanting with an object that is not negated: "she
+// needs two days".
 func (m *Message) wants(from, to int) bool {
 	for i := from; i < min(to, from+5); i++ {
 		if m.is(i, lexicon.Want) {
@@ -422,8 +421,8 @@ func (m *Message) wants(from, to int) bool {
 	return false
 }
 
-// Wants reports whether a run says what somebody wants or needs, and commands nothing
-// else: "Ana needs tomorrow off".
+// Wants reports whether a run says what somebody wants or needs, and contains no command: "Ana
+// needs tomorrow off".
 func (m *Message) Wants(from, to int) bool {
 	if m.Ordered(from, to) {
 		return true
@@ -440,22 +439,22 @@ func (m *Message) Wants(from, to int) bool {
 	return wanted && m.wants(from, to)
 }
 
-// Framed reports whether courtesy stands right before a token.
+// Framed reports whether a courtesy phrase precedes a token.
 func (m *Message) Framed(i int) bool {
 	if i >= len(m.Tokens) || m.Tokens[i].Is(tokenize.FormFirst) {
 		return false
 	}
-	for i > 0 && m.couples(i-1) {
+	for i > 0 && m.isCoordinating(i-1) {
 		i--
 	}
 	if k := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.From == i }); k > 1 && m.Segments[k-1].Kind == Reason && m.Segments[k-2].Kind == Courtesy && !m.Segments[k].starts {
-		return true // "could you, since she is away, book …"
+		return true // such as "could you, since she is away, book …"
 	}
 	return i > 0 && m.frame[i-1]
 }
 
-// Amid tells courtesy in the middle of a segment: what stands before and behind it
-// belongs together.
+// Amid reports whether a token is courtesy in the middle of a command, whose parts belong
+// together.
 func (m *Message) Amid(i int) bool {
 	k := slices.IndexFunc(m.Segments, func(s Segment) bool { return s.From <= i && i < s.To && s.Kind == Open })
 	if k < 0 || !m.frame[i] {
@@ -465,8 +464,8 @@ func (m *Message) Amid(i int) bool {
 	return slices.Contains(m.frame[s.From:i], false) && slices.Contains(m.frame[i:s.To], false)
 }
 
-// Asking are tokens of the message, from one on, without courtesy in the middle of
-// what they ask for, as in "öffne bitte das Tor". Of no message they are all.
+// Asking returns the tokens, which begin at index from of the message, without courtesy in the
+// middle of a command, as in "öffne bitte das Tor". A nil message returns all.
 func (m *Message) Asking(tokens []tokenize.Token, from int) []tokenize.Token {
 	if m == nil {
 		return tokens
@@ -480,8 +479,8 @@ func (m *Message) Asking(tokens []tokenize.Token, from int) []tokenize.Token {
 	return out
 }
 
-// Silent tells for each token whether it asks for nothing: courtesy, and segments
-// that only tell something. Where all would be, none is.
+// Silent marks the tokens that ask for nothing: courtesy and statements. If that applies to all
+// tokens, it marks none.
 func (m *Message) Silent() []bool {
 	out := slices.Clone(m.frame)
 	for _, s := range m.Segments {

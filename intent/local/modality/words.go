@@ -2,24 +2,23 @@ package modality
 
 import "github.com/manifold-run/manifold/intent/local/lexicon"
 
-// is reports whether a word is of a class in any language: restraint counts in all of
-// them, so that a wrong guess of the language can only ask.
+// is reports whether a word has a class in any language. Holding back in all languages is safe: a
+// wrong language guess can only lead to a question.
 func is(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 
-// Opening tells words before a request that do not change it.
+// Opening reports whether a word before a request does not change it.
 func Opening(fold string) bool { return is(fold, lexicon.Opening) }
 
-// Negates tells words such as "not" and "never".
+// Negates reports whether a word is a negation such as "not" or "never".
 func Negates(fold string) bool { return is(fold, lexicon.Negation) }
 
-// Denies tells words that say no by themselves.
+// Denies reports whether a word is a negative answer by itself.
 func Denies(fold string) bool { return is(fold, lexicon.Denial) }
 
-// reports tells words that hand on what somebody else said, or what came to
-// pass.
+// reports is true of a word that introduces reported speech or past events.
 func reports(fold string) bool { return is(fold, lexicon.Reports) || is(fold, lexicon.Past) }
 
-// modalityOf gives the modality that a phrase tells.
+// modalityOf converts the modality of a phrase.
 func modalityOf(m lexicon.Modality) Modality {
 	switch m {
 	case lexicon.ModalityWhatIf:

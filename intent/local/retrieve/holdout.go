@@ -6,10 +6,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Each fold leaves out one of several examples of each capability, and some capabilities
-// altogether, whose examples then are requests for something that there is not.
+// Each fold holds out one of several examples of each capability. It also leaves out some
+// capabilities completely; their examples are then out-of-scope requests.
 const (
-	foldHold     = 5 // one of so many capabilities is left out of a fold
+	foldHold     = 5 // a fold leaves out one of so many capabilities
 	fewExamples  = 500
 	manyExamples = 30000
 )
@@ -17,12 +17,11 @@ const (
 // HeldOut is an example left out of a fold, with its gold capability.
 type HeldOut struct {
 	Text string
-	// Ref is the capability that is meant; empty if the fold does not have it.
+	// Ref is the gold capability; empty if the fold left it out.
 	Ref string
 }
 
-// FoldCount gives into how many folds examples are split, and how many of these are
-// evaluated.
+// FoldCount returns the number of folds, and how many of them are evaluated.
 func FoldCount(examples int) (folds, asked uint64) {
 	switch {
 	case examples <= fewExamples:
@@ -33,7 +32,7 @@ func FoldCount(examples int) (folds, asked uint64) {
 	return 8, 1
 }
 
-// Sample gives at most n questions, evenly spaced.
+// Sample returns an evenly spaced sample of the examples, limited to most.
 func Sample(questions []HeldOut, most int) []HeldOut {
 	if len(questions) <= most {
 		return questions
@@ -48,11 +47,11 @@ func Sample(questions []HeldOut, most int) []HeldOut {
 // Fold is one split of a catalog for cross-validation.
 type Fold struct {
 	Catalog *contracts.Catalog
-	// Number is the place of the fold among as many as Of says.
+	// Number is the index of the fold among Of folds.
 	Number, Of uint64
 }
 
-// Split gives the catalog without the fold, and the held-out examples.
+// Split returns the catalog without the held-out data, and the held-out examples.
 func (f Fold) Split() (*contracts.Catalog, []HeldOut) {
 	var domains []*contracts.DomainEntry
 	var questions []HeldOut
@@ -70,14 +69,13 @@ func (f Fold) Split() (*contracts.Catalog, []HeldOut) {
 	return contracts.NewCatalog("", domains, nil), questions
 }
 
-// entry gives a capability without the examples of the fold; nil if the fold
-// leaves it out.
+// entry returns a capability without its held-out examples; nil if the fold leaves it out.
 func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntry, []HeldOut) {
 	hints := entry.Capability.Metadata.IntentHints
 	if hints == nil || !entry.Routable() {
 		return entry, nil
 	}
-	at := scatter(entry.Ref())
+	at := hashOf(entry.Ref())
 	var kept []string
 	var asked []HeldOut
 	turn := at
@@ -102,8 +100,8 @@ func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntr
 	return &contracts.CapabilityEntry{Domain: entry.Domain, Capability: &c, Policy: entry.Policy, Digest: entry.Digest}, asked
 }
 
-// scatter is a number that belongs to a name, whatever stands around it.
-func scatter(name string) uint64 {
+// hashOf returns a hash of a name, so that folds do not depend on the other names.
+func hashOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64() >> 8

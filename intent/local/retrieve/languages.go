@@ -5,13 +5,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// surelySpoken is how sure it must be that a text is in a language, commonlySpoken the
-// part of the examples, one in so many, that a language has in which things are asked
-// for: names can make an example look like another one.
+// minLanguageProbability is the minimum probability of a language for an example to count for it.
+// A language needs one in languageShare examples, and at least minLanguageExamples, since names
+// can mislead language detection.
 const (
-	surelySpoken   = 0.8
-	commonlySpoken = 20
-	fewestSpoken   = 2
+	minLanguageProbability = 0.8
+	languageShare          = 20
+	minLanguageExamples    = 2
 )
 
 // LanguagesOf detects the languages of examples, as indexes into the lexica.
@@ -23,21 +23,22 @@ func LanguagesOf(lexica *lexicon.Lexica, examples []string) map[int]bool {
 			continue
 		}
 		weights := lexicon.DetectLanguages(lexica, tokens, nil).At(0)
-		if best := weights.Best(); weights[best] >= surelySpoken {
+		if best := weights.Best(); weights[best] >= minLanguageProbability {
 			counts[best]++
 			all++
 		}
 	}
 	out := map[int]bool{}
 	for language, n := range counts {
-		if n*commonlySpoken >= all && (n >= fewestSpoken || all < manyEnough) {
+		if n*languageShare >= all && (n >= minLanguageExamples || all < manyEnough) {
 			out[language] = true
 		}
 	}
 	return out
 }
 
-// RepeatedWords are the longer words that two examples and more have; of few examples, one.
+// RepeatedWords returns the longer words that occur in at least two examples, or in one if there
+// are few examples.
 func RepeatedWords(examples []string) []string {
 	seen, often := map[string]int{}, 2
 	if len(examples) <= manyEnough {
@@ -57,6 +58,6 @@ func RepeatedWords(examples []string) []string {
 	return out
 }
 
-// shortestNoun is how many letters a noun of examples has at least, mostNouns how many
-// are kept; of few examples each counts.
+// shortestNoun is the minimum length of a word, mostNouns the maximum number of words, manyEnough
+// the number of examples up to which each word counts.
 const shortestNoun, mostNouns, manyEnough = 4, 8, 5

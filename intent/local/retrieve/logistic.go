@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// LogisticWeights are the weights of the signals, with the bias last.
+// LogisticWeights holds one weight per feature, with the bias last.
 type LogisticWeights []float64
 
-// odds are the logarithm of how likely it is by these signals.
-func (w LogisticWeights) odds(signals []float64) float64 {
+// logOdds returns the log-odds for a feature vector.
+func (w LogisticWeights) logOdds(signals []float64) float64 {
 	z := w[len(w)-1]
 	for i, v := range signals {
 		z += w[i] * v
@@ -21,52 +21,52 @@ func (w LogisticWeights) odds(signals []float64) float64 {
 type Observation struct {
 	Signals []float64
 	Right   bool
-	// Weight is how much it counts.
+	// Weight is the weight of the observation.
 	Weight float64
 }
 
-// steps is how many steps a fit takes at most.
-const steps = 25
+// maxSteps is the maximum number of Newton steps.
+const maxSteps = 25
 
 // LogisticFit fits a logistic regression by Newton's method, regularized towards a prior.
 type LogisticFit struct {
-	// Prior is what was known before: the fit is held to it as if by Hold observations.
+	// Prior is the centre of the regularization, Hold its strength in observations.
 	Prior LogisticWeights
 	Hold  float64
-	// Use tells which signals it may use; the weights of the others stay as they were.
+	// Use marks the features to fit; the others keep their weights.
 	Use []bool
-	// Supports tells signals that can only speak for it: where a few observations say
-	// otherwise, they are chance.
+	// Supports reports whether the weight of a feature must not be negative. A few observations to
+	// the contrary are noise.
 	Supports func(signal int) bool
 }
 
-// slope is how what a fit makes small changes with each weight, and how that bends.
-type slope struct {
+// newtonStep holds the gradient and the Hessian of the loss.
+type newtonStep struct {
 	gradient []float64
 	curve    [][]float64
-	signals  []float64 // of the observation that is added
+	signals  []float64 // features of the observation that is added
 }
 
-func newSlope(size int) *slope {
-	s := &slope{gradient: make([]float64, size), curve: make([][]float64, size), signals: make([]float64, size)}
+func newSlope(size int) *newtonStep {
+	s := &newtonStep{gradient: make([]float64, size), curve: make([][]float64, size), signals: make([]float64, size)}
 	for i := range s.curve {
 		s.curve[i] = make([]float64, size)
 	}
 	return s
 }
 
-// To gives the weights that suit what was seen.
+// To returns the weights that minimise the loss.
 func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	w := slices.Clone(f.Prior)
 	at := newSlope(len(w))
-	for range steps {
+	for range maxSteps {
 		for i := range w {
 			at.gradient[i] = -f.Hold * (w[i] - f.Prior[i])
 			clear(at.curve[i])
 			at.curve[i][i] = f.Hold
 		}
 		for _, o := range seen {
-			at.bend(o, w, f.Use)
+			at.addObservation(o, w, f.Use)
 		}
 		step := solve(at.curve, at.gradient)
 		before, from, largest := f.loss(seen, w), slices.Clone(w), 0.0
@@ -87,23 +87,21 @@ func (f *LogisticFit) To(seen []Observation) LogisticWeights {
 	return w
 }
 
-// mostMoved is how far one step moves a weight at most.
-const mostMoved = 3
+// maxChange is the maximum change of a weight in one step.
+const maxChange = 3
 
-// move moves a weight, but none below 0 that can only speak for it; it gives how far that
-// was.
+// move changes a weight within its constraints and returns the actual change.
 func (f *LogisticFit) move(w LogisticWeights, i int, by float64) float64 {
 	was := w[i]
-	w[i] += max(-mostMoved, min(mostMoved, by))
+	w[i] += max(-maxChange, min(maxChange, by))
 	if i < len(w)-1 && f.Supports(i) && w[i] < 0 {
 		w[i] = 0
 	}
 	return w[i] - was
 }
 
-// loss is what a fit makes small: how unlikely what was seen is, and how far the
-// weights are from what was known before. A whole step of Newton's method may
-// overshoot where signals nearly tell right from wrong by themselves.
+// loss returns the regularized negative log-likelihood. It is needed for step control, since a
+// full Newton step may overshoot for nearly separable data.
 func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	sum := 0.0
 	for i := range w {
@@ -111,7 +109,7 @@ func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 		sum += f.Hold / 2 * d * d
 	}
 	for _, o := range seen {
-		z := w.odds(o.Signals)
+		z := w.logOdds(o.Signals)
 		if o.Right {
 			z = -z
 		}
@@ -120,8 +118,8 @@ func (f *LogisticFit) loss(seen []Observation, w LogisticWeights) float64 {
 	return sum
 }
 
-// bend adds an observation to the gradient and to the curvature.
-func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
+// addObservation adds an observation to the gradient and the Hessian.
+func (s *newtonStep) addObservation(o Observation, w LogisticWeights, use []bool) {
 	x := s.signals
 	for i, v := range o.Signals {
 		if use[i] {
@@ -129,7 +127,7 @@ func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 		}
 	}
 	x[len(w)-1] = 1
-	p := 1 / (1 + math.Exp(-w.odds(o.Signals)))
+	p := 1 / (1 + math.Exp(-w.logOdds(o.Signals)))
 	miss := -p
 	if o.Right {
 		miss = 1 - p
@@ -143,8 +141,8 @@ func (s *slope) bend(o Observation, w LogisticWeights, use []bool) {
 	}
 }
 
-// solve is Gauss elimination, which uses up what it is given; the curvature is positive
-// definite.
+// solve solves a linear system by Gaussian elimination. It overwrites its arguments; the matrix is
+// positive definite.
 func solve(a [][]float64, b []float64) []float64 {
 	n := len(b)
 	for i := range n {

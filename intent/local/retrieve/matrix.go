@@ -2,22 +2,21 @@ package retrieve
 
 import "slices"
 
-// Cell is one weight of a matrix: what a feature counts for the owner of that number.
+// Cell is one entry of a sparse matrix: the weight of a feature for an owner.
 type Cell struct {
 	Feature, Owner int32
 	Weight         float32
 }
 
-// Matrix is an inverted index: for each feature the owners that have it, in rising
-// order, and its weights for them.
+// Matrix is an inverted index: for each feature its owners in ascending order, and their weights.
 type Matrix struct {
-	// Start tells for each feature where its row begins; the last entry ends the last row.
+	// Start holds the start of the row of each feature; the last entry is the end of the last row.
 	Start   []int32
 	Owners  []int32
 	Weights []float32
 }
 
-// NewMatrix sorts cells by feature. They come in the order of their owners.
+// NewMatrix sorts cells by feature. The cells must be in the order of their owners.
 func NewMatrix(cells []Cell, features int) Matrix {
 	m := Matrix{Start: make([]int32, features+1), Owners: make([]int32, len(cells)), Weights: make([]float32, len(cells))}
 	for _, c := range cells {
@@ -35,8 +34,8 @@ func NewMatrix(cells []Cell, features int) Matrix {
 	return m
 }
 
-// Row gives the owners that have a feature, with its weights; none for a feature that
-// came after the matrix.
+// Row returns the owners of a feature and their weights; none for a feature that is newer than the
+// matrix.
 func (m Matrix) Row(feature int32) ([]int32, []float32) {
 	if int(feature) >= len(m.Start)-1 {
 		return nil, nil

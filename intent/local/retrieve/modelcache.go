@@ -10,21 +10,21 @@ import (
 	"slices"
 )
 
-// LexicalModel is the trained lexical model of a catalog. Features and capabilities are
-// numbered as in the index of the same catalog.
+// LexicalModel is the trained lexical model of a catalog. Features and capabilities have the
+// numbers of the index of the same catalog.
 type LexicalModel struct {
-	// Start, Of and Weight are the trained weights, as an inverted index: those of
-	// feature i stand at Start[i] to Start[i+1].
+	// Start, Of and Weight are the weights as an inverted index: the row of feature i is Start[i]
+	// to Start[i+1].
 	Start, Of Int32s
 	Weight    Float32s
-	// Sure turns signals into a confidence; Own says that it was learned from the
-	// catalog and did not come with the program.
+	// Sure holds the weights of the confidence model. Own is set if they were trained on the
+	// catalog and are not the shipped ones.
 	Sure []float64
 	Own  bool
 }
 
-// Fit reports whether this can have been learned of an index with so many features,
-// capabilities and signals.
+// Fit reports whether the model has the dimensions of an index with so many features, capabilities
+// and signals.
 func (w *LexicalModel) Fit(features, capabilities, signals int) bool {
 	cells := len(w.Of)
 	inside := func(n int32) bool { return n >= 0 && int(n) < capabilities }
@@ -34,12 +34,12 @@ func (w *LexicalModel) Fit(features, capabilities, signals int) bool {
 
 // VectorModel is the trained vector model of a catalog.
 type VectorModel struct {
-	// Vectors are those of all its texts, as a library writes them.
+	// Vectors are the serialized embeddings of all texts.
 	Vectors []byte
-	// Weights are the trained ones of its capabilities.
+	// Weights are the trained vectors of the capabilities.
 	Weights Float32s
-	// Sure and Strange turn signals into a confidence, Strange where the words say
-	// next to nothing. Own is as in LexicalModel.
+	// Sure and Strange hold the weights of the confidence model; Strange is for messages with few
+	// known words. Own is as in LexicalModel.
 	Sure, Strange []float64
 	Own           bool
 }
@@ -54,7 +54,8 @@ func EncodeModel(id string, what any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeModel reads a *LexicalModel or *VectorModel. It refuses a model of another ID.
+// DecodeModel decodes a *LexicalModel or *VectorModel. It returns an error for a model with
+// another ID.
 func DecodeModel(id string, data []byte, into any) error {
 	from, of := gob.NewDecoder(bytes.NewReader(data)), ""
 	if err := from.Decode(&of); err != nil {
@@ -69,53 +70,53 @@ func DecodeModel(id string, data []byte, into any) error {
 	return nil
 }
 
-// Int32s are written four bytes each: gob takes ten times as long.
+// Int32s is encoded with four bytes per number, since gob is ten times slower.
 type Int32s []int32
 
-// Float32s are written as Int32s are.
+// Float32s is encoded like Int32s.
 type Float32s []float32
 
-// wide is how many bytes one of them takes.
-const wide = 4
+// numberSize is the encoded size of a number in bytes.
+const numberSize = 4
 
-// MarshalBinary writes the numbers.
+// MarshalBinary implements encoding.BinaryMarshaler.
 func (n Int32s) MarshalBinary() ([]byte, error) {
-	out := make([]byte, 0, wide*len(n))
+	out := make([]byte, 0, numberSize*len(n))
 	for _, v := range n {
 		out = binary.LittleEndian.AppendUint32(out, uint32(v)) //nolint:gosec // the same bits
 	}
 	return out, nil
 }
 
-// UnmarshalBinary reads them.
+// UnmarshalBinary implements encoding.BinaryUnmarshaler.
 func (n *Int32s) UnmarshalBinary(data []byte) error {
-	if len(data)%wide != 0 {
+	if len(data)%numberSize != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*n = make(Int32s, len(data)/wide)
+	*n = make(Int32s, len(data)/numberSize)
 	for i := range *n {
-		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*wide:])) //nolint:gosec // the same bits
+		(*n)[i] = int32(binary.LittleEndian.Uint32(data[i*numberSize:])) //nolint:gosec // the same bits
 	}
 	return nil
 }
 
-// MarshalBinary writes the floats.
+// MarshalBinary implements encoding.BinaryMarshaler.
 func (f Float32s) MarshalBinary() ([]byte, error) {
-	out := make([]byte, 0, wide*len(f))
+	out := make([]byte, 0, numberSize*len(f))
 	for _, v := range f {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 	}
 	return out, nil
 }
 
-// UnmarshalBinary reads them.
+// UnmarshalBinary implements encoding.BinaryUnmarshaler.
 func (f *Float32s) UnmarshalBinary(data []byte) error {
-	if len(data)%wide != 0 {
+	if len(data)%numberSize != 0 {
 		return fmt.Errorf("%d bytes are no whole numbers", len(data))
 	}
-	*f = make(Float32s, len(data)/wide)
+	*f = make(Float32s, len(data)/numberSize)
 	for i := range *f {
-		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*wide:]))
+		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[i*numberSize:]))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ type CompactVector struct {
 	scale   float32
 }
 
-// Quantize makes a compact vector; similarities change by less than 0.01.
+// Quantize returns a compact vector; similarities change by less than 0.01.
 func Quantize(v []float32) CompactVector {
 	var top float32
 	for _, x := range v {
@@ -27,7 +27,7 @@ func Quantize(v []float32) CompactVector {
 	return c
 }
 
-// Unpack gives the vector again.
+// Unpack returns the dequantized vector.
 func (c CompactVector) Unpack() []float32 {
 	out := make([]float32, len(c.numbers))
 	for i, n := range c.numbers {
@@ -36,10 +36,10 @@ func (c CompactVector) Unpack() []float32 {
 	return out
 }
 
-// Empty tells that there is no vector.
+// Empty reports whether there is no vector.
 func (c CompactVector) Empty() bool { return len(c.numbers) == 0 }
 
-// Similarity is the dot product with a vector, 0 where the lengths differ.
+// Similarity returns the dot product with a vector, or 0 if the lengths differ.
 func (c CompactVector) Similarity(v []float32) float64 {
 	if len(v) != len(c.numbers) {
 		return 0
@@ -59,30 +59,28 @@ func (c CompactVector) Similarity(v []float32) float64 {
 	return float64((s0 + s1 + s2 + s3) * c.scale)
 }
 
-// Sentence is the vector of a text of a capability, and its weight in the mean.
+// Sentence is the embedding of a text of a capability, with its weight in the mean.
 type Sentence struct {
 	Vector CompactVector
 	Weight float32
-	// Example tells that it is what people say, and not a name or a description:
-	// only such are learned from and compared with one by one.
+	// Example is set for an example message, in contrast to a name or a description. Only examples
+	// are used for training and for nearest-neighbour comparison.
 	Example bool
-	// Word tells that it is one of the words that the capability is asked for with,
-	// and counts for nothing else.
+	// Word is set for a request word of the capability, which is used for nothing else.
 	Word bool
 }
 
 // Space holds the trained vectors of the capabilities of a catalog. It is immutable.
 type Space struct {
 	dims     int
-	weights  []float32 // of each capability
+	weights  []float32 // vectors of all capabilities, concatenated
 	examples [][]CompactVector
 	words    [][]CompactVector
 }
 
-// NewSpace makes a space of the sentences of each capability and trains it, or takes the
-// weights that one of the same sentences was trained to before. A capability without
-// sentences is like nothing. Vectors that have not the given number of dimensions are
-// left out.
+// NewSpace returns a trained space. If trained has the weights of an earlier training on the same
+// sentences, it uses them. A capability without sentences has similarity 0. Vectors with another
+// number of dimensions are skipped.
 func NewSpace(dims int, capabilities [][]Sentence, trained []float32) *Space {
 	s := &Space{dims: dims, weights: make([]float32, dims*len(capabilities)), examples: make([][]CompactVector, len(capabilities)), words: make([][]CompactVector, len(capabilities))}
 	for i, sentences := range capabilities {
@@ -100,7 +98,7 @@ func NewSpace(dims int, capabilities [][]Sentence, trained []float32) *Space {
 				s.examples[i] = append(s.examples[i], sentence.Vector)
 			}
 		}
-		shorten(w)
+		normalise(w)
 	}
 	if len(trained) == len(s.weights) {
 		s.weights = trained
@@ -110,24 +108,24 @@ func NewSpace(dims int, capabilities [][]Sentence, trained []float32) *Space {
 	return s
 }
 
-// Size is how many capabilities there are.
+// Size returns the number of capabilities.
 func (s *Space) Size() int { return len(s.examples) }
 
-// Dims is the length of its vectors.
+// Dims returns the number of dimensions.
 func (s *Space) Dims() int { return s.dims }
 
-// of gives the weights of a capability.
+// of returns the vector of a capability.
 func (s *Space) of(i int) []float32 { return s.weights[i*s.dims : (i+1)*s.dims] }
 
-// Score writes how like a vector each capability is.
+// Score writes the similarity of a vector to each capability to out.
 func (s *Space) Score(v, out []float32) {
 	for i := range min(len(out), s.Size()) {
 		out[i] = dot(s.of(i), v)
 	}
 }
 
-// Likeness is how like a vector a capability is, by its weights and by its most
-// similar example.
+// Likeness returns the similarity of a vector to a capability, by its trained vector and by its
+// nearest example.
 func (s *Space) Likeness(i int, v []float32) (byWeights, nearest float64) {
 	if i >= s.Size() {
 		return 0, 0
@@ -138,8 +136,7 @@ func (s *Space) Likeness(i int, v []float32) (byWeights, nearest float64) {
 	return float64(dot(s.of(i), v)), nearest
 }
 
-// Word is the likeness of a word to the most similar one that a capability is asked
-// for with.
+// Word returns the similarity of a word to the nearest request word of a capability.
 func (s *Space) Word(i int, v []float32) float64 {
 	if i >= s.Size() {
 		return 0
@@ -151,7 +148,7 @@ func (s *Space) Word(i int, v []float32) float64 {
 	return best
 }
 
-// Weights are all that was learned, for fingerprints.
+// Weights returns the trained weights, for fingerprints.
 func (s *Space) Weights() []float32 { return slices.Clip(s.weights) }
 
 func dot(a, b []float32) float32 {
@@ -176,8 +173,8 @@ func add(to, v []float32, by float32) {
 	}
 }
 
-// shorten brings a vector to length 1; one of zeros stays.
-func shorten(v []float32) {
+// normalise normalises a vector to length 1; a zero vector stays.
+func normalise(v []float32) {
 	if length := float32(math.Sqrt(float64(dot(v, v)))); length > 0 {
 		for i := range v {
 			v[i] /= length

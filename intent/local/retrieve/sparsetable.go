@@ -1,7 +1,6 @@
 package retrieve
 
-// Table is a small hash table from features to weights, which costs a fraction
-// of a map.
+// Table is a small hash table from features to weights. It is much cheaper than a map.
 type Table struct {
 	keys    []int32 // feature plus one; 0 is free
 	weights []float32
@@ -9,7 +8,7 @@ type Table struct {
 	shift   uint8
 }
 
-// place finds the slot of a feature, or the free slot where it belongs.
+// place returns the slot of a feature, or the free slot where it belongs.
 func (t *Table) place(feature int32) int {
 	at := int(uint32(feature) * 2654435769 >> t.shift) //nolint:gosec // numbers of features are not negative
 	for t.keys[at] != 0 && t.keys[at] != feature+1 {
@@ -18,7 +17,7 @@ func (t *Table) place(feature int32) int {
 	return at
 }
 
-// Get gives the weight of a feature, 0 if it has none.
+// Get returns the weight of a feature, or 0.
 func (t *Table) Get(feature int32) float32 {
 	if t.used == 0 {
 		return 0
@@ -54,7 +53,7 @@ func (t *Table) grow() {
 	}
 }
 
-// All calls yield with each feature that was added and its weight, in no order.
+// All iterates over the features and their weights in no order.
 func (t *Table) All(yield func(feature int32, weight float32) bool) {
 	for i, key := range t.keys {
 		if key > 0 && !yield(key-1, t.weights[i]) {

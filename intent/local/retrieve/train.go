@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Training moves the weights of a capability away from the examples of those
-// that it is mistaken for: its nearest ones. The constants were set on the
-// validation part of one public set.
+// Training moves the vector of a capability away from the examples of its nearest neighbours, with
+// which it may be confused. The constants were tuned on the validation split of one public data
+// set.
 const (
 	epochs    = 4
 	rivals    = 24
 	sharpness = 14
 	firstRate = 0.2
-	order     = 20 // seeds the order of examples: the same catalog gives the same weights
+	order     = 20 // seed of the example order, so that the same catalog gives the same weights
 )
 
-// train learns from all examples in turn.
+// train runs stochastic gradient descent over all examples.
 func (s *Space) train() {
 	near := s.neighbours()
 	type step struct{ capability, example int }
@@ -56,7 +56,7 @@ func (s *Space) learn(truth int, others []int, v []float32, rate float32) {
 	}
 }
 
-// neighbours are the capabilities that each is most like.
+// neighbours returns the nearest capabilities of each capability.
 func (s *Space) neighbours() [][]int {
 	type place struct {
 		number   int

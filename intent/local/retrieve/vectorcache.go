@@ -21,14 +21,14 @@ type Encoder interface {
 type VectorCache struct {
 	from Encoder
 
-	mu sync.Mutex // guards what follows
-	// known are the vectors by the hash of their texts, and before those that the
-	// catalog before the last one had.
+	mu sync.Mutex // guards the fields below
+	// known holds the embeddings of the last catalog by the hash of their texts, before those of
+	// the catalog before it.
 	known, before map[textHash]CompactVector
 	length        int
 }
 
-// NewVectorCache makes an empty cache.
+// NewVectorCache returns an empty cache.
 func NewVectorCache(from Encoder) *VectorCache { return &VectorCache{from: from} }
 
 type textHash [16]byte
@@ -38,8 +38,7 @@ func hashOfText(s string) textHash {
 	return textHash(sum[:16])
 }
 
-// batch is how many texts are handed to a scorer at once, so that a stop need
-// not wait for all of them.
+// batch is the number of texts per encoder call, so that cancellation is quick.
 const batch = 256
 
 // Compute encodes the texts of a catalog that are not cached, and evicts those of neither
@@ -84,14 +83,14 @@ func (l *VectorCache) Compute(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// Compact gives the cached vector of a text; empty if it is not cached.
+// Compact returns the cached vector of a text; empty if it is not cached.
 func (l *VectorCache) Compact(s string) CompactVector {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[hashOfText(s)]
 }
 
-// Lookup gives the cached vector of a text, unpacked; nil if it is not cached.
+// Lookup returns the cached vector of a text, unpacked; nil if it is not cached.
 func (l *VectorCache) Lookup(s string) []float32 {
 	if v := l.Compact(s).Unpack(); len(v) > 0 {
 		return v
@@ -99,7 +98,7 @@ func (l *VectorCache) Lookup(s string) []float32 {
 	return nil
 }
 
-// Dims is the length of vectors; 0 before any was learned.
+// Dims returns the number of dimensions, or 0 if the cache is empty.
 func (l *VectorCache) Dims() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,8 +122,8 @@ func (l *VectorCache) Bytes() []byte {
 	return out
 }
 
-// Restore reads the vectors that Bytes wrote instead of computing them; it reports whether
-// they are valid, and changes nothing if they are not.
+// Restore loads the vectors that Bytes wrote. It reports whether the data is valid, and changes
+// nothing if it is not.
 func (l *VectorCache) Restore(data []byte) bool {
 	if len(data) < 4 {
 		return false

@@ -9,32 +9,32 @@ import (
 // LatestWorker is a background worker that keeps only the latest request: a newer one
 // cancels the one before. The zero value with Do is ready. It is safe for concurrent use.
 type LatestWorker[T any] struct {
-	// Do does what is wanted, and should stop when ctx does: something else is wanted
-	// then, or nothing any more.
+	// Do runs a task. It must return when ctx is cancelled: a newer task is pending, or the worker
+	// stops.
 	Do func(ctx context.Context, what T)
 
-	mu     sync.Mutex // guards the fields below
-	stop   context.CancelFunc
-	done   chan struct{}
-	wanted *T
-	giveUp context.CancelFunc // of what is being done
-	wake   chan struct{}
+	mu         sync.Mutex // guards the fields below
+	stop       context.CancelFunc
+	done       chan struct{}
+	wanted     *T
+	cancelTask context.CancelFunc // cancels the running task
+	wake       chan struct{}
 }
 
-// Start begins to do whatever is wanted next. A second call does nothing.
+// Start starts the worker. A second call does nothing.
 func (w *LatestWorker[T]) Start(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop != nil {
 		return
 	}
-	// It lives longer than the start; Stop ends it.
+	// The worker outlives the context of Start; Stop ends it.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // Stop calls it
 	w.stop, w.done, w.wake = stop, make(chan struct{}), make(chan struct{}, 1)
 	go w.work(ctx, w.done, w.wake)
 }
 
-// Stop ends the work and waits for it. A second call does nothing.
+// Stop stops the worker and waits for it. A second call does nothing.
 func (w *LatestWorker[T]) Stop(ctx context.Context) error {
 	w.mu.Lock()
 	stop, done := w.stop, w.done
@@ -52,7 +52,7 @@ func (w *LatestWorker[T]) Stop(ctx context.Context) error {
 	}
 }
 
-// Request replaces whatever is pending or running by a new task.
+// Request replaces the pending or running task by a new one.
 func (w *LatestWorker[T]) Request(what T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,12 +60,12 @@ func (w *LatestWorker[T]) Request(what T) {
 		return
 	}
 	w.wanted = &what
-	if w.giveUp != nil {
-		w.giveUp()
+	if w.cancelTask != nil {
+		w.cancelTask()
 	}
 	select {
 	case w.wake <- struct{}{}:
-	default: // it is awake already
+	default: // already signalled
 	}
 }
 
@@ -81,24 +81,24 @@ func (w *LatestWorker[T]) work(ctx context.Context, done chan<- struct{}, wake <
 		if what != nil {
 			w.Do(sub, *what)
 		}
-		w.rest()
+		w.release()
 	}
 }
 
-// take gives what is wanted, and a context that ends when something else is.
+// take returns the pending task, and a context that is cancelled by a newer task.
 func (w *LatestWorker[T]) take(ctx context.Context) (context.Context, *T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	what := w.wanted
 	w.wanted = nil
-	ctx, w.giveUp = context.WithCancel(ctx) //nolint:gosec // rest calls it
+	ctx, w.cancelTask = context.WithCancel(ctx) //nolint:gosec // rest calls it
 	return ctx, what
 }
 
-// rest gives up the context of what was done.
-func (w *LatestWorker[T]) rest() {
+// release releases the context of the finished task.
+func (w *LatestWorker[T]) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.giveUp()
-	w.giveUp = nil
+	w.cancelTask()
+	w.cancelTask = nil
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// Absent gives the share of required parameters for which a part of a message has neither a
-// value nor a candidate for one.
+// Absent returns the share of required parameters for which the range has neither a value nor a
+// candidate value.
 func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 	if len(f.Missing) == 0 {
 		return 0
@@ -15,15 +15,15 @@ func (s *Set) Absent(m *Message, part Range, f Filled) float64 {
 	return s.unexplainedShare(f, left.take)
 }
 
-// Doubt is Absent where free words count by the probability that some of them are the
-// value.
+// Doubt is like Absent, but counts a parameter with free-text candidates by the probability that
+// none of them is its value.
 func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	if len(f.Missing) == 0 {
 		return 0
 	}
 	left, free := s.unread(m, part, f.Covered), map[*param]float64{}
 	fd := s.completer(m, part, nil, f)
-	fd.weights = &s.tools.prior // the fitted ones know that the capability is meant
+	fd.weights = &s.tools.prior // the fitted weights assume that the capability is meant
 	open := fd.open(f)
 	for k, best := range fd.texts(open).Marginals() {
 		free[open[k]] = best.Any
@@ -36,8 +36,8 @@ func (s *Set) Doubt(m *Message, part Range, f Filled) float64 {
 	})
 }
 
-// unexplainedShare is the share of the needed parameters that have no value and for
-// which nothing is there; there tells how likely something is.
+// unexplainedShare returns the share of required parameters that have no value and no candidate.
+// there returns the probability that a candidate exists.
 func (s *Set) unexplainedShare(f Filled, there func(*param) float64) float64 {
 	absent, needed := 0.0, len(f.Missing)
 	for _, p := range s.params {
@@ -53,12 +53,11 @@ func (s *Set) unexplainedShare(f Filled, there func(*param) float64) float64 {
 	return absent / float64(needed)
 }
 
-// remains is what no value was read from: numbers, dates, and runs of words
-// that are written as names or that the capability does not know.
+// remains counts the tokens that no value was read from: numbers, dates, and runs of words that
+// are capitalised or outside the vocabulary of the capability.
 type remains struct{ numbers, dates, texts int }
 
-// take uses up what could be a value of a parameter; it gives 1 if there was
-// something.
+// take consumes one possible candidate for a parameter. It returns 1 if there was one, else 0.
 func (r *remains) take(p *param) float64 {
 	of := &r.texts
 	switch {

@@ -15,16 +15,16 @@ type Option struct {
 	Weight      float64
 }
 
-// Assignment is an assignment problem: which candidate value each slot takes, so that no
-// two cover the same tokens; values in the order of the slots are preferred.
+// Assignment is an assignment problem: it assigns to each slot one candidate value or none, so
+// that no two values cover the same token. Values in slot order are preferred.
 type Assignment struct {
 	Options [][]Option
-	// Order and Siblings are the evidence that two values come in the order of their
-	// places; Alike tells places that differ in nothing but that.
+	// Order and Siblings are the features for two values in slot order; Siblings is used instead
+	// of Order if Alike reports that two slots differ only in their position.
 	Order, Siblings int
 	Alike           func(a, b int) bool
 	Weights         []float64
-	// Ways is how many assignments were looked at.
+	// Ways counts the assignments that were enumerated.
 	Ways int
 }
 
@@ -41,34 +41,33 @@ func WeightedSum(weights, evidence []float64) float64 {
 type LikelyOption struct {
 	Option
 	P   float64
-	Any float64 // that the place has a value at all
-	// Here is that it has this value or another one on some of its words: that
-	// "Paris" is meant in "Paris, France", whether with the country or not.
+	Any float64 // probability that the slot has any value
+	// Here is the probability that the slot has this value or one that overlaps it: that "Paris"
+	// is meant in "Paris, France", with the country or without.
 	Here float64
 }
 
-// hopeless is the weight from which on an option is not worth a look.
-const hopeless = -3
+// minOptionWeight is the weight at or below which an option is pruned.
+const minOptionWeight = -3
 
-// BestOptions keeps the best candidates of one of n slots.
+// BestOptions prunes the candidates of one of n slots to those with the highest weight.
 func BestOptions(options []Option, n int) []Option {
-	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= hopeless })
+	options = slices.DeleteFunc(options, func(o Option) bool { return o.Weight <= minOptionWeight })
 	slices.SortStableFunc(options, func(a, b Option) int { return cmp.Compare(b.Weight, a.Weight) })
-	return options[:min(len(options), choices(n))]
+	return options[:min(len(options), maxOptions(n))]
 }
 
-// assignment is what is chosen for each place: the number of an option, or
-// -1 for none.
+// assignment is a partial assignment: the option index per slot, -1 for none.
 type assignment struct {
 	chosen []int
 	weight float64
-	// inOrder counts pairs in the order of the places less those against it,
-	// inSiblings the same of siblings.
+	// inOrder is the number of value pairs in slot order minus the number of pairs out of order;
+	// inSiblings is the same for sibling slots.
 	inOrder, inSiblings float64
 }
 
-// each visits every assignment in which no two values share a word. There are at
-// most MostWays of them, for no place has more options than choices allows.
+// each visits every assignment in which no two values overlap. choices limits the options per slot
+// so that there are at most MaxAssignments.
 func (z *Assignment) each(visit func(a *assignment)) {
 	a := &assignment{chosen: make([]int, len(z.Options))}
 	z.from(0, a, visit)
@@ -84,7 +83,7 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 	z.from(k+1, a, visit)
 	for c, o := range z.Options[k] {
-		order, siblings, ok := z.beside(k, a, o)
+		order, siblings, ok := z.compatible(k, a, o)
 		if !ok {
 			continue
 		}
@@ -97,9 +96,9 @@ func (z *Assignment) from(k int, a *assignment, visit func(a *assignment)) {
 	a.chosen[k] = -1
 }
 
-// beside reports whether a value can stand beside those chosen before, and how
-// they are ordered.
-func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
+// compatible reports whether an option overlaps none of those chosen before, and returns the
+// change of the order features.
+func (z *Assignment) compatible(k int, a *assignment, o Option) (order, siblings float64, ok bool) {
 	for q, c := range a.chosen[:k] {
 		if c < 0 {
 			continue
@@ -121,7 +120,8 @@ func (z *Assignment) beside(k int, a *assignment, o Option) (order, siblings flo
 	return order, siblings, true
 }
 
-// Marginals sums over all assignments to give the marginal probability of each value.
+// Marginals returns the most probable value per slot with its marginal probabilities, summed over
+// all assignments.
 func (z *Assignment) Marginals() []LikelyOption {
 	sums := make([][]float64, len(z.Options))
 	for k := range z.Options {
@@ -158,8 +158,8 @@ func (z *Assignment) Marginals() []LikelyOption {
 // MaxAssignments bounds how many assignments are enumerated.
 const MaxAssignments = 5000
 
-// choices is how many options are kept for each of n places.
-func choices(n int) int {
+// maxOptions returns the maximum number of options per slot for n slots.
+func maxOptions(n int) int {
 	most := 8
 	for most > 1 && math.Pow(float64(most+1), float64(n)) > MaxAssignments {
 		most--

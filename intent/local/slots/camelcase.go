@@ -5,9 +5,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// humped offers a name in camel case, such as "bufferMemory", to the parameters whose values
-// are written so.
-func humped(r *reading, c values.Chunk) {
+// readCamelCase adds candidates for a camel-case name, such as "bufferMemory", for parameters
+// whose known values are in camel case.
+func readCamelCase(r *reading, c values.Chunk) {
 	if r.learning || tokenize.Humps(c.Text) == nil {
 		return
 	}

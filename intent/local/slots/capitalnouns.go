@@ -6,27 +6,27 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// CapitalNouns reports whether capitals say little in this text. It is looked at once.
+// CapitalNouns reports whether the text capitalises all nouns, so that a capital does not indicate
+// a name. The result is cached.
 func (r *NameReader) CapitalNouns() bool {
-	if r.nouns == nil {
+	if r.capitalNouns == nil {
 		german := r.Cues.Everyday.CapitalNouns(r.Doc.Tokens)
-		r.nouns = &german
+		r.capitalNouns = &german
 	}
-	return *r.nouns
+	return *r.capitalNouns
 }
 
-// Noun tells a lone word that has its capital only for being a noun, as far as
-// can be seen: it stands alone in a text in which all nouns have one.
+// Noun reports whether a span is a single capitalised word in a text that capitalises all nouns,
+// so that nothing shows that it is a name.
 func (r *NameReader) Noun(first, last int) bool {
 	return first == last && r.CapitalNouns() && !r.Doc.Tokens[first].Is(tokenize.FormCaps|tokenize.FormMixed)
 }
 
-// Compounds shorter than this, or with a part shorter than that, may be
-// anything.
+// The minimum lengths of the known part and of the remainder of a compound.
 const compoundPart, compoundRest = 5, 3
 
-// compound tells a German noun of which a part belongs to the request:
-// "Urlaubstage" where "Urlaub" does.
+// compound reports whether a token is a German compound that begins or ends with a known word:
+// "Urlaubstage" with "Urlaub".
 func compound(long []string, t tokenize.Token) bool {
 	for _, w := range long {
 		if len(w) >= compoundPart && len(t.Fold) >= len(w)+compoundRest && (strings.HasPrefix(t.Fold, w) || strings.HasSuffix(t.Fold, w)) {
@@ -36,7 +36,7 @@ func compound(long []string, t tokenize.Token) bool {
 	return false
 }
 
-// Familiar tells words of the request, whole or as a part of a compound.
+// Familiar reports whether a token is a word of the request vocabulary, or a compound with one.
 func (r *NameReader) Familiar(i int) bool {
 	t := r.Doc.Tokens[i]
 	return r.Request.Knows(t) || t.Is(tokenize.FormTitle) && r.CapitalNouns() && compound(r.Request.Long(), t)

@@ -4,9 +4,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// chunk offers the parts of a run of content words: runs of capitals, the
-// words that the request does not know, and the run as a whole. It gives the
-// part that is most likely an item of a list.
+// chunk adds candidate spans for a run of content words: its capitalised runs, the part outside
+// the vocabulary, and the whole run. It returns the span that is most likely a list item.
 func (f *field) chunk(first, last int) span {
 	item := f.capitals(first, last)
 	a, b := first, last
@@ -37,7 +36,7 @@ func (f *field) chunk(first, last int) span {
 	return core
 }
 
-// capitals offers the runs of capitals, and gives the first one.
+// capitals adds the capitalised runs as candidates and returns the first one.
 func (f *field) capitals(first, last int) *span {
 	var item *span
 	for i := first; i <= last; i++ {
@@ -60,18 +59,19 @@ func (f *field) capitals(first, last int) *span {
 	return item
 }
 
-// beginsWithVerb tells a run that begins with a verb, though it is none that is known: a
-// request does, and so does what somebody does.
+// beginsWithVerb reports whether a token is probably a verb outside the vocabulary: it begins a
+// sentence, or stands where a verb does ("who", "to").
 func (f *field) beginsWithVerb(i int) bool {
 	return !f.known(i) && !f.capital(i) && (f.doc.Tokens[i].Is(tokenize.FormFirst) && !f.capital(i+1) || f.verbPlace(i))
 }
 
-// known tells words of the request, and those of any request, such as "details".
+// known reports whether a token belongs to the vocabulary of this request or to that of any
+// request, such as "details".
 func (f *field) known(i int) bool {
 	return f.spelling.Familiar(i) || f.set.tools.cues.Generic[f.doc.Tokens[i].Stem]
 }
 
-// properRun reports whether all words are written as names are.
+// properRun reports whether all tokens of a run are written as a name.
 func (f *field) properRun(first, last int) bool {
 	for i := first; i <= last; i++ {
 		t := f.doc.Tokens[i]
@@ -85,9 +85,9 @@ func (f *field) properRun(first, last int) bool {
 	return !f.doc.Tokens[first].Is(tokenize.FormDigits)
 }
 
-// name offers a run of capitals, alone and with what may belong to it.
+// name adds a capitalised run as a candidate, alone and with the words that may belong to it.
 func (f *field) name(first, last, chunkLast int) span {
-	severed := f.inner[first]
+	severed := f.innerCost[first]
 	if (last == chunkLast || f.set.tools.cues.Particle[f.doc.Tokens[last+1].Fold]) && !f.common(first, last) {
 		if end, worth := f.overParticle(last); worth > 0 {
 			f.add(span{first: first, last: end, proper: true, bridged: true})
@@ -111,8 +111,8 @@ func (f *field) name(first, last, chunkLast int) span {
 	return s
 }
 
-// overParticle lets a name go on over "of" or "da" to more capitals. What it
-// leaves out otherwise is worth less behind "of", which also joins two names.
+// overParticle extends a name over particles such as "of" or "da" to more capitals. worth is the
+// cost of leaving out the extension; it is lower for "of", which also joins two names.
 func (f *field) overParticle(last int) (end, worth int) {
 	end = last
 	for end < last+MaxNameTokens {
@@ -126,7 +126,7 @@ func (f *field) overParticle(last int) (end, worth int) {
 		if j == end+1 || j >= f.to || f.doc.Tokens[j].Break || !f.content(j) || !f.capital(j) {
 			return end, worth
 		}
-		f.inner[j] = own
+		f.innerCost[j] = own
 		end, worth = j, max(worth, own)
 		for end+1 < f.to && f.follows(end+1) && f.capital(end+1) {
 			end++
@@ -135,8 +135,8 @@ func (f *field) overParticle(last int) (end, worth int) {
 	return end, worth
 }
 
-// common tells a noun that has a capital for being one, as in German: a single
-// word behind an article or a number.
+// common reports whether a span is a single noun behind an article or a number, which has its
+// capital only for being a noun, as in German.
 func (f *field) common(first, last int) bool {
 	if first != last || first == f.from {
 		return false
@@ -145,7 +145,7 @@ func (f *field) common(first, last int) bool {
 	return !f.doc.Tokens[first].Break && (f.set.tools.cues.Capitalising[before.Fold] || f.inEntity[first-1])
 }
 
-// bridge lets words in small letters go on over "of": "theory of numbers".
+// bridge adds lower-case words joined by "of" or "de" as one candidate: "theory of numbers".
 func (f *field) bridge(first, last int) {
 	j := last + 1
 	if j+1 >= f.to || f.doc.Tokens[j].Break || f.doc.Tokens[j].Fold != "of" && f.doc.Tokens[j].Fold != "de" {

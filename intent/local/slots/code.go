@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// codeAt reads what is written as no word is: an address, or a chunk that looks
-// like a path, a version or an identifier.
+// codeAt returns the chunk at a token if it is an address, a path, a version or an identifier.
 func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 	if f.taken[i-f.from] || f.doc.Tokens[i].Is(tokenize.FormQuoted) {
 		return "", 0, false
@@ -27,7 +26,7 @@ func (f *field) codeAt(i int) (raw string, last int, ok bool) {
 	return tokenize.Clean(c.Text), c.Last, address || c.Code()
 }
 
-// currencyAt offers the name of a currency.
+// currencyAt adds the name of a currency as a candidate.
 func (f *field) currencyAt(i int) (last int, ok bool) {
 	if f.taken[i-f.from] || f.doc.Tokens[i].Is(tokenize.FormQuoted) || !f.takesMoney {
 		return 0, false
@@ -40,7 +39,7 @@ func (f *field) currencyAt(i int) (last int, ok bool) {
 	return last, true
 }
 
-// currency tells parameters that are currencies.
+// currency reports whether a parameter holds a currency.
 func (p *param) currency() bool {
 	for _, w := range p.words {
 		switch w {
@@ -51,8 +50,8 @@ func (p *param) currency() bool {
 	return false
 }
 
-// takesCode tells parameters whose values are written as a text is that is no
-// word: by their name, or by a value that the description names.
+// takesCode reports whether a parameter takes codes, by its name or by the values that its
+// description lists.
 func (f *weigher) takesCode(p *param, raw string) bool {
 	c := f.set.tools.cues
 	for _, w := range p.words {

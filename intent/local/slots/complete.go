@@ -9,39 +9,38 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// The probability that a value read from free words needs. What has an effect
-// needs more: a value that was not meant is worse there than a question.
+// Thresholds on the probability of a free-text value. A write needs a higher one: a wrong value is
+// worse there than a question.
 const (
 	floorRead  = 0.5
 	floorWrite = 0.85
-	// floorSpare is for what nobody needs: nothing is invented there.
+	// floorSpare is the threshold for optional parameters of a read.
 	floorSpare = 0.65
-	// floorHere is for a place where a read finds a value of which only the ends are
-	// in doubt.
+	// floorHere and shareHere accept a value in a read where only its boundaries are uncertain.
 	floorHere, shareHere = 0.75, 0.35
 )
 
-// mostFree bounds how many parameters are filled from free words at once.
-const mostFree = 6
+// maxFreeParams limits how many parameters are filled from free text at once.
+const maxFreeParams = 6
 
-// Complete fills what strong evidence left empty from the numbers and the free
-// words of the request. It weighs each for every parameter, adds up over all ways
-// to assign them, and keeps what is probable.
+// Complete fills the parameters that strong evidence left empty, from numbers and free text. It
+// weighs each candidate per parameter, computes marginals over all assignments, and keeps the
+// values above the threshold.
 func (s *Set) Complete(m *Message, part Range, only []string, filled Filled) Filled {
 	filled = s.completeNumbers(m, part, only, filled)
 	f := s.completer(m, part, only, filled)
 	open := f.open(filled)
 	for k, best := range f.texts(open).Marginals() {
-		if p := open[k]; f.sure(best, p.required || len(only) > 0) {
+		if p := open[k]; f.exceedsThreshold(best, p.required || len(only) > 0) {
 			f.keep(&filled, p, closed(f, p, best), kindPhrase)
 		}
 	}
-	f.askers(&filled)
+	f.fillRequester(&filled)
 	filled.Missing = s.stillMissing(filled)
 	return filled
 }
 
-// completer weighs what a field holds for the parameters that are open.
+// completer weighs the candidate spans of a field for the open parameters.
 type completer struct {
 	*passage
 	field   *field
@@ -53,20 +52,20 @@ func newCompleter(f *field, w *weights) *completer {
 	return &completer{passage: f.passage, field: f, weigher: &weigher{passage: f.passage, field: f}, weights: w}
 }
 
-// completer reads what the values that were read leave open.
+// completer returns a completer for what the values that were already read left over.
 func (s *Set) completer(m *Message, part Range, only []string, filled Filled) *completer {
-	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), inner: map[int]int{}, entityAt: map[int]values.Entity{}}
+	f := &field{passage: s.passage(m, part, only), taken: slices.Clone(filled.Covered), innerCost: map[int]int{}, entityAt: map[int]values.Entity{}}
 	for _, e := range f.entities {
 		for i := max(e.First, part.From); i <= min(e.Last, part.To-1); i++ {
 			f.inEntity[i], f.entityAt[i] = true, e
-			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == values.Date || e.Kind == values.Clock // no name has a date in it
+			f.taken[i-part.From] = f.taken[i-part.From] || e.Kind == values.Date || e.Kind == values.Clock // a name contains no date
 		}
 	}
-	f.small, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)
+	f.uncapitalised, f.english = f.wording.Uncapitalised(), f.set.tools.cues.InEnglish(f.doc.Tokens[f.from:f.to], f.set.tools.Lexicon)
 	return newCompleter(f, &s.tools.weights)
 }
 
-// texts weighs free words for the parameters of free text that are open.
+// texts builds the assignment problem of candidate spans for open free-text parameters.
 func (f *completer) texts(params []*param) *Assignment {
 	z := f.assignment(params, evOrder, evSiblings)
 	if len(params) == 0 {
@@ -82,14 +81,14 @@ func (f *completer) texts(params []*param) *Assignment {
 	return z
 }
 
-// assignment asks for the values of parameters.
+// assignment returns an assignment problem without options.
 func (f *completer) assignment(params []*param, order, siblings evidence) *Assignment {
 	alike := func(a, b int) bool { return params[a].sibling(params[b]) }
 	return &Assignment{Options: make([][]Option, len(params)), Order: int(order), Siblings: int(siblings), Alike: alike, Weights: f.weights[:]}
 }
 
-// sure reports whether the value is probable enough to be taken.
-func (f *completer) sure(best LikelyOption, needed bool) bool {
+// exceedsThreshold reports whether a value exceeds its threshold.
+func (f *completer) exceedsThreshold(best LikelyOption, needed bool) bool {
 	switch {
 	case f.set.writes:
 		return best.P >= floorWrite
@@ -106,8 +105,7 @@ func (s *Set) floor() float64 {
 	return floorRead
 }
 
-// open lists the parameters of free text that have no value yet, those that are
-// needed first.
+// open lists the free-text parameters without a value, required ones first.
 func (f *completer) open(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.near.frees() {
@@ -125,22 +123,22 @@ func (f *completer) open(filled Filled) []*param {
 	}
 	f.field.asked = len(needed)
 	out := append(needed, rest...)
-	return out[:min(len(out), mostFree)]
+	return out[:min(len(out), maxFreeParams)]
 }
 
-// empty tells a parameter of which nothing was read, not even two things.
+// empty reports whether a parameter has no value and no contradictory readings.
 func (f *completer) empty(p *param, filled *Filled) bool {
 	return !has(filled.Values, p.single) && !has(filled.Values, p.list) && !slices.Contains(filled.unclear, p.name())
 }
 
-// options weighs the spans for a parameter.
+// options returns the weighed candidates for a parameter.
 func (f *completer) options(p *param) []Option {
 	var out []Option
 	for _, s := range f.field.spans {
 		if s.comma && (p.sense&SensePlace == 0 || f.field.places != 1) {
-			continue // only a place has its country behind a comma
+			continue // only a place is followed by its country behind a comma
 		}
-		if p.resolver && f.near.somewhere(p, s.first) || astray(f.scope, p, s.first, s.last) {
+		if p.resolver && f.near.afterPlacePreposition(p, s.first) || wrongDirection(f.scope, p, s.first, s.last) {
 			continue
 		}
 		if v, ok := f.valueOf(p, s); ok && !f.inLongList(p, s) {
@@ -154,8 +152,8 @@ func (f *completer) option(first, last int, v any, ev [evCount]float64) Option {
 	return Option{First: first, Last: last, Value: v, Evidence: ev[:], Weight: WeightedSum(f.weights[:], ev[:])}
 }
 
-// valueOf reads a span as a value of a parameter, or a list of spans where the
-// parameter takes nothing else.
+// valueOf parses a span as the value of a parameter, or as a list if the parameter takes only
+// lists.
 func (f *completer) valueOf(p *param, s span) (any, bool) {
 	if len(s.items) == 0 {
 		raw := f.text(s)
@@ -179,8 +177,8 @@ func (f *completer) valueOf(p *param, s span) (any, bool) {
 	return values, true
 }
 
-// inLongList tells an item of a list that is longer than the parameter takes: which
-// of them are meant is not for us to say.
+// inLongList reports whether a span is an item of a list that has more items than the parameter
+// allows. Such a list needs a question.
 func (f *completer) inLongList(p *param, s span) bool {
 	return p.maxItems > 0 && slices.ContainsFunc(f.field.spans, func(o span) bool {
 		return len(o.items) > p.maxItems && o.first <= s.first && s.last <= o.last
@@ -197,14 +195,14 @@ func (f *completer) text(s span) string {
 	return f.wording.Text(s.first, s.last)
 }
 
-// keep stores a value with its evidence.
+// keep stores a value and its evidence.
 func (f *completer) keep(filled *Filled, p *param, best LikelyOption, kind string) {
 	name := cmp.Or(p.single, p.list)
 	filled.Values[name] = best.Value
 	filled.Evidence[name] = contracts.Evidence{Kind: kind, P: math.Round(best.P*100) / 100, Span: [2]int{f.doc.Tokens[best.First].Start, f.doc.Tokens[best.Last].End}}
 }
 
-// stillMissing lists what has no value, and what could be read in two ways.
+// stillMissing lists the parameters without a value and the ambiguous ones.
 func (s *Set) stillMissing(f Filled) []string {
 	out := s.missing(f.Values)
 	for _, name := range f.unclear {

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Conjunct is one of several requests that share a verb: its values, and the tokens of the
+// Conjunct is one of several requests that share a verb: its values, and the token ranges of the
 // others.
 type Conjunct struct {
 	Values   map[string]any
@@ -23,25 +23,26 @@ type Coordination struct {
 	Set     *Set
 	Run     Range
 	Read    Filled
-	// Either tells a token behind a word such as "or".
+	// Either reports whether a token follows a word such as "or".
 	Either func(i int) bool
 }
 
-// Conjuncts cuts a request into one for each value, where several stand beside each other for a
-// parameter that takes one and nothing else is open, or for each of the sets of values that are
-// said with one verb: "an alert for Acme at 280 and for Umbra at 460". None where it is one.
+// Conjuncts splits a request that shares its verb: into one conjunct per value, where several
+// values are coordinated for a single-value parameter and nothing else is missing, or into one per
+// set of values, as in "an alert for Acme at 280 and for Umbra at 460". It returns nil if there is
+// only one.
 func (x *Segmenter) Conjuncts(of Coordination) []Conjunct {
 	if len(of.Read.Missing) == 1 && len(of.Read.Several) == 1 {
-		return beside(of.Read)
+		return conjunctsByValue(of.Read)
 	}
-	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > longestGapped {
+	if len(of.Read.Missing) == 0 || of.Run.To-of.Run.From > maxGappedTokens {
 		return nil
 	}
-	return gapped{x, of}.shares()
+	return gapped{x, of}.conjuncts()
 }
 
-// beside are the requests of which only one value differs.
-func beside(f Filled) []Conjunct {
+// conjunctsByValue returns one conjunct per value of the only parameter that has several.
+func conjunctsByValue(f Filled) []Conjunct {
 	name := f.Missing[0]
 	all := f.Several[name]
 	var out []Conjunct
@@ -59,23 +60,21 @@ func beside(f Filled) []Conjunct {
 	return out
 }
 
-// gapped reads a request of which the verb is said once, and what is done several times: each
-// time with all of the values that differ.
+// gapped splits a request with an elided verb into its sets of values.
 type gapped struct {
 	x *Segmenter
 	Coordination
 }
 
-// mostGapped bounds how many requests one verb becomes, fewestGapped is how many values each of
-// them has of its own.
-const mostGapped, fewestGapped = 6, 2
+// maxConjuncts limits the number of conjuncts; minConjunctValues is the minimum number of values
+// that each of them sets.
+const maxConjuncts, minConjunctValues = 6, 2
 
-// longestGapped bounds the tokens of such a request: each place where it may be cut reads
-// the values before it anew.
-const longestGapped = 96
+// maxGappedTokens limits the length in tokens, since each possible boundary fills the slots anew.
+const maxGappedTokens = 96
 
-// shares are the requests; none where something of it is left.
-func (g gapped) shares() []Conjunct {
+// conjuncts returns the conjuncts, or nil if any word remains unexplained.
+func (g gapped) conjuncts() []Conjunct {
 	var runs []Range
 	var read []Filled
 	from := g.Run.From
@@ -86,26 +85,27 @@ func (g gapped) shares() []Conjunct {
 		}
 		run := Range{From: from, To: i}
 		f := g.Set.Complete(g.Message, run, nil, g.Set.Fill(g.Message, run, nil))
-		if !g.whole(f) {
+		if !g.fillsMissing(f) {
 			continue
 		}
-		if len(runs) > 0 && (len(f.Values) < fewestGapped || !g.plain(run, f)) {
+		if len(runs) > 0 && (len(f.Values) < minConjunctValues || !g.plain(run, f)) {
 			return nil
 		}
 		runs, read = append(runs, run), append(read, f)
 		from = next
 	}
-	if len(runs) < 2 || len(runs) > mostGapped || from < g.Run.To || len(read[0].Missing) > 0 {
+	if len(runs) < 2 || len(runs) > maxConjuncts || from < g.Run.To || len(read[0].Missing) > 0 {
 		return nil
 	}
 	out := make([]Conjunct, 0, len(runs))
 	for k := range runs {
-		out = append(out, g.share(runs, read, k))
+		out = append(out, g.conjunct(runs, read, k))
 	}
 	return out
 }
 
-// boundary tells a place where one set of values may end, and where the next begins.
+// boundary reports whether one set of values may end at a token, and returns where the next one
+// begins.
 func (g gapped) boundary(i int) (next int, ok bool) {
 	if i == g.Run.To {
 		return i, true
@@ -117,30 +117,32 @@ func (g gapped) boundary(i int) (next int, ok bool) {
 	return i, !found && g.Message.Tokens[i].Break
 }
 
-// whole tells a reading with a value for all that is said several times.
-func (g gapped) whole(f Filled) bool {
+// fillsMissing reports whether a reading has a value for each parameter that the whole request
+// lacks.
+func (g gapped) fillsMissing(f Filled) bool {
 	return !slices.ContainsFunc(g.Read.Missing, func(name string) bool { _, has := f.Values[name]; return !has })
 }
 
-// plain tells a run of nothing but values and words of grammar, of which none denies or
-// supposes anything.
+// plain reports whether a run holds only values and neutral function words.
 func (g gapped) plain(run Range, f Filled) bool {
 	for i := run.From; i < run.To; i++ {
-		if !f.Covered[i-run.From] && !binds(g.Message.Tokens[i]) {
+		if !f.Covered[i-run.From] && !isNeutralFunctionWord(g.Message.Tokens[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// binds tells a word of grammar that only binds what stands around it together.
-func binds(t tokenize.Token) bool {
+// isNeutralFunctionWord reports whether a token is a neutral function word: no negation, condition
+// or finite verb.
+func isNeutralFunctionWord(t tokenize.Token) bool {
 	odd := t.Has(lexicon.Negation) || t.Has(lexicon.Denial) || t.Has(lexicon.Condition) || t.Has(lexicon.Lacking) || t.Has(lexicon.Finite)
 	return t.Has(lexicon.Courteous) || t.Has(lexicon.Function) && !odd
 }
 
-// share is one of the requests: what it does not say itself the first one has said.
-func (g gapped) share(runs []Range, read []Filled, k int) Conjunct {
+// conjunct returns one conjunct. It inherits values from the first conjunct that it does not set
+// itself.
+func (g gapped) conjunct(runs []Range, read []Filled, k int) Conjunct {
 	s := Conjunct{Values: maps.Clone(read[0].Values), Evidence: maps.Clone(read[0].Evidence)}
 	maps.Copy(s.Values, read[k].Values)
 	maps.Copy(s.Evidence, read[k].Evidence)

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// learnCounted keeps the parameters of free text whose value stands right behind that of a
-// whole number in an example, also behind a word such as "of".
+// learnCounted records the free-text parameters whose value follows an integer value in an
+// example, with at most one particle such as "of" in between.
 func learnCounted(s *Set, d *values.Doc, found []mention) {
 	for _, n := range found {
 		if n.param.kind != "integer" {
@@ -27,8 +27,8 @@ func learnCounted(s *Set, d *values.Doc, found []mention) {
 	}
 }
 
-// counted offers the nouns behind a number to the parameters whose values stand there in the
-// examples: "move 4 ladders from B2 to A1".
+// counted adds the nouns behind a number as candidates for the parameters that learnCounted
+// recorded: "move 4 ladders from B2 to A1".
 func (r *reading) counted() {
 	if len(r.set.counted) == 0 || r.learning {
 		return
@@ -46,7 +46,7 @@ func (r *reading) counted() {
 		}
 		last := countedEnd(r, first)
 		for _, p := range r.set.counted {
-			if last < first || !r.try(dear) || slices.ContainsFunc(r.mentions, func(m mention) bool {
+			if last < first || !r.try(contextCost) || slices.ContainsFunc(r.mentions, func(m mention) bool {
 				return m.param == p && m.first <= last && first <= m.last && m.kind != kindContext
 			}) {
 				continue
@@ -58,14 +58,14 @@ func (r *reading) counted() {
 	}
 }
 
-// codeAround tells a number that is a part of a code.
+// codeAround reports whether a number is part of a code.
 func codeAround(r *reading, e values.Entity) bool {
 	c, ok := r.doc.ChunkOf(e.First)
 	return ok && c.Code() && (c.First < e.First || c.Last > e.Last)
 }
 
-// countedEnd gives the last of the nouns that begin at a place: they end before a word of
-// grammar, over which only one such as "of" leads to another noun.
+// countedEnd returns the last of the nouns that begin at a token. They end at a function word
+// other than a particle such as "of" with another noun behind it.
 func countedEnd(r *reading, first int) int {
 	last := first - 1
 	for i := first; i < r.to && i < first+MaxNameTokens; i++ {
@@ -84,7 +84,7 @@ func countedEnd(r *reading, first int) int {
 	return last
 }
 
-// countable tells a word that may be one of a thing's.
+// countable reports whether a token may be part of a counted noun phrase.
 func countable(r *reading, i int) bool {
 	t := r.doc.Tokens[i]
 	_, prep := r.set.tools.cues.Preps[t.Fold]

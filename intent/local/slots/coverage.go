@@ -7,32 +7,32 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// pacing is what each word counts of the one before it where the first words
-// say what is wanted.
-const pacing = 0.6
+// positionDecay is the factor by which each content word weighs less than the one before it in
+// Coverage.First.
+const positionDecay = 0.6
 
-// lightWeight is how much a word of grammar counts against a content word.
+// lightWeight is the weight of a function word; a content word weighs 1.
 const lightWeight = 0.12
 
-// Coverage is how much of a text a capability explains.
+// Coverage measures how much of a text a capability explains.
 type Coverage struct {
-	Share     float64 // of all words
-	Spoken    float64 // of the words outside of values
-	Explained float64 // number of content words that it knows or takes as values
+	Share     float64 // share of all words that are explained
+	Spoken    float64 // the same for the words outside of values
+	Explained float64 // number of content words that are known or part of a value
 	Content   float64 // number of content words
 	words     float64 // number of all words
 	Asked     float64 // number of content words outside of values
-	Strange   float64 // of these, the number that it does not know
-	First     float64 // how well it knows the first of these, each next one counting less
-	question  bool    // it has a word such as "who"
-	named     float64 // of the strange words those that are written as names
-	foreign   bool    // the text begins with a content word that it does not know
-	aside     bool    // the second one, which is mostly what is wanted, is such a word, and no value stands before it
+	Strange   float64 // number of these that are unknown
+	First     float64 // mean familiarity of these, with decreasing weight
+	question  bool    // has a question word such as "who"
+	named     float64 // number of unknown words that are written as names
+	foreign   bool    // the text begins with an unknown content word
+	aside     bool    // the second content word, mostly the object, is unknown and no value precedes it
 }
 
-// CoverageOf goes through the tokens of a part. covered tells which of them belong to values of
-// the capability whose parameters set has, timed which are numbers or dates: these ask for
-// nothing by themselves.
+// CoverageOf computes the coverage of a run of tokens. covered marks the tokens of values of the
+// capability that set belongs to; timed marks numbers and dates, which ask for nothing by
+// themselves.
 func CoverageOf(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, covered, timed []bool) Coverage {
 	var c Coverage
 	var all, known, said, saidAll float64
@@ -55,7 +55,7 @@ func CoverageOf(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, covere
 				c.named += unnamed(t, share)
 				c.First += pace * share
 				paces += pace
-				pace *= pacing
+				pace *= positionDecay
 			}
 		}
 		valued = valued || share == 1 && i < len(covered) && covered[i] || timed[i]
@@ -83,7 +83,7 @@ func CoverageOf(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, covere
 	return c
 }
 
-// unnamed counts a word that is not known and written as a name.
+// unnamed returns 1 if a word is unknown and written as a name, else 0.
 func unnamed(t tokenize.Token, share float64) float64 {
 	if share == 0 && t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst|tokenize.FormMixed) {
 		return 1
@@ -91,11 +91,12 @@ func unnamed(t tokenize.Token, share float64) float64 {
 	return 0
 }
 
-// Length is the number of content words, flattened to at most 1.
+// Length returns the logarithm of the number of content words, scaled and capped at 1.
 func (c Coverage) Length() float64 { return min(1, math.Log1p(c.Content)/math.Log(12)) }
 
-// The most that a text gets that says too little, that holds only values, that begins with a foreign
-// word, which is mostly the verb, and of which half the content is foreign.
+// Upper bounds of the confidence: for a text that is too short, for one of values only, for one
+// with an unknown verb, and for one of which half the content words are unknown. sameSentence is
+// the similarity at which an example counts as the same sentence.
 const (
 	terseConfidence   = 0.7
 	bareConfidence    = 0.5
@@ -104,9 +105,9 @@ const (
 	foreignConfidence = 0.35
 )
 
-// Limit is the most that a text can get, whatever its words resemble: one word
-// is no request. Values without a word that asks for something need an example
-// that is said so; best is the likeness to the nearest.
+// Limit returns the upper bound of the confidence, whatever the similarity of the words: one word
+// is no request, and values without a request word need an example like them. best is the
+// similarity to the nearest example.
 func (c Coverage) Limit(best float64, anyValue bool) float64 {
 	switch {
 	case c.Asked == 0 && !anyValue:
@@ -119,11 +120,10 @@ func (c Coverage) Limit(best float64, anyValue bool) float64 {
 	return 1
 }
 
-// LimitForeign is the most that a text gets for what has an effect: of two words
-// a foreign one is as good as the other, and the one behind the verb counts more
-// where it can be no value that is needed. silent is the share of what is needed
-// for which nothing is said; unnamed tells that a name is needed, which words that are written
-// so may be, where no other word is strange.
+// LimitForeign returns the upper bound of the confidence for a write with unknown words. The word
+// behind the verb counts more if it cannot be a missing value. silent is the share of required
+// parameters without a candidate; unnamed reports that a name is missing, which unknown
+// capitalised words may be if no other word is unknown.
 func (c Coverage) LimitForeign(anyValue, complete, unnamed bool, silent float64) float64 {
 	if unnamed && c.Strange == c.named {
 		c.Asked, c.Strange = c.Asked-c.named, c.Strange-c.named
@@ -141,8 +141,8 @@ func (c Coverage) LimitForeign(anyValue, complete, unnamed bool, silent float64)
 	return 1
 }
 
-// familiar tells how well a capability knows a word: whole, misspelled, by a
-// verb of the same kind, or not.
+// familiar returns how well a capability knows a word: exactly, misspelled, as a verb of the same
+// kind, or not at all.
 func familiar(set *Set, t tokenize.Token) float64 {
 	if set.Knows(t) {
 		return 1
@@ -156,10 +156,11 @@ func familiar(set *Set, t tokenize.Token) float64 {
 	return 0
 }
 
-// sameKindShare is how well a verb of the same kind is known.
+// sameKindShare is the familiarity of a verb of the same kind.
 const sameKindShare = 0.75
 
-// opening is how well the first of some words is known; where they open a text it may be half a verb.
+// opening returns the familiarity of the first word. At the start of a text it may be the stem of
+// a separable verb.
 func opening(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, opens bool) float64 {
 	share := familiar(set, tokens[0])
 	if share == 0 && opens && separableVerb(lex, set, tokens) {
@@ -168,7 +169,8 @@ func opening(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token, opens boo
 	return share
 }
 
-// separableVerb tells a verb by its other half, which ends its clause: "lege einen Alarm an".
+// separableVerb reports whether the first word and the particle at the end of its clause form a
+// known verb: "lege einen Alarm an".
 func separableVerb(lex *tokenize.Lexicon, set *Set, tokens []tokenize.Token) bool {
 	end := 1
 	for end < len(tokens) && !tokens[end].Break {

@@ -8,43 +8,42 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// CrossLingualMatcher replaces words of a language that a domain does not have by the
-// nearest words that it has, by their vectors: "den Raum" is read as "room" where rooms are
-// asked for in English alone. Operators, numbers, dates, names and quotations are never
-// replaced, so what holds a request back is never lost. It must not be shared by
-// goroutines.
+// CrossLingualMatcher replaces words of a language that a domain does not support with their
+// nearest neighbours among the words of the domain, by embeddings: "den Raum" is read as "room"
+// where the manifest is English only. It never replaces operators, numbers, dates, names or
+// quotations, so a negation or condition is never lost. It is not safe for concurrent use.
 type CrossLingualMatcher struct {
 	m       *Message
 	lexicon *tokenize.Lexicon
 	encode  func(string) []float32
-	// read are the message as each capability reads it; nil where it stands as it is.
+	// read caches the matched message per capability; nil if no word was replaced.
 	read map[int32]*MatchedMessage
-	// vectors are those of the words, similarities how like they are to those of each
-	// glossary.
+	// vectors caches the embedding per token, similarities the cosine similarities per glossary
+	// and token.
 	vectors      map[int][]float32
 	similarities map[similarityKey][]float64
 }
 
-// similarityKey is a word of the message before a glossary.
+// similarityKey identifies a cached token-to-glossary similarity.
 type similarityKey struct {
 	glossary *Glossary
 	token    int
 }
 
-// NewCrossLingualMatcher makes a matcher for one message. encode gives the vector of a
-// word, nil for none.
+// NewCrossLingualMatcher returns a matcher for one message. encode returns the embedding of a
+// word, or nil.
 func NewCrossLingualMatcher(m *Message, lexicon *tokenize.Lexicon, encode func(string) []float32) *CrossLingualMatcher {
 	return &CrossLingualMatcher{m: m, lexicon: lexicon, encode: encode, read: map[int32]*MatchedMessage{}, vectors: map[int][]float32{}, similarities: map[similarityKey][]float64{}}
 }
 
-// MatchedMessage is a message in the words of a capability.
+// MatchedMessage is a message with words replaced by those of a capability.
 type MatchedMessage struct {
 	*Message
 
 	words map[int]bool
 }
 
-// At reports whether the word that begins at a byte was read as another one.
+// At reports whether the token that begins at a byte offset was replaced.
 func (m *MatchedMessage) At(start int) bool {
 	at := slices.IndexFunc(m.Tokens, func(t tokenize.Token) bool { return t.Start == start })
 	return at >= 0 && m.words[at]
@@ -53,21 +52,22 @@ func (m *MatchedMessage) At(start int) bool {
 // MatchTarget is the capability that words are matched to, with the glossary of its domain.
 type MatchTarget struct {
 	Capability int32
-	// Glossary are the words of its domain, Spoken the languages of it, by their places
-	// among the lexica.
+	// Glossary holds the words of the domain. Languages are the indexes of its languages in the
+	// lexica.
 	Glossary  *Glossary
 	Languages map[int]bool
-	// Writes tells that it has an effect.
+	// Writes reports whether the capability has side effects.
 	Writes bool
-	// Aliased tells a word of an alias of its values, which is read as it stands.
+	// Aliased reports whether a token belongs to an alias, which is never replaced.
 	Aliased func(tokenize.Token) bool
 }
 
-// hardlySpoken is how sure it is at most that words are in a language of a domain.
-const hardlySpoken = 0.4
+// maxForeignShare is the maximum probability that a word is in a language of the domain for it to
+// count as foreign.
+const maxForeignShare = 0.4
 
-// IsForeignWord reports whether a word stands in a sentence of a language that the domain
-// does not have; false where the languages of the domain are unknown.
+// IsForeignWord reports whether a token is in a language that the domain does not support. It
+// returns false if the languages of the domain are unknown.
 func IsForeignWord(m *Message, spoken map[int]bool, i int) bool {
 	if len(spoken) == 0 {
 		return false
@@ -78,13 +78,13 @@ func IsForeignWord(m *Message, spoken map[int]bool, i int) bool {
 			known += p
 		}
 	}
-	return known <= hardlySpoken
+	return known <= maxForeignShare
 }
 
-// surelyMeant is how like a value must be for what has an effect, from 0 to 1.
-const surelyMeant = 0.74
+// minWriteSimilarity is the minimum similarity of a value in a write.
+const minWriteSimilarity = 0.74
 
-// For gives the message as a capability reads it; false where it reads it as it stands.
+// For returns the message in the words of a capability; false if no word was replaced.
 func (r *CrossLingualMatcher) For(e MatchTarget) (*MatchedMessage, bool) {
 	if e.Glossary == nil {
 		return nil, false
@@ -101,15 +101,15 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 	out := &MatchedMessage{words: map[int]bool{}}
 	tokens := slices.Clone(r.m.Tokens)
 	for i, t := range tokens {
-		if !IsForeignWord(r.m, e.Languages, i) || !r.open(i) || e.Aliased != nil && e.Aliased(t) {
+		if !IsForeignWord(r.m, e.Languages, i) || !r.replaceable(i) || e.Aliased != nil && e.Aliased(t) {
 			continue
 		}
 		kin := r.lexicon.Kin(t.Fold)
 		if i > 0 && tokens[i-1].Has(lexicon.Article) {
-			kin = 0 // "die Buchung" is no verb
+			kin = 0 // a noun such as "die Buchung" is no verb
 		}
 		word, like, ok := e.Glossary.Nearest(e.Capability, r.similaritiesTo(e.Glossary, i), func(w GlossaryEntry) bool { return kin == 0 || kin&r.lexicon.Kin(w.Fold) != 0 })
-		if !ok || e.Writes && word.Kind == EntryValue && like < surelyMeant {
+		if !ok || e.Writes && word.Kind == EntryValue && like < minWriteSimilarity {
 			continue
 		}
 		tokens[i] = t.Respelled(word.Fold)
@@ -131,7 +131,8 @@ func (r *CrossLingualMatcher) match(e MatchTarget) *MatchedMessage {
 	return out
 }
 
-// similaritiesTo tells how like a word is to those of a glossary; nil if it has no vector.
+// similaritiesTo returns the similarity of a token to each word of a glossary, or nil if it has no
+// embedding.
 func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
 	at := similarityKey{g, i}
 	similarities, ok := r.similarities[at]
@@ -150,39 +151,39 @@ func (r *CrossLingualMatcher) similaritiesTo(g *Glossary, i int) []float64 {
 	return similarities
 }
 
-// shortestMatched is how many letters a word has at least that is read as another.
+// shortestMatched is the minimum length of a word that may be replaced.
 const shortestMatched = 3
 
-// open tells a word that may be read as another one.
-func (r *CrossLingualMatcher) open(i int) bool {
+// replaceable reports whether a token may be replaced.
+func (r *CrossLingualMatcher) replaceable(i int) bool {
 	t := r.m.Tokens[i]
 	if t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormSign) || r.lexicon.StopWord(t.Fold) || t.Has(lexicon.Value) || len(t.Fold) < shortestMatched || tokenize.Humps(r.m.Src[t.Start:t.End]) != nil {
 		return false
 	}
 	for c := lexicon.Negation; c <= lexicon.Switches; c++ {
 		if t.Has(c) {
-			return false // what holds a request back is read as it stands
+			return false // negations, conditions and the like are never replaced
 		}
 	}
 	if slices.ContainsFunc(r.m.Entities, func(e values.Entity) bool { return e.First <= i && i <= e.Last }) {
 		return false
 	}
-	return !r.named(i) && !r.operates(i)
+	return !r.isName(i) && !r.inOperator(i)
 }
 
-// named tells a word that is written as names are, in a language that does not write
-// every noun so.
-func (r *CrossLingualMatcher) named(i int) bool {
+// isName reports whether a token is written as a name, in a language that does not capitalise all
+// nouns.
+func (r *CrossLingualMatcher) isName(i int) bool {
 	t, mix := r.m.Tokens[i], r.m.Languages.At(i)
 	return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) &&
 		!slices.ContainsFunc(r.m.Languages.Order(i), func(n int) bool { return r.lexicon.Languages[n].Capitalises && mix.Likely(n) })
 }
 
-// longestOperator is how many words an operator is looked for over.
+// longestOperator is the maximum length of an operator in tokens.
 const longestOperator = 4
 
-// operates tells a word that belongs to an operator, such as "except".
-func (r *CrossLingualMatcher) operates(i int) bool {
+// inOperator reports whether a token belongs to an operator such as "except".
+func (r *CrossLingualMatcher) inOperator(i int) bool {
 	for from := max(0, i-longestOperator+1); from <= i; from++ {
 		if hit, ok := lexicon.Find(&r.lexicon.Operators, r.m.Tokens, from); ok && from+hit.Tokens > i {
 			return true

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// InEnglish reports whether most of the everyday words are English, or all that
-// there are could be.
+// InEnglish reports whether most function words of a text are English. With no evidence for
+// another language it returns true.
 func (c *Cues) InEnglish(tokens []tokenize.Token, lexicon *tokenize.Lexicon) bool {
 	english, foreign := 0, 0
 	for _, t := range tokens {
@@ -21,27 +21,27 @@ func (c *Cues) InEnglish(tokens []tokenize.Token, lexicon *tokenize.Lexicon) boo
 	return 3*english >= foreign
 }
 
-// Preposition tells what a word announces. "A" is one in French and Portuguese,
-// but none in an English sentence.
+// Preposition returns the sense that a preposition announces. "a" is a preposition in French and
+// Portuguese, but not in an English sentence.
 func (c *Cues) Preposition(fold string, english bool) (Sense, bool) {
 	announced, ok := c.Preps[fold]
 	return announced, ok && (!english || fold == "on" || !c.Shared[fold])
 }
 
-// InClass reports whether a word is of a class in any language.
+// InClass reports whether a word is in a class in any language.
 func InClass(fold string, c lexicon.Class) bool { return lexicon.Shipped().Folded(fold).Has(c) }
 
-// IsArticle tells words that may stand between the name of a parameter and its value.
+// IsArticle reports whether a word may stand between a parameter name and its value.
 func IsArticle(fold string) bool { return InClass(fold, lexicon.Copula) }
 
-// IsCoordination tells words that put equal things beside each other.
+// IsCoordination reports whether a word coordinates items, such as "and".
 func IsCoordination(fold string) bool { return InClass(fold, lexicon.Joins) }
 
-// IsNegation tells words that turn the next into its opposite.
+// IsNegation reports whether a word negates the next one.
 func IsNegation(fold string) bool { return InClass(fold, lexicon.Switches) }
 
-// LinksName tells words that stand between the name of a parameter and its value.
+// LinksName reports whether a word links a parameter name to its value, such as "called".
 func LinksName(fold string) bool { return InClass(fold, lexicon.Links) }
 
-// IsConjunction tells words between the last two items of a list.
+// IsConjunction reports whether a word joins the last two items of a list.
 func IsConjunction(fold string) bool { return InClass(fold, lexicon.Listing) }

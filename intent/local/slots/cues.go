@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Sense is what a parameter is about, as far as its name tells, and what a
-// preposition announces.
+// Sense is the semantic role of a parameter, derived from its name, or that a preposition
+// announces.
 type Sense uint16
 
-// What a parameter may be about.
+// The semantic roles.
 const (
 	SensePlace  Sense = 1 << iota // where
 	SenseSource                   // from where, from whom
@@ -23,51 +23,51 @@ const (
 	SenseKind                     // of what kind
 )
 
-// Cues are the closed classes of words that tell what a text stands for. They
-// are the same for every subject; what belongs to a subject comes from its
-// manifest.
+// Cues are closed word classes that indicate what a span stands for. They are independent of the
+// domain; domain words come from manifests.
 type Cues struct {
-	Names    map[string]Sense // stems of words in names of parameters
+	Names    map[string]Sense // stems in parameter names
 	Preps    map[string]Sense // folded prepositions
 	Particle map[string]bool
-	Calendar map[string]bool // months, days of the week, seasons
-	// Why are stems of names of parameters that take a reason or a note.
+	Calendar map[string]bool // months, weekdays, seasons
+	// Why holds stems of names of parameters that take a reason or a note.
 	Why     map[string]bool
-	Titles  map[string]bool // before names, with a dot
-	Deictic map[string]bool // words that point at a time
-	// Unsaid are words that stand for what is said elsewhere, or not at all.
+	Titles  map[string]bool // titles before names, with a dot
+	Deictic map[string]bool // deictic words of time, such as "next"
+	// Unsaid holds words that refer to something outside of the sentence, or to nothing.
 	Unsaid map[string]bool
-	// Capitalising are the articles of languages in which every noun has a capital.
+	// Capitalising holds the articles of languages that capitalise all nouns.
 	Capitalising map[string]bool
-	// Verbal are everyday verbs and adverbs that stand around names.
+	// Verbal holds common verbs and adverbs that stand around names.
 	Verbal   map[string]bool
 	Everyday tokenize.Everyday
-	// English tells English from the others; Shared are prepositions of others that
-	// are words of another kind in English.
+	// English holds words that indicate English; Shared holds prepositions of other languages that
+	// are other words in English.
 	English, Shared map[string]bool
-	// Utters are the stems of verbs that what is said follows.
+	// Utters holds stems of verbs that introduce speech.
 	Utters map[string]bool
-	// Tells are verbs of telling and asking in the form of a request.
+	// Tells holds imperatives of verbs of telling and asking.
 	Tells map[string]bool
-	// Generic are the stems of words that stand in requests about anything.
+	// Generic holds stems of words that occur in requests about anything.
 	Generic map[string]bool
-	Speech  map[string]bool // stems of names of parameters that hold what somebody says
-	Proper  map[string]bool // stems of names of parameters whose values are names
-	// Money, Share and Count are the stems of names of parameters that are sums of
-	// money, shares of something, and how many there are.
+	Speech  map[string]bool // stems of names of parameters that hold speech
+	Proper  map[string]bool // stems of names of parameters that hold proper names
+	// Money, Share and Count hold stems of names of parameters for amounts of money, ratios and
+	// counts.
 	Money, Share, Count map[string]bool
-	// Low and High are those of parameters that are an end of a range or a change.
+	// Low and High hold stems of names of parameters for the lower and upper end of a range or a
+	// change.
 	Low, High map[string]bool
-	Code      map[string]bool // stems of names of parameters whose values are codes
-	// Written are those of values that are written as no word is, with the signs of
-	// which one is in them.
+	Code      map[string]bool // stems of names of parameters that hold codes
+	// Written maps stems of names of parameters to the special characters of which their values
+	// contain one.
 	Written map[string]string
-	// Openers are words before a name in small letters: "são paulo".
+	// Openers holds words that begin a name, such as "são" in "são paulo".
 	Openers map[string]bool
 }
 
-// NewCues collects what the files of all languages say; english and shared are words with
-// spaces between.
+// NewCues collects the cues from the lexica of all languages. english and shared are
+// space-separated word lists.
 func NewCues(x *lexicon.Lexica, english, shared string) *Cues {
 	c := &Cues{Names: map[string]Sense{}, Preps: map[string]Sense{}, Everyday: tokenize.NewEveryday()}
 	for class, s := range map[lexicon.Class]Sense{
@@ -113,8 +113,7 @@ func NewCues(x *lexicon.Lexica, english, shared string) *Cues {
 	return c
 }
 
-// shortName is how many letters a name in the calendar has at most that may be any
-// word: "may".
+// shortName is the maximum length of a calendar name that may be another word, such as "may".
 const shortName = 3
 
 func wordSet(words []string) map[string]bool {
@@ -133,7 +132,8 @@ func stemSet(words []string) map[string]bool {
 	return out
 }
 
-// SenseOf tells what a parameter is about. "from_city" is a place and a source.
+// SenseOf returns the roles of a parameter by the stems of its name. "from_city" is a place and a
+// source.
 func (c *Cues) SenseOf(words []string) Sense {
 	var s Sense
 	for _, w := range words {

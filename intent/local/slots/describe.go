@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// saysDate tells parameters whose name ends in a word for a date, unless the
-// description gives values that are none.
+// saysDate reports whether the name of a parameter ends in a word for a date and the description
+// lists no values that are not dates.
 func (p *param) saysDate() bool {
 	if len(p.words) == 0 {
 		return false

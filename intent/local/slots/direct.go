@@ -7,97 +7,96 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// heading is where a preposition says that something comes from or goes to, and
-// which of two like parameters is meant by it.
-type heading int
+// direction is the end of a range or a change that a preposition or a parameter stands for.
+type direction int
 
 const (
-	headingFrom heading = iota - 1
-	headingNone
-	headingTo
+	directionFrom direction = iota - 1
+	directionNone
+	directionTo
 )
 
-func (h heading) opposite() heading {
+func (h direction) opposite() direction {
 	return -h
 }
 
-// heading tells parameters that are one end of a change: "from_city" and
-// "to_city", "name" and "new_name".
-func (p *param) heading() heading {
+// direction returns the end of a change that a parameter stands for, as in "from_city" and "to_city"
+// or "name" and "new_name".
+func (p *param) direction() direction {
 	switch {
 	case p.temporal() || p.format == "time":
-		return headingNone // both ends of a period may stand in one word
+		return directionNone // one expression may hold both ends of a period
 	case slices.Contains(p.words, "new"):
-		return headingTo
+		return directionTo
 	case slices.Contains(p.words, "old"), slices.Contains(p.words, "current"):
-		return headingFrom
+		return directionFrom
 	case p.sense&SenseSource != 0 && p.sense&SenseTarget == 0:
-		return headingFrom
+		return directionFrom
 	case p.sense&SenseTarget != 0 && p.sense&SenseSource == 0:
-		return headingTo
+		return directionTo
 	}
-	return headingNone
+	return directionNone
 }
 
-// pairUp notes which parameters have a counterpart at the other end. One without a
-// name for its end is the counterpart of one that is new.
-func pairUp(params []*param) {
+// linkCounterparts sets the end of each parameter that has a counterpart. A parameter without a
+// direction in its name is the counterpart of one with "new".
+func linkCounterparts(params []*param) {
 	for _, p := range params {
-		p.end = headingNone
-		h := p.heading()
-		if h != headingNone && slices.ContainsFunc(params, func(q *param) bool { return q != p && q.kind == p.kind && q.heading() == h.opposite() }) {
+		p.end = directionNone
+		h := p.direction()
+		if h != directionNone && slices.ContainsFunc(params, func(q *param) bool { return q != p && q.kind == p.kind && q.direction() == h.opposite() }) {
 			p.end = h
 		}
 	}
 	for _, p := range params {
-		if p.end != headingNone || !slices.Contains(p.words, "new") {
+		if p.end != directionNone || !slices.Contains(p.words, "new") {
 			continue
 		}
 		for _, q := range params {
-			if q != p && q.end == headingNone && q.kind == p.kind && q.required && q.heading() == headingNone && !q.temporal() && len(q.enum) == 0 {
-				p.end, q.end = headingTo, headingFrom
+			if q != p && q.end == directionNone && q.kind == p.kind && q.required && q.direction() == directionNone && !q.temporal() && len(q.enum) == 0 {
+				p.end, q.end = directionTo, directionFrom
 				break
 			}
 		}
 	}
 }
 
-// headed gives where the preposition before a place says that something comes from
-// or goes to. Articles and names of parameters may stand between.
-func headed(r *scope, first int) heading {
+// directionAt returns the direction of the preposition before a token, skipping articles and
+// parameter names.
+func directionAt(r *scope, first int) direction {
 	for i := first - 1; i >= r.from && i >= first-3; i-- {
 		t := r.doc.Tokens[i]
 		if t.Is(tokenize.FormQuoted) || r.doc.Tokens[i+1].Break && !r.doc.Tokens[i+1].Is(tokenize.FormQuoted) {
-			return headingNone
+			return directionNone
 		}
-		if h := headingOf(t); h != headingNone {
+		if h := directionOf(t); h != directionNone {
 			return h
 		}
 		if !t.Has(lexicon.Article) && !slices.ContainsFunc(r.set.params, func(p *param) bool { return slices.Contains(p.words, t.Stem) }) {
-			return headingNone
+			return directionNone
 		}
 	}
-	return headingNone
+	return directionNone
 }
 
-func headingOf(t tokenize.Token) heading {
+func directionOf(t tokenize.Token) direction {
 	from, to := t.Has(lexicon.PrepSource), t.Has(lexicon.PrepTarget)
 	switch {
 	case from && !to:
-		return headingFrom
+		return directionFrom
 	case to && !from:
-		return headingTo
+		return directionTo
 	}
-	return headingNone
+	return directionNone
 }
 
-// astray tells a value that stands behind the preposition of the other end, or that
-// goes over one: in "rename Travel to Journeys" no name is "Travel to Journeys".
-func astray(r *scope, p *param, first, last int) bool {
-	if p.end == headingNone {
+// wrongDirection reports whether a span follows a preposition of the opposite end, or contains
+// one: in "rename Travel to Journeys" the span "Travel to Journeys" is no name.
+func wrongDirection(r *scope, p *param, first, last int) bool {
+	if p.end == directionNone {
 		return false
 	}
-	if h := headed(r, first); h == p.end.opposite() {
+	if h := directionAt(r, first); h == p.end.opposite() {
 		return true
 	}
 	for i := first + 1; i < last; i++ {
@@ -108,29 +107,29 @@ func astray(r *scope, p *param, first, last int) bool {
 	return false
 }
 
-// sideOf tells the end of a range that a word in the name of a parameter is: "min" is where
-// one begins, "new" where a change leads to.
-func sideOf(c *Cues, stem string) heading {
+// rangeEndOf returns the end of a range that a word in a parameter name stands for: "min" is the
+// lower end, "new" the target of a change.
+func rangeEndOf(c *Cues, stem string) direction {
 	switch role := periodRole([]string{stem}); {
-	case stem == "after", stem == "before": // of which only a day is an end
+	case stem == "after", stem == "before": // these bound a date only
 	case c.Low[stem], role == roleStart:
-		return headingFrom
+		return directionFrom
 	case c.High[stem], role == roleEnd:
-		return headingTo
+		return directionTo
 	}
-	return headingNone
+	return directionNone
 }
 
-// compileSides notes which end of a range a parameter is, and what its name says beside it.
-func (p *param) compileSides(c *Cues) {
-	p.trunk, p.side = nil, headingNone
+// compileRangeEnd sets which end of a range a parameter is, and the other words of its name.
+func (p *param) compileRangeEnd(c *Cues) {
+	p.contentWords, p.side = nil, directionNone
 	for _, w := range p.words {
-		side := sideOf(c, w)
-		if p.side == headingNone {
+		side := rangeEndOf(c, w)
+		if p.side == directionNone {
 			p.side = side
 		}
-		if len(w) > 1 && side == headingNone && !slices.Contains([]string{"second", "third", "one", "two", "left", "right"}, w) {
-			p.trunk = append(p.trunk, w)
+		if len(w) > 1 && side == directionNone && !slices.Contains([]string{"second", "third", "one", "two", "left", "right"}, w) {
+			p.contentWords = append(p.contentWords, w)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// entity offers a typed value to the parameters of its type.
+// entity adds a typed value as a candidate for the parameters of its type.
 func (r *reading) entity(e values.Entity) {
 	if e.Kind == values.Date {
-		bothEnds(r, e)
+		offerBothEnds(r, e)
 	}
 	for _, p := range r.set.params {
-		if !r.try(dear) {
+		if !r.try(contextCost) {
 			return
 		}
 		switch e.Kind {
@@ -33,13 +33,13 @@ func (r *reading) entity(e values.Entity) {
 		case values.Email, values.URL, values.UUID:
 			r.address(p, e)
 		case values.None:
-		case values.Phone: // there is no format for it; free words are weighed for it
+		case values.Phone: // the schema has no format for it; the free-text step weighs it
 		}
 	}
 }
 
-// clock offers a time of day, as the schema wants it to be written. A parameter that is
-// only named so takes it as it is written.
+// clock adds a time of day in the layout that the schema requires. A parameter that only has a
+// time in its name takes the original text.
 func (r *reading) clock(p *param, e values.Entity) {
 	if !p.takesClock() {
 		return
@@ -56,15 +56,15 @@ func (r *reading) clock(p *param, e values.Entity) {
 	}
 }
 
-// takesClock tells parameters of a time of day.
+// takesClock reports whether a parameter takes a time of day.
 func (p *param) takesClock() bool {
 	return p.kind == "string" && (p.format == "time" || p.clock != "" || p.free() && p.saysClock())
 }
 
-// clockLayout is how the pattern has a time of day written, "" where it is of something
-// else.
+// clockLayout returns the time layout that the pattern accepts, or "" if the pattern is not for a
+// time of day.
 func (p *param) clockLayout() string {
-	if p.pattern == nil || p.loose || p.format != "" {
+	if p.pattern == nil || p.acceptsWords || p.format != "" {
 		return ""
 	}
 	morning, evening := time.Date(0, 1, 1, 8, 5, 0, 0, time.UTC), time.Date(0, 1, 1, 20, 45, 0, 0, time.UTC)
@@ -76,12 +76,12 @@ func (p *param) clockLayout() string {
 	return ""
 }
 
-// saysClock tells parameters whose name ends in a word for a time of day.
+// saysClock reports whether the name of a parameter ends in a word for a time of day.
 func (p *param) saysClock() bool {
 	return len(p.words) > 0 && clockWord(p.words[len(p.words)-1])
 }
 
-// clockWord tells words for a time of day, which tell no two of them apart.
+// clockWord reports whether a stem is a generic word for a time of day.
 func clockWord(stem string) bool {
 	switch stem {
 	case "time", "hora", "uhrzeit", "heur":
@@ -90,9 +90,8 @@ func clockWord(stem string) bool {
 	return false
 }
 
-// month offers a period to two parameters that are its ends: "in December" is
-// from its first day to its last. What has an effect takes only what is named: of
-// "next week" nobody says whether Sunday belongs to it.
+// month adds a period to the two parameters that are its ends: "in December" is from its first day
+// to its last. A write takes only named periods, since the bounds of "next week" are ambiguous.
 func (r *reading) month(i int) {
 	start, end := r.set.period()
 	if start == nil || r.inEntity[i] {
@@ -110,7 +109,7 @@ func (r *reading) month(i int) {
 	offer(end, last)
 }
 
-// period gives the two parameters that are the ends of the only period.
+// period returns the start and end parameter if the capability has exactly one period.
 func (s *Set) period() (start, end *param) {
 	for _, p := range s.params {
 		switch {
@@ -129,9 +128,9 @@ func (s *Set) period() (start, end *param) {
 	return start, end
 }
 
-// sole reports whether no other parameter of this kind could take the value,
-// and this one is asked for. An optional value needs evidence of its own.
-func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
+// onlyRequired reports whether no other required parameter of this kind could take the value. An
+// optional parameter needs evidence of its own, unless it was asked for.
+func (r *vicinity) onlyRequired(kind func(*param) bool, p *param) bool {
 	if !p.required && len(r.only) == 0 && !r.learning {
 		return false
 	}
@@ -143,13 +142,13 @@ func (r *vicinity) sole(kind func(*param) bool, p *param) bool {
 	return true
 }
 
-// lone reports whether no parameter but this one could take the value.
-func (r *vicinity) lone(kind func(*param) bool, p *param) bool {
+// onlyTaker reports whether no other parameter could take the value.
+func (r *vicinity) onlyTaker(kind func(*param) bool, p *param) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && kind(q) && q.named(r.only) })
 }
 
-// expects reports whether the token is one that stood there in the examples, with an article
-// behind it or not: "de la".
+// expects reports whether the examples have this token at this position, with or without an
+// article behind it: "de la".
 func (r *vicinity) expects(learned map[string]int, i int) bool {
 	if i < r.from || i >= r.to {
 		return false
@@ -167,32 +166,31 @@ func (r *vicinity) announces(learned map[string]int, i int) bool {
 	return learned[stem] > 0 && !slices.Contains([]string{"the", "a", "an", "my", "and"}, stem)
 }
 
-// date offers a date. Words such as "from" and "until" tell the ends of a
-// period apart.
+// date adds a date. Words such as "from" and "until" select the end of a period.
 func (r *reading) date(p *param, e values.Entity) {
 	if !p.temporal() {
 		return
 	}
 	score := 0.55
 	switch {
-	case r.near.sole((*param).temporal, p):
+	case r.near.onlyRequired((*param).temporal, p):
 		score += 0.2
-	case r.near.lone((*param).temporal, p) && r.onlyDate(e):
-		score += 0.3 // the one date that is said, for the one that can be asked for
-	case r.near.lone((*param).temporal, p):
+	case r.near.onlyTaker((*param).temporal, p) && r.onlyDate(e):
+		score += 0.3 // the only date, for the only date parameter
+	case r.near.onlyTaker((*param).temporal, p):
 		score += 0.1
 	}
 	cue := periodCue(r.scope, e)
-	if hasBeen(r, p, e, cue) {
+	if isPastStart(r, p, e, cue) {
 		e.Time = e.Time.AddDate(-1, 0, 0)
 	}
 	switch {
-	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).bounds)):
-		score += 0.1 // "to December 12" of what has no period is a day
-	case p.role == roleEnd && cue == roleNone && r.near.lone((*param).temporal, p):
-		score += 0.1 // nor has "needed_by"
+	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).isPeriodEnd)):
+		score += 0.1 // a date target such as "to December 12" without a period is a single day
+	case p.role == roleEnd && cue == roleNone && r.near.onlyTaker((*param).temporal, p):
+		score += 0.1 // the same for "needed_by"
 	case p.role == cue && e.Edge != values.Whole:
-		score += 0.4 // both ends were said together
+		score += 0.4 // both ends were read together
 	case p.role == cue:
 		score += 0.45
 	case cue != roleNone && p.role != roleNone:
@@ -201,19 +199,19 @@ func (r *reading) date(p *param, e values.Entity) {
 	if r.near.after(p, e.First) {
 		score += 0.3
 	}
-	if r.near.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.leftContext, e.First-1) {
 		score += 0.2
 	}
 	if e.First > r.from && r.doc.Tokens[e.First-1].Has(lexicon.Announces) {
 		score += 0.1
 	}
-	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.oneDay(e)})
+	r.add(mention{param: p, first: e.First, last: e.Last, value: p.dateText(e), kind: kindDate, p: min(score, 1) * e.P, doubt: e.Doubt, shared: r.isSingleDay(e)})
 }
 
-// bothEnds offers the only day of a text to both ends of a period, where no word such as
-// "from" says that it is one of them: what is free "on Tuesday" is so on that day. What has
-// an effect takes it so only where it needs both.
-func bothEnds(r *reading, e values.Entity) {
+// offerBothEnds adds the only date of a text as both ends of a period if no word such as "from"
+// marks it as one end: free "on Tuesday" means on that day. A write takes it only if it requires
+// both ends.
+func offerBothEnds(r *reading, e values.Entity) {
 	start, end := r.set.period()
 	if start == nil || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || !r.onlyDate(e) || r.learning || r.set.writes && (!start.required || !end.required) {
 		return
@@ -223,27 +221,26 @@ func bothEnds(r *reading, e values.Entity) {
 	}
 }
 
-// bounds tells one end of a period.
-func (p *param) bounds() bool { return p.temporal() && p.role != roleNone }
+// isPeriodEnd reports whether a parameter is an end of a period.
+func (p *param) isPeriodEnd() bool { return p.temporal() && p.role != roleNone }
 
-// halfYear is how far ahead the first day of what is only looked at is rather the same day
-// of the year before: "the arrivals since November 2".
+// halfYear is how far ahead a start date in a read must be to be taken as last year's: "the
+// arrivals since November 2".
 const halfYear = 183 * 24 * time.Hour
 
-// nearlyAYear is the same of both ends of a period.
+// nearlyAYear is the same for both ends of a period.
 const nearlyAYear = 300 * 24 * time.Hour
 
-// hasBeen tells a day to come, of no year, from which on something is asked for that has
-// been.
-func hasBeen(r *reading, p *param, e values.Entity, cue role) bool {
+// isPastStart reports whether a future date without a year is the start of a period in the past.
+func isPastStart(r *reading, p *param, e values.Entity, cue role) bool {
 	yearless := (e.Edge == values.Whole || e.Yearless()) && !strings.Contains(r.doc.Src[e.Span.Start:e.Span.End], strconv.Itoa(e.Time.Year()))
 	ahead := e.Time.Sub(r.now)
 	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == values.Whole && r.onlyDate(e) && ahead > halfYear
-	looks = looks || !r.set.writes && e.Edge != values.Whole && ahead > nearlyAYear // "between 1 and 15 November", said on the 21st
+	looks = looks || !r.set.writes && e.Edge != values.Whole && ahead > nearlyAYear // "between 1 and 15 November" on November 21
 	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
 }
 
-// onlyDate reports whether no other date is said.
+// onlyDate reports whether the range has no other entity of this kind.
 func (r *reading) onlyDate(e values.Entity) bool {
 	return !slices.ContainsFunc(r.entities, func(o values.Entity) bool {
 		return o.Kind == e.Kind && o.First != e.First && o.First >= r.from && o.Last < r.to
@@ -256,15 +253,14 @@ func (p *param) dateText(e values.Entity) string {
 	}
 	layout := cmp.Or(p.layout, time.DateOnly)
 	if !e.HasClock {
-		layout, _, _ = strings.Cut(layout, " ") // nobody said that it is midnight
+		layout, _, _ = strings.Cut(layout, " ") // drop the time, which the message does not give
 	}
 	return e.Time.Format(layout)
 }
 
-// offerLength offers the length of a period to a parameter that counts days, where
-// nothing takes its last day: "from the 3rd to the 5th" of what has a first day and
-// a number of days. Working days are counted where the description says so; else a
-// weekend in between makes it doubtful.
+// offerLength adds the length of a period to a parameter that counts days, if no parameter takes
+// its end: "from the 3rd to the 5th" for a start date and a number of days. It counts working days
+// if the description says so; else a weekend in between marks the value as doubtful.
 func offerLength(r *reading, p *param, last values.Entity) {
 	if last.Edge != values.End || !r.countsDays(p) {
 		return
@@ -283,25 +279,23 @@ func offerLength(r *reading, p *param, last values.Entity) {
 	}
 }
 
-// countsDays tells a number of days that goes on from a first day, where nothing takes
-// the last one.
+// countsDays reports whether a parameter is a number of days and no parameter takes an end date.
 func (r *reading) countsDays(p *param) bool {
 	return p.numeric() && p.unit == "day" && !slices.Contains(p.words, "night") && p.single != "" &&
 		!slices.ContainsFunc(r.set.params, func(q *param) bool { return q.temporal() && q.role == roleEnd })
 }
 
-// offerDay offers one to a parameter that counts days, where a day itself is what is
-// asked for: "tomorrow off", "folga amanhã". A day from which something goes on, or
-// one beside a number of days, says nothing of how many.
+// offerDay adds 1 to a parameter that counts days if the request names a single day: "tomorrow
+// off", "folga amanhã". A start date, or a date beside a number of days, gives no count.
 func offerDay(r *reading, p *param, e values.Entity) {
-	if r.oneDay(e) && r.countsDays(p) && p.inBounds(1) {
+	if r.isSingleDay(e) && r.countsDays(p) && p.inBounds(1) {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: 1.0, kind: kindPeriod, p: 0.82, doubt: e.Doubt, shared: true})
 	}
 }
 
-// oneDay tells the only day of a text without a number of days, right before or right
-// behind what the capability is called.
-func (r *reading) oneDay(e values.Entity) bool {
+// isSingleDay reports whether an entity is the only date, without a number of days, and stands right
+// before or behind a name of the capability.
+func (r *reading) isSingleDay(e values.Entity) bool {
 	if e.Kind != values.Date || e.Edge != values.Whole || periodCue(r.scope, e) != roleNone || r.learning {
 		return false
 	}
@@ -320,11 +314,11 @@ func (r *reading) oneDay(e values.Entity) bool {
 	return called(next) && !r.doc.Tokens[next].Break || called(e.First-1) && !r.doc.Tokens[e.First].Break
 }
 
-// longestPeriod is how many days a period has at most whose days are counted.
+// longestPeriod is the maximum number of days that are counted.
 const longestPeriod = 3660
 
-// daysBetween counts the days from one to the other, both included, and those from
-// Monday to Friday.
+// daysBetween counts the days from one date to the other, both included, and the working days
+// among them.
 func daysBetween(from, to time.Time) (all, working int) {
 	for day := from; !day.After(to) && all < longestPeriod; day = day.AddDate(0, 0, 1) {
 		all++
@@ -335,8 +329,8 @@ func daysBetween(from, to time.Time) (all, working int) {
 	return all, working
 }
 
-// periodCue tells which end of a period a date is: as it was said together with the
-// other, or else by the words before it.
+// periodCue returns which end of a period a date is, by the entity itself or else by the words
+// before it.
 func periodCue(r *scope, e values.Entity) role {
 	switch e.Edge {
 	case values.Start:
@@ -360,14 +354,14 @@ func periodCue(r *scope, e values.Entity) role {
 	return roleNone
 }
 
-// contracted tells a preposition with its article in it, of those that stand before a date:
-// the "du" of "à partir du 3 mai".
+// contracted reports whether a token is a preposition contracted with its article before a date,
+// such as "du" in "à partir du 3 mai".
 func contracted(r *scope, t tokenize.Token) bool {
 	alone, ok := lexicon.Shipped().Preposition(t.Lower)
 	return ok && r.set.tools.Lexicon.Folded(alone).Has(lexicon.Within)
 }
 
-// address offers an e-mail address, a link or a UUID.
+// address adds an e-mail address, a URL or a UUID.
 func (r *reading) address(p *param, e values.Entity) {
 	if p.kind != "string" || len(p.enum) > 0 {
 		return
@@ -384,7 +378,7 @@ func (r *reading) address(p *param, e values.Entity) {
 		return w == "email" || w == "mail" || w == "url" || w == "link" || w == "uuid"
 	}):
 		score = 0.88
-	case r.near.after(p, e.First), r.near.expects(p.lefts, e.First-1):
+	case r.near.after(p, e.First), r.near.expects(p.leftContext, e.First-1):
 		score = 0.8
 	case p.resolver:
 		score = 0.76
@@ -394,7 +388,7 @@ func (r *reading) address(p *param, e values.Entity) {
 	}
 }
 
-// fits checks a text against what the schema says of it. A resolver may still
+// fits reports whether a text satisfies the length and pattern of the schema. A resolver may still
 // turn any text into a value that matches the pattern.
 func (p *param) fits(s string) bool {
 	n := len([]rune(s))

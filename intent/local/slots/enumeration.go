@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// lists offers runs of spans with nothing but commas and words such as "and"
-// between.
+// lists adds runs of spans that are separated only by commas and words such as "and".
 func (f *field) lists(items []span) {
 	for i := 0; i < len(items); {
 		end := i
@@ -27,7 +26,7 @@ func (f *field) lists(items []span) {
 	}
 }
 
-// listed reports whether two spans are neighbours in a list.
+// listed reports whether two spans are adjacent items of a list.
 func (f *field) listed(a, b span) bool {
 	between := 0
 	if a.proper && b.proper && b.first == a.last+2 && opposes(f.doc.Tokens[a.last+1].Fold) {
@@ -45,13 +44,13 @@ func (f *field) listed(a, b span) bool {
 	return between > 0 || gap == "," || gap == "&" || gap == "/" || gap == "、" || strings.HasSuffix(gap, ",")
 }
 
-// besideLike tells an item of a list: of "Anna, Bert" nobody knows which is meant, where
-// one is.
+// besideLike reports whether a span is an item of a list. For a single-value parameter such an
+// item is ambiguous: "Anna, Bert".
 func (f *field) besideLike(s span) bool {
 	return slices.ContainsFunc(f.spans, func(o span) bool {
 		return len(o.items) > 1 && slices.ContainsFunc(o.items, func(item span) bool { return item.first == s.first && item.last == s.last })
 	})
 }
 
-// opposes tells words that put two names beside each other.
+// opposes reports whether a word contrasts two names, such as "versus".
 func opposes(fold string) bool { return InClass(fold, lexicon.Versus) }

@@ -1,113 +1,113 @@
 package slots
 
-// evidence is one thing that speaks for or against a value.
+// evidence is the index of a feature of a candidate value.
 type evidence int
 
-// The evidence for words as the value of a parameter.
+// The features of a span as the value of a parameter.
 const (
 	evBias evidence = iota
 	evOptional
 	evProper         // written as a name
 	evProperExpected // and the parameter takes names
-	evProperOdd      // but the parameter takes ordinary words
-	evPlainExpected  // ordinary words, and the parameter takes them
-	evPlainOdd       // ordinary words, but the parameter takes names
-	evSmall          // the same in a text without any capital
-	evPrepFits       // the preposition announces what the parameter is about
-	evPrepOther      // it announces something else
-	evPrepTaken      // it announces what another parameter is about
-	evPrepAny        // it announces nothing in particular
+	evProperOdd      // but the parameter takes common words
+	evPlainExpected  // common words, and the parameter takes them
+	evPlainOdd       // common words, but the parameter takes names
+	evSmall          // the same in a text without capitals
+	evPrepFits       // the preposition announces the role of the parameter
+	evPrepOther      // the preposition announces another role
+	evPrepTaken      // the preposition announces the role of another parameter
+	evPrepAny        // the preposition announces no role
 	evBare           // a content word stands right before
-	evNameBefore     // the parameter's own name stands before
-	evNameAfter      // or right behind
-	evNameInside     // or is part of a name, as in "Harbour Hotel"
-	evOwnWord        // a word of its description stands beside
-	evOtherName      // the name of another parameter stands beside
-	evKnown          // share of its words that the request knows
-	evCut            // content words that it leaves out
-	evSevered        // names that it leaves out behind a word such as "de"
-	evBridged        // it goes on over "of"
-	evDigits         // it has digits
-	evCode           // digits where a code is expected
-	evLearned        // a word that stood before values in the examples
-	evCalendarOdd    // a month or a day of the week where no time is expected
-	evCalendar       // the same where one is
-	evWritten        // it is written as no word is: a path, a version, an address
-	evWrittenFits    // and the parameter takes such, or it is a currency and the parameter is one
-	evWrittenOdd     // but the parameter takes names of people and places
+	evNameBefore     // the parameter name stands before
+	evNameAfter      // the parameter name stands right behind
+	evNameInside     // the parameter name is part of the span, as in "Harbour Hotel"
+	evOwnWord        // a word of the description stands beside it
+	evOtherName      // the name of another parameter stands beside it
+	evKnown          // share of its words in the request vocabulary
+	evCut            // number of adjacent content words that it leaves out
+	evSevered        // cost of the parts of a name that it leaves out behind a particle such as "de"
+	evBridged        // it is joined by "of"
+	evDigits         // it contains digits
+	evCode           // it contains digits and the parameter takes codes
+	evLearned        // a word stands before it that precedes values in the examples
+	evCalendarOdd    // a month or weekday for a parameter that is no time
+	evCalendar       // a month or weekday for a parameter that is a time
+	evWritten        // it is a code: a path, a version, an address
+	evWrittenFits    // a code and the parameter takes codes, or a currency and the parameter is one
+	evWrittenOdd     // a code, but the parameter takes names of people and places
 	evStart          // it begins the sentence
-	evApposition     // a comma stands before
-	evNews           // words that the request does not know, and that it explains
-	evSole           // nothing else is asked for
-	evSoleProper     // as many names as are asked for
-	evModifies       // a word of the description stands right behind
-	evKind           // a word of the request does, and the parameter is a kind of thing
-	evHead           // a word of the request does, and the parameter is none
+	evApposition     // a comma stands before it
+	evNews           // it covers words outside the request vocabulary
+	evSole           // only one parameter is open
+	evSoleProper     // as many names as open parameters
+	evModifies       // a word of the description stands right behind it
+	evKind           // a request word stands right behind it, and the parameter is a kind of thing
+	evHead           // a request word stands right behind it, and the parameter is no kind of thing
 	evKindProper     // written as a name, but the parameter is a kind of thing
-	evVerbal         // nothing but forms of verbs in small letters
-	evVerbalEnd      // several words of which the last is a participle: "the chairs painted"
-	evDone           // it stands where a verb does: behind "I", "to" or "who", in small letters
+	evVerbal         // only verb forms in lower case
+	evVerbalEnd      // several words, the last one a participle: "the chairs painted"
+	evDone           // it stands where a verb does, behind "I", "to" or "who", in lower case
 	evArticle        // an article stands right before
 	evCounted        // a number stands right before
-	evCountedEnd     // the same where the parameter is what is turned into something; -1 where it is what it becomes
+	evCountedEnd     // a number stands right before it, and the parameter is the source of a change; -1 for the target
 	evEnd            // it ends the request
-	evEven           // as many strange words in small letters as are asked for
-	evQuoted         // it stands in quotation marks
-	evSpeech         // several words in quotation marks: 1 where the parameter holds what somebody says, else -1
-	evList           // it is a list, and the parameter takes one
-	evOneOf          // it is one of several that stand side by side, and the parameter takes one
-	evListOdd        // it is no list, but the parameter takes one
-	evOrder          // it comes in the order of the schema beside another value
-	evSiblings       // the same of two that differ only in their place, such as "from" and "to"
+	evEven           // as many unknown lower-case words as open parameters
+	evQuoted         // it is quoted
+	evSpeech         // several quoted words: 1 if the parameter holds speech, else -1
+	evList           // a list, and the parameter takes one
+	evOneOf          // an item of a list, but the parameter takes one value
+	evListOdd        // no list, but the parameter takes one
+	evOrder          // in schema order relative to another value
+	evSiblings       // the same for two sibling parameters, such as "from" and "to"
 	evTexts
 )
 
-// The evidence for a number as the value of a parameter.
+// The features of a number as the value of a parameter.
 const (
 	evFigure evidence = evTexts + iota
 	evFigureOptional
-	evFigureNamed    // its name stands right before, more of it than of any other name
-	evFigureOther    // the name of another parameter does
-	evFigureBeside   // words of its name stand somewhere before or behind
-	evFigureOwn      // words that only its description has do
-	evFigureBehind   // a word of its name stands right behind
-	evFigureUnit     // its unit does
-	evFigureDesc     // the unit is a word of its description
-	evFigureSize     // the unit is one of what the parameter is by its name, as kilograms are of a weight
-	evFigureSizeOdd  // it is one of something else
-	evFigureUnitElse // the unit belongs to another parameter
-	evFigureTimeOdd  // it is a time in another unit
-	evFigureMoney    // a sum of money where one is expected
-	evFigureMoneyOdd // a sum of money where none is
-	evFigureNoMoney  // no sum of money where one is expected
-	evFigurePercent  // percent where a share is expected
-	evFigurePerOdd   // percent where none is
-	evFigureShare    // a number between 0 and 1 where a share is expected
-	evFigureYear     // written as a year where one is expected
-	evFigureYearOdd  // written as a year where none is
-	evFigureNoYear   // not written as a year where one is expected
+	evFigureNamed    // its parameter name stands right before, with the longest match
+	evFigureOther    // the name of another parameter stands right before
+	evFigureBeside   // words of the name stand somewhere in the clause
+	evFigureOwn      // words that only this description has stand in the clause
+	evFigureBehind   // a word of the name stands right behind
+	evFigureUnit     // the unit is that of the parameter
+	evFigureDesc     // the unit is in the description
+	evFigureSize     // the unit has the dimension of the parameter, such as kilograms for a weight
+	evFigureSizeOdd  // the unit has another dimension
+	evFigureUnitElse // the unit is that of another parameter
+	evFigureTimeOdd  // another unit of time
+	evFigureMoney    // an amount of money and the parameter is one
+	evFigureMoneyOdd // an amount of money and the parameter is none
+	evFigureNoMoney  // no amount of money but the parameter is one
+	evFigurePercent  // a percentage and the parameter is a ratio
+	evFigurePerOdd   // a percentage and the parameter is no ratio
+	evFigureShare    // a number between 0 and 1 and the parameter is a ratio
+	evFigureYear     // looks like a year and the parameter is one
+	evFigureYearOdd  // looks like a year and the parameter is none
+	evFigureNoYear   // does not look like a year but the parameter is one
 	evFigureOrdinal
 	evFigureSpelled
-	evFigureCounts  // it is written in words, and there are enough in digits
-	evFigureCount   // it counts the noun behind it where a count is expected
-	evFigureNoun    // the same where none is
-	evFigureEven    // as many numbers as are asked for
-	evFigureSole    // nothing else is asked for
-	evFigureLearned // a word that stood before values in the examples
+	evFigureCounts  // spelled out, and there are enough numbers in digits
+	evFigureCount   // counts the noun behind it and the parameter is a count
+	evFigureNoun    // counts the noun behind it and the parameter is no count
+	evFigureEven    // as many numbers as open parameters
+	evFigureSole    // only one parameter is open
+	evFigureLearned // a word stands before it that precedes values in the examples
 	evFigureTitle   // it ends a name
-	evFigureArticle // nothing but an article and a unit, as in "a year"
-	evFigureRate    // the same behind a number: "12% a year", "4 hours a day"
-	evFigureEnd     // it stands behind the preposition of the end of a range that the parameter is; -1 behind the other one
-	evFigureBroken  // it has a fraction, and the parameter takes them
+	evFigureArticle // only an article and a unit, as in "a year"
+	evFigureRate    // the same as a rate: "12% a year", "4 hours a day"
+	evFigureEnd     // the preposition before it fits the end of a range that the parameter is; -1 for the other end
+	evFigureBroken  // has a fraction and the parameter takes fractions
 	evFigureOrder
 	evFigureSiblings
 	evCount
 )
 
-// weights are log-odds against leaving the parameter empty.
+// weights are log-odds relative to leaving the parameter empty.
 type weights [evCount]float64
 
-// String gives the name of an evidence, as it is written in this package.
+// String returns the name of a feature.
 func (e evidence) String() string { return evidenceNames()[e] }
 
 func evidenceNames() [evCount]string {
@@ -127,8 +127,7 @@ func evidenceNames() [evCount]string {
 	}
 }
 
-// priorWeights are what a fit begins with: set by hand, and held where no sentence
-// tells better.
+// priorWeights returns hand-set weights. A fit starts from them and is regularized towards them.
 func priorWeights() weights {
 	return weights{
 		evBias: -1.3, evOptional: -2.4, evProper: 0.7, evProperExpected: 0.8, evProperOdd: -1.2, evPlainExpected: 0.2, evPlainOdd: -1.9, evSmall: 0,

@@ -9,43 +9,44 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Family is what the capabilities of one domain share: parameters of one name take the same
-// values.
+// Family holds what the capabilities of one domain share: parameters with the same name take the
+// same values.
 type Family struct {
 	tools *Tools
 	of    []*contracts.Capability
 	once  sync.Once
-	// values are those of the examples by the name of the parameter, aliases what else they
-	// are called, labels the words before them by the pattern.
+	// values are example values by parameter name, aliases their other names, labels the words
+	// before values by pattern.
 	values  map[string][]string
 	aliases map[string]map[string]any
 	labels  map[string][]label
 }
 
-// label is a word that stands right before a value in an example: "the booking B-7".
+// label is a word right before a value in an example: "booking" in "the booking B-7".
 type label struct {
 	token tokenize.Token
 	of    *contracts.Capability
 }
 
-// NewFamily puts capabilities together. Nothing is read before it is needed.
+// NewFamily returns a family. It reads the manifests lazily.
 func NewFamily(tools *Tools, of []*contracts.Capability) *Family {
 	return &Family{tools: tools, of: of}
 }
 
-// form is how the values of a parameter are written, "" where its pattern fits any word.
+// form returns the pattern of a parameter, or "" if the pattern accepts any word.
 func (p *param) form() string {
-	if p.pattern == nil || p.loose {
+	if p.pattern == nil || p.acceptsWords {
 		return ""
 	}
 	return p.pattern.String()
 }
 
-// shared tells a parameter whose values are words of its own.
-func (p *param) shared() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
+// sharesValues reports whether a parameter may take values from other capabilities.
+func (p *param) sharesValues() bool { return p.kind == "string" && len(p.enum) == 0 && !p.temporal() }
 
-// called tells a parameter that holds what anything at all is called.
-func (p *param) called() bool { return slices.Equal(p.words, []string{"name"}) }
+// isGenericName reports whether a parameter is just "name", which is not specific enough to share
+// values.
+func (p *param) isGenericName() bool { return slices.Equal(p.words, []string{"name"}) }
 
 func (f *Family) gather() {
 	f.values, f.aliases, f.labels = map[string][]string{}, map[string]map[string]any{}, map[string][]label{}
@@ -53,7 +54,7 @@ func (f *Family) gather() {
 		s := &Set{tools: f.tools}
 		s.compileParams(c)
 		for _, p := range s.params {
-			if !p.shared() {
+			if !p.sharesValues() {
 				continue
 			}
 			values := slices.Concat(FlattenLists(c.Metadata.ParameterSpecs[p.single].Examples), FlattenLists(c.Metadata.ParameterSpecs[p.list].Examples))
@@ -70,7 +71,7 @@ func (f *Family) gather() {
 	}
 }
 
-// alias keeps what values of a parameter are called, the first that says so.
+// alias records aliases of a parameter; the first definition wins.
 func (f *Family) alias(name string, of ...map[string]any) {
 	if f.aliases[name] == nil {
 		f.aliases[name] = map[string]any{}
@@ -84,8 +85,8 @@ func (f *Family) alias(name string, of ...map[string]any) {
 	}
 }
 
-// labelsOf gives the words of the examples that stand right before a value, but for
-// those that a sentence begins with.
+// labelsOf returns the words right before a value in the examples, except at the start of a
+// sentence.
 func labelsOf(c *contracts.Capability, values []any) []label {
 	if c.Metadata.IntentHints == nil {
 		return nil
@@ -107,23 +108,23 @@ func labelsOf(c *contracts.Capability, values []any) []label {
 	return out
 }
 
-// fitsAny tells a text that the schema of a parameter allows.
+// fitsAny reports whether a value is a string that the schema of a parameter allows.
 func (p *param) fitsAny(v any) bool {
 	word, ok := v.(string)
 	return ok && p.fits(word)
 }
 
-// learn gives a capability what the others know.
+// learn adds the values of the other capabilities of the family to a set.
 func (f *Family) learn(s *Set, c *contracts.Capability) {
 	if f == nil {
 		return
 	}
 	f.once.Do(f.gather)
 	for _, p := range s.params {
-		if !p.shared() {
+		if !p.sharesValues() {
 			continue
 		}
-		if !p.resolver && !p.called() {
+		if !p.resolver && !p.isGenericName() {
 			for _, v := range f.values[p.name()] {
 				s.addPhrase(v, p, v, kindExample, 0.88)
 			}

@@ -7,27 +7,25 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// input is a parameter, or a field of one that is an object, under the name that
-// contracts.FieldName gives it.
+// input is a parameter, or a field of an object parameter, with the name from contracts.FieldName.
 type input struct {
 	name string
 	view *contracts.SchemaView
 }
 
-// leaf is the last of the names that lead to it.
+// leaf returns the last segment of the name.
 func (in input) leaf() string {
 	path := contracts.FieldPath(in.name)
 	return path[len(path)-1]
 }
 
-// The bounds of what is read of objects: fields deeper than these, and more, are given as
-// data.
+// Limits for fields of objects. Deeper or further fields are not read from text.
 const (
 	maxFieldDepth = 3
 	maxFields     = 60
 )
 
-// fieldsOf are the parameters of a schema, and in the place of objects their fields.
+// fieldsOf returns the parameters of a schema, with objects replaced by their fields.
 func fieldsOf(root *contracts.SchemaView) []input {
 	var out []input
 	var add func(of *contracts.SchemaView, within []string)
@@ -51,8 +49,7 @@ func within(name, of string) bool {
 	return strings.HasPrefix(name, "/") && contracts.FieldPath(name)[0] == of
 }
 
-// Nested puts values of fields into their objects, but for those that are asked for by
-// their own names.
+// Nested moves field values into their objects, except fields that were asked for by name.
 func Nested(values map[string]any, asked []string) map[string]any {
 	out := make(map[string]any, len(values))
 	for _, name := range sortedKeys(values) {
@@ -65,8 +62,8 @@ func Nested(values map[string]any, asked []string) map[string]any {
 	return out
 }
 
-// NestedEvidence is where the values of Nested stand: an object's from the first to the
-// last of its fields, as sure as the least sure of them.
+// NestedEvidence returns the evidence for Nested. An object's span covers all its fields, and its
+// probability is the lowest of them.
 func NestedEvidence(of map[string]contracts.Evidence, asked []string) map[string]contracts.Evidence {
 	out := make(map[string]contracts.Evidence, len(of))
 	for _, name := range sortedKeys(of) {

@@ -10,12 +10,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// completeNumbers decides anew which number is meant for which parameter, all
-// together: reading them one by one does for ranking capabilities, but takes the
-// temperature for the mass where two of each are given.
+// completeNumbers assigns numbers to parameters jointly. Reading them one by one is enough to rank
+// capabilities, but mixes up two parameters such as a temperature and a mass.
 func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Filled) Filled {
 	f, params := s.openNumbers(m, part, only, filled)
-	for k, best := range f.figures(params, f.loose(filled, params)).Marginals() {
+	for k, best := range f.numberAssignment(params, f.freeNumbers(filled, params)).Marginals() {
 		p := params[k]
 		before, read := filled.Values[p.single]
 		floor := s.floor()
@@ -39,22 +38,22 @@ func (s *Set) completeNumbers(m *Message, part Range, only []string, filled Fill
 	return filled
 }
 
-// openNumbers gives what weighs the numbers, and the parameters that are read anew.
+// openNumbers returns the completer for numbers and the parameters to assign.
 func (s *Set) openNumbers(m *Message, part Range, only []string, filled Filled) (*completer, []*param) {
-	f := &field{passage: s.passage(m, part, only), figureAt: map[int]bool{}}
+	f := &field{passage: s.passage(m, part, only), numberAt: map[int]bool{}}
 	f.numerals.count()
 	for _, e := range f.wording.Numbers() {
 		for i := e.First; i <= e.Last; i++ {
-			f.figureAt[i] = true
+			f.numberAt[i] = true
 		}
 	}
 	c := newCompleter(f, &s.tools.weights)
-	return c, c.openFigures(filled)
+	return c, c.openNumericParams(filled)
 }
 
-// openFigures lists the parameters that a number is read for, those that are
-// needed first. What a key or a known value gives stays.
-func (f *completer) openFigures(filled Filled) []*param {
+// openNumericParams lists the numeric parameters to assign, required ones first. Values from a key
+// or a known value stay.
+func (f *completer) openNumericParams(filled Filled) []*param {
 	var needed, rest []*param
 	for _, p := range f.set.params {
 		ev, read := filled.Evidence[p.single]
@@ -68,11 +67,11 @@ func (f *completer) openFigures(filled Filled) []*param {
 	}
 	f.field.asked = len(needed)
 	out := append(needed, rest...)
-	return out[:min(len(out), mostFree)]
+	return out[:min(len(out), maxFreeParams)]
 }
 
-// loose are the numbers that no other value holds.
-func (f *completer) loose(filled Filled, open []*param) []values.Entity {
+// freeNumbers returns the numbers that are not part of another value.
+func (f *completer) freeNumbers(filled Filled, open []*param) []values.Entity {
 	var held []tokenize.Span
 	for name, ev := range filled.Evidence {
 		if !slices.ContainsFunc(open, func(p *param) bool { return p.single == name }) {
@@ -84,15 +83,15 @@ func (f *completer) loose(filled Filled, open []*param) []values.Entity {
 	})
 }
 
-// figures weighs numbers for parameters.
-func (f *completer) figures(params []*param, numbers []values.Entity) *Assignment {
+// numberAssignment builds the assignment problem of numbers to parameters.
+func (f *completer) numberAssignment(params []*param, numbers []values.Entity) *Assignment {
 	z := f.assignment(params, evFigureOrder, evFigureSiblings)
 	for k, p := range params {
 		var options []Option
 		for _, e := range numbers[:min(len(numbers), maxSpans)] {
-			e = f.numerals.adapted(p, e)
+			e = f.numerals.adaptUnit(p, e)
 			agrees := p.bound() * compared(f.scope, e.First)
-			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills what is the lower end
+			if v, ok := p.numberValue(e); ok && !e.Doubt && agrees >= 0 && (!f.set.writes || !p.otherTime(e.Unit)) { // "below" never fills the lower end
 				o := f.option(e.First, e.Last, v, f.weigher.weighFigure(p, e, len(numbers)))
 				o.Weight += comparedWeight * float64(agrees)
 				options = append(options, o)
@@ -103,7 +102,7 @@ func (f *completer) figures(params []*param, numbers []values.Entity) *Assignmen
 	return z
 }
 
-// weighFigure collects the evidence for a number as the value of a parameter.
+// weighFigure computes the features of a number as the value of a parameter.
 func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]float64 {
 	var ev [evCount]float64
 	set := func(which evidence, holds bool) {
@@ -117,11 +116,11 @@ func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]f
 	set(evFigureEven, p.required && (numbers == f.field.asked || f.numerals.counts.digits == f.field.asked))
 	set(evFigureOrdinal, e.Ordinal)
 	set(evFigureSpelled, e.Spelled)
-	set(evFigureCounts, e.Spelled && f.numerals.counted())
-	set(evFigureLearned, f.near.expects(p.lefts, e.First-1) || f.near.expects(p.rights, e.Last+1))
+	set(evFigureCounts, e.Spelled && f.numerals.enoughDigits())
+	set(evFigureLearned, f.near.expects(p.leftContext, e.First-1) || f.near.expects(p.rightContext, e.Last+1))
 	set(evFigureTitle, e.First > f.from && e.Last == e.First && !e.Spelled && f.doc.Tokens[e.First-1].Named() && !f.doc.Tokens[e.First].Break)
 	set(evFigureArticle, f.numerals.onlyArticle(e))
-	set(evFigureRate, f.numerals.rate(e))
+	set(evFigureRate, f.numerals.isRate(e))
 	ev[evFigureEnd] = float64(p.side * f.endOf(e))
 	set(evFigureBroken, p.kind == "number" && e.Number != math.Trunc(e.Number))
 	f.namesOf(p, e, &ev)
@@ -130,24 +129,23 @@ func (f *weigher) weighFigure(p *param, e values.Entity, numbers int) [evCount]f
 	return ev
 }
 
-// widestRange is how many tokens the end of a range is behind its beginning at most: "from
-// 8 euros to 10".
+// widestRange is the maximum distance in tokens between the ends of a range: "from 8 euros to 10".
 const widestRange = 3
 
-// endOf tells which end of a range a number is: "from 8 to 10".
-func (f *weigher) endOf(e values.Entity) heading {
+// endOf returns the end of a range that a number is: "from 8 to 10".
+func (f *weigher) endOf(e values.Entity) direction {
 	for _, o := range f.wording.Numbers() {
 		switch {
-		case o.First > e.Last && o.First-e.Last <= widestRange && headed(f.scope, o.First) == headingTo:
-			return headingFrom
-		case o.Last < e.First && e.First-o.Last <= widestRange && headed(f.scope, e.First) == headingTo:
-			return headingTo
+		case o.First > e.Last && o.First-e.Last <= widestRange && directionAt(f.scope, o.First) == directionTo:
+			return directionFrom
+		case o.Last < e.First && e.First-o.Last <= widestRange && directionAt(f.scope, e.First) == directionTo:
+			return directionTo
 		}
 	}
-	return headingNone
+	return directionNone
 }
 
-// namesOf looks for the parameter's words around a number.
+// namesOf sets the features for parameter names around a number.
 func (f *weigher) namesOf(p *param, e values.Entity, ev *[evCount]float64) {
 	switch closest := f.near.closest(e.First); {
 	case closest > 0 && f.near.namedTogether(e.First):
@@ -162,7 +160,7 @@ func (f *weigher) namesOf(p *param, e values.Entity, ev *[evCount]float64) {
 	}
 }
 
-// around looks at the words of the same clause, up to the next number.
+// around sets the features for words of the same clause, up to the next number.
 func (f *weigher) around(p *param, e values.Entity, ev *[evCount]float64) {
 	look := func(from, step, most int) {
 		for j, n := from, 0; j >= f.from && j < f.to && n < most; j, n = j+step, n+1 {
@@ -171,7 +169,7 @@ func (f *weigher) around(p *param, e values.Entity, ev *[evCount]float64) {
 				near = j + 1
 			}
 			t := f.doc.Tokens[j]
-			if f.field.figureAt[j] || near < f.to && f.doc.Tokens[near].Break && !f.doc.Tokens[near].Glued {
+			if f.field.numberAt[j] || near < f.to && f.doc.Tokens[near].Break && !f.doc.Tokens[near].Glued {
 				return
 			}
 			switch {
@@ -214,37 +212,38 @@ func (f *weigher) unitOf(p *param, e values.Entity, ev *[evCount]float64) {
 	}
 }
 
-// otherTime tells a unit of time that is not the parameter's, or may not be.
+// otherTime reports whether a unit of time differs from that of the parameter, or may differ.
 func (p *param) otherTime(unit string) bool {
 	return values.IsTimeUnit(unit) && unit != p.unit && (p.unit != "" || p.units > 1)
 }
 
-// kindOf compares what kind of number it is with what the parameter takes.
+// kindOf compares the kind of the number (money, ratio, year) with that of the parameter.
 func (f *weigher) kindOf(p *param, e values.Entity, ev *[evCount]float64) {
 	set := func(which evidence, holds bool) {
 		if holds {
 			ev[which] = 1
 		}
 	}
-	money, share := says(p, f.set.tools.cues.Money) || f.describesMoney(p), p.isShare() || p.saysPercent() || says(p, f.set.tools.cues.Share)
+	money, share := nameContains(p, f.set.tools.cues.Money) || f.describesMoney(p), p.isShare() || p.saysPercent() || nameContains(p, f.set.tools.cues.Share)
 	set(evFigureMoney, e.Money && money)
 	set(evFigureMoneyOdd, e.Money && !money)
 	set(evFigureNoMoney, !e.Money && money && slices.ContainsFunc(f.wording.Numbers(), func(o values.Entity) bool { return o.Money }))
 	set(evFigurePercent, e.Percent && share)
 	set(evFigurePerOdd, e.Percent && !share)
 	set(evFigureShare, share && e.Number > 0 && e.Number < 1)
-	if f.numerals.dated() || e.Unit == "" {
+	if f.numerals.takesYear() || e.Unit == "" {
 		set(evFigureYear, yearLike(e) && p.isYear())
 		set(evFigureYearOdd, yearLike(e) && !p.isYear())
 	}
 	set(evFigureNoYear, !yearLike(e) && p.isYear())
 	noun := e.Unit != "" && !values.IsTimeUnit(e.Unit)
-	count := says(p, f.set.tools.cues.Count)
-	set(evFigureCount, noun && count || f.tops(e.First))
+	count := nameContains(p, f.set.tools.cues.Count)
+	set(evFigureCount, noun && count || f.followsTop(e.First))
 	set(evFigureNoun, noun && !count && ev[evFigureUnit] == 0 && ev[evFigureDesc] == 0)
 }
 
-// describesMoney tells a number that may be broken and is described as a sum of money.
+// describesMoney reports whether the description says that a number parameter is an amount of
+// money.
 func (f *weigher) describesMoney(p *param) bool {
 	if p.kind != "number" || p.saysPercent() {
 		return false
@@ -257,12 +256,12 @@ func (f *weigher) describesMoney(p *param) bool {
 	return false
 }
 
-// tops tells a number behind a word such as "top", which says how many.
-func (f *weigher) tops(i int) bool {
+// followsTop reports whether a token follows a word such as "top", which marks a count.
+func (f *weigher) followsTop(i int) bool {
 	return i > f.from && f.doc.Tokens[i-1].Has(lexicon.Tops)
 }
 
-// says reports whether the name of a parameter holds one of the words.
-func says(p *param, words map[string]bool) bool {
+// nameContains reports whether the name of a parameter contains one of the words.
+func nameContains(p *param, words map[string]bool) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return words[strings.TrimSuffix(w, "s")] || words[w] })
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Example is a training example: a request whose values are known.
+// Example is a training example: a request with its gold values.
 type Example struct {
-	// Weight is how much it counts beside the others.
+	// Weight is its weight relative to the other examples.
 	Weight float64
 
 	assignments []AssignmentExample
 }
 
-// Example reads a request as Complete does and marks what is right. A parameter of
-// which no option is right should stay empty.
+// Example compiles a training example: it reads a request as Complete does and labels the right
+// options. A parameter without a right option should stay empty.
 func (t *Tools) Example(entry *contracts.CapabilityEntry, message string, now time.Time, right func(name string, v any) bool, mayLack func(name string) bool) Example {
 	s, m := Compile(t, entry, "", nil), t.Read(message, now)
 	all := Range{To: len(m.Tokens)}
 	filled := s.Fill(m, all, nil)
 	n, params := s.openNumbers(m, all, nil, filled)
-	out := Example{Weight: 1, assignments: []AssignmentExample{teach(params, n.figures(params, n.loose(filled, params)), right, mayLack)}}
+	out := Example{Weight: 1, assignments: []AssignmentExample{teach(params, n.numberAssignment(params, n.freeNumbers(filled, params)), right, mayLack)}}
 	filled = s.completeNumbers(m, all, nil, filled)
 	f := s.completer(m, all, nil, filled)
 	open := f.open(filled)
@@ -45,29 +45,29 @@ func teach(params []*param, z *Assignment, right func(name string, v any) bool, 
 	return l
 }
 
-// Weights are the weights of the kinds of evidence.
+// Weights holds one weight per feature.
 type Weights struct{ w weights }
 
-// Prior gives the weights that a fit is regularized towards; kinds of evidence that the
-// examples do not show keep them.
+// Prior returns the hand-set weights that a fit is regularized towards. Features that no example
+// shows keep them.
 func Prior() Weights { return Weights{priorWeights()} }
 
-// Shipped gives the weights that are compiled into the program.
+// Shipped returns the weights that are compiled into the program.
 func Shipped() Weights { return Weights{shippedWeights()} }
 
-// With gives tools that weigh in another way.
+// With returns a copy of the tools with other weights.
 func (t *Tools) With(w Weights) *Tools {
 	out := *t
 	out.weights = w.w
 	return &out
 }
 
-// fitHold is how strongly the weights are held to the prior.
+// fitHold is the strength of the regularization.
 const fitHold = 0.01
 
-// stiffness is how much more strongly than others a weight is held. How often what is
-// optional is said, and numbers are written in words, is a habit of the authors of a set.
-func stiffness(e evidence) float64 {
+// regularization returns the relative strength of the regularization of a feature. How often
+// optional values or spelled-out numbers occur depends on the authors of a data set.
+func regularization(e evidence) float64 {
 	if e == evOptional || e == evFigureOptional || e == evFigureSpelled {
 		return 10
 	}
@@ -84,10 +84,10 @@ func Fit(examples []Example, prior Weights) Weights {
 			all = append(all, p)
 		}
 	}
-	return Weights{weights(FitAssignments(all, prior.w[:], func(e int) float64 { return fitHold * stiffness(evidence(e)) }))}
+	return Weights{weights(FitAssignments(all, prior.w[:], func(e int) float64 { return fitHold * regularization(evidence(e)) }))}
 }
 
-// All gives each weight with the name of its evidence, in order.
+// All iterates over the features in order, with their names and weights.
 func (w Weights) All() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for e, x := range w.w {

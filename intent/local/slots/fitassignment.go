@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Unfilled marks a slot that may stay empty among the gold options.
+// Unfilled marks a slot that may stay empty in the gold labels.
 const Unfilled = -1
 
 // AssignmentExample is an assignment problem with its gold labels.
@@ -13,37 +13,37 @@ type AssignmentExample struct {
 	*Assignment
 
 	Right [][]int
-	Worth float64 // beside other examples
+	Worth float64 // relative to other examples
 }
 
-// How often all examples are gone through, and how far a step goes at first.
+// The number of gradient steps, and the initial step size.
 const (
-	rounds = 400
-	step   = 0.1
+	iterations = 400
+	step       = 0.1
 )
 
-// FitAssignments fits the weights by maximum likelihood, regularized towards the prior:
-// hold gives the strength per kind of evidence. The result is deterministic.
+// FitAssignments fits the weights by maximum likelihood, regularized towards the prior. hold
+// returns the strength of the regularization per feature. The result is deterministic.
 func FitAssignments(examples []AssignmentExample, prior []float64, hold func(evidence int) float64) []float64 {
 	w := slices.Clone(prior)
-	mean, square := make([]float64, len(w)), make([]float64, len(w)) // of the slope, as Adam has it
-	for round := 1; round <= rounds; round++ {
-		slope := slopeOf(examples, w)
+	mean, square := make([]float64, len(w)), make([]float64, len(w)) // moments of the gradient, as in Adam
+	for round := 1; round <= iterations; round++ {
+		slope := gradientOf(examples, w)
 		for e := range w {
 			g := slope[e] - hold(e)*(w[e]-prior[e])
 			mean[e] = 0.9*mean[e] + 0.1*g
 			square[e] = 0.99*square[e] + 0.01*g*g
 			m := mean[e] / (1 - math.Pow(0.9, float64(round)))
 			v := square[e] / (1 - math.Pow(0.99, float64(round)))
-			w[e] += step * (1 - float64(round)/(rounds+1)) * m / (math.Sqrt(v) + 1e-8)
+			w[e] += step * (1 - float64(round)/(iterations+1)) * m / (math.Sqrt(v) + 1e-8)
 		}
 	}
 	return w
 }
 
-// slopeOf is the slope of the log-likelihood: the evidence for what is right less
-// the evidence that the weights expect.
-func slopeOf(examples []AssignmentExample, w []float64) []float64 {
+// gradientOf returns the gradient of the log-likelihood: the features of the gold assignments minus
+// the expected features.
+func gradientOf(examples []AssignmentExample, w []float64) []float64 {
 	slope := make([]float64, len(w))
 	for i := range examples {
 		examples[i].add(slope, w)
@@ -51,7 +51,7 @@ func slopeOf(examples []AssignmentExample, w []float64) []float64 {
 	return slope
 }
 
-// expected is how probable each option is, and how much order is to be expected.
+// expected holds the unnormalised expectation of each option and of the order features.
 type expected struct {
 	total          float64
 	sums           [][]float64
@@ -78,7 +78,7 @@ func (l *AssignmentExample) add(slope, w []float64) {
 		}
 	})
 	if right.total == 0 {
-		return // the right values share a word
+		return // the gold values overlap
 	}
 	for k := range l.Options {
 		for c, o := range l.Options[k] {

@@ -6,20 +6,20 @@ import (
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
 
-// Glossary holds the words that the capabilities of one domain are asked for with, and
-// their vectors. It is immutable.
+// Glossary holds the request words of the capabilities of one domain, with their embeddings. It is
+// immutable.
 type Glossary struct{ entries []GlossaryEntry }
 
-// GlossaryEntry is a word of a glossary, folded.
+// GlossaryEntry is a folded word of a glossary.
 type GlossaryEntry struct {
 	Fold   string
 	Vector retrieve.CompactVector
-	// Kind is what it stands for, Of are the capabilities that are asked for with it.
+	// Kind is what the word stands for; Of holds the capabilities that use it.
 	Kind EntryKind
 	Of   map[int32]bool
 }
 
-// NewGlossary makes a glossary; entries without a vector are left out.
+// NewGlossary returns a glossary of the entries that have an embedding.
 func NewGlossary(entries []GlossaryEntry) *Glossary {
 	g := &Glossary{}
 	for _, e := range entries {
@@ -30,19 +30,21 @@ func NewGlossary(entries []GlossaryEntry) *Glossary {
 	return g
 }
 
-// How like in meaning a word of another language is at least to the word that it is
-// read as, from 0 to 1, and how much more another word of the domain may be like it,
-// which is then what was meant, unless both are as like as forms of one word. Of values more is asked, since nothing else would show
-// that another one was meant.
+// Thresholds of cosine similarity for a cross-lingual match.
+//
+// minWordSimilarity is the minimum for a request word, minValueSimilarity for a value, where nothing else would
+// show a wrong match. rivalMargin is how much nearer another word of the domain may be without
+// being meant instead, unless it is a form of the same word (a similarity of sameWordSimilarity or more).
+// valueMargin is the lead that a value needs over other values.
 const (
-	sameMeaning  = 0.66
-	nearlyAsLike = 0.05
-	sameValue    = 0.7
-	valueAhead   = 0.1
-	oneWord      = 0.85
+	minWordSimilarity  = 0.66
+	rivalMargin        = 0.05
+	minValueSimilarity = 0.7
+	valueMargin        = 0.1
+	sameWordSimilarity = 0.85
 )
 
-// Similarities gives the cosine similarity of a vector to each word, from -1 to 1.
+// Similarities returns the cosine similarity of an embedding to each entry.
 func (g *Glossary) Similarities(v []float32) []float64 {
 	out := make([]float64, len(g.entries))
 	for i, e := range g.entries {
@@ -51,9 +53,8 @@ func (g *Glossary) Similarities(v []float32) []float64 {
 	return out
 }
 
-// Nearest gives the nearest word of a capability, and its similarity; none where no word is
-// near enough, or where a word of another capability of the domain is nearer. fits filters
-// the words.
+// Nearest returns the nearest accepted word of a capability and its similarity. It returns false
+// if no word is near enough, or if another word of the domain is nearer.
 func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(GlossaryEntry) bool) (GlossaryEntry, float64, bool) {
 	best := -1
 	for i, e := range g.entries[:min(len(g.entries), len(similarities))] {
@@ -61,14 +62,14 @@ func (g *Glossary) Nearest(capability int32, similarities []float64, fits func(G
 			best = i
 		}
 	}
-	if best < 0 || similarities[best] < sameMeaning || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && similarities[best] < sameValue {
+	if best < 0 || similarities[best] < minWordSimilarity || g.entries[best].Kind == EntryAmbiguous || g.entries[best].Kind == EntryValue && similarities[best] < minValueSimilarity {
 		return GlossaryEntry{}, 0, false
 	}
 	is := g.entries[best].Vector.Unpack()
 	for i, e := range g.entries {
-		rival := similarities[i] > similarities[best]+nearlyAsLike && e.Vector.Similarity(is) < oneWord
+		rival := similarities[i] > similarities[best]+rivalMargin && e.Vector.Similarity(is) < sameWordSimilarity
 		if e.Kind != EntryWord && g.entries[best].Kind != EntryWord {
-			rival = similarities[i] > similarities[best]-valueAhead && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
+			rival = similarities[i] > similarities[best]-valueMargin && !strings.HasPrefix(e.Fold, g.entries[best].Fold) && !strings.HasPrefix(g.entries[best].Fold, e.Fold)
 		}
 		if i != best && rival && fits(e) {
 			return GlossaryEntry{}, 0, false

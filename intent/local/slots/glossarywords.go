@@ -10,25 +10,25 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// maxGlossary is how many words of one capability a glossary has.
+// maxGlossary is the maximum number of words per capability in a glossary.
 const maxGlossary = 40
 
 // EntryKind is what a glossary entry stands for.
 type EntryKind uint8
 
-// The sorts: a word of a request, a value or a form of one, and a value among such of
-// which one cannot be told by its vector. Those are not told apart by what they mean.
+// EntryWord is a word of a request, EntryValue a value or a form of one. EntryAmbiguous is a value
+// among several that their embeddings do not tell apart.
 const (
 	EntryWord EntryKind = iota
 	EntryValue
 	EntryAmbiguous
 )
 
-// vocabularyOf collects the single words in which a capability is asked for.
+// vocabularyOf maps the single words of a capability to their kind.
 type vocabularyOf map[string]EntryKind
 
-// GlossaryWords are the words of the name of a capability, of its domain, of its keywords, its examples and the
-// names of its parameters, and the values that they take, of each what it stands for.
+// GlossaryWords returns the words in the names of a capability, of its domain and of its
+// parameters, in its keywords and examples, and the values of its parameters, each with its kind.
 func GlossaryWords(c *contracts.Capability, domain string) map[string]EntryKind {
 	out := vocabularyOf{}
 	stems := map[string]EntryKind{}
@@ -48,7 +48,7 @@ func GlossaryWords(c *contracts.Capability, domain string) map[string]EntryKind 
 		out.words(hints.Keywords...)
 		out.words(hints.Examples...)
 	}
-	for w, sort := range out { // "trucks" is the value "truck"
+	for w, sort := range out { // "trucks" is a form of the value "truck"
 		for _, t := range tokenize.Tokens(w) {
 			out[w] = max(sort, stems[t.Stem])
 		}
@@ -56,7 +56,7 @@ func GlossaryWords(c *contracts.Capability, domain string) map[string]EntryKind 
 	return out
 }
 
-// words adds the words of texts that are neither grammar nor values.
+// words adds the words of texts that are neither function words nor values.
 func (v vocabularyOf) words(texts ...string) {
 	for _, s := range texts {
 		for _, t := range tokenize.Tokens(s) {
@@ -67,7 +67,7 @@ func (v vocabularyOf) words(texts ...string) {
 	}
 }
 
-// values adds the values of one word that a parameter takes, and their stems.
+// values adds single-word values of an enum, and their stems.
 func (v vocabularyOf) values(enum []any, stems map[string]EntryKind) {
 	sort := EntryValue
 	var tokens []tokenize.Token
@@ -87,8 +87,8 @@ func (v vocabularyOf) values(enum []any, stems map[string]EntryKind) {
 	}
 }
 
-// ambiguous tells a word that is one of grammar in another language than English, as "van"
-// is in Spanish: what a multilingual encoder makes of it is not what is meant.
+// ambiguous reports whether a word is a function word in a language other than English, such as
+// Spanish "van". A multilingual encoder gives it the wrong meaning.
 func ambiguous(t tokenize.Token) bool {
 	for n := len(lexicon.Shipped().Languages) - 1; n > 0; n-- {
 		if slices.ContainsFunc([]lexicon.Class{lexicon.Function, lexicon.Pronoun, lexicon.Finite, lexicon.Helps}, func(c lexicon.Class) bool { return t.In(n, c) && !t.In(0, c) }) {

@@ -8,8 +8,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Read gives the value of a parameter that some tokens of a message are, taken as they
-// stand.
+// Read parses a run of tokens as the value of a parameter.
 func (a RequestWords) Read(m *Message, name string, first, last int) (any, contracts.Evidence, bool) {
 	span := [2]int{m.Tokens[first].Start, m.Tokens[last].End}
 	p := a.of.byName(name)
@@ -20,14 +19,14 @@ func (a RequestWords) Read(m *Message, name string, first, last int) (any, contr
 	return v, contracts.Evidence{Span: span, Kind: kindPhrase, P: 0.85}, ok
 }
 
-// NameExtent gives the last token of a name that goes on behind a place over capitals,
-// codes and numbers: the "v2" of "Support Bot v2".
+// NameExtent returns the last token of a name that continues behind last with capitals, codes or
+// numbers: "v2" in "Support Bot v2".
 func NameExtent(m *Message, last int) int {
 	for next := last + 1; next < len(m.Tokens) && !m.Tokens[next].Break && !m.Tokens[next].Glued; next++ {
 		if named(m.Tokens[next]) {
 			last = next
 		} else if !m.Tokens[next].Has(lexicon.Particle) || m.Tokens[next].Is(tokenize.FormTitle) {
-			break // "Cena de la Casa"
+			break // a particle may be capitalised: "Cena de la Casa"
 		}
 	}
 	return last
@@ -37,8 +36,8 @@ func named(t tokenize.Token) bool {
 	return t.Is(tokenize.FormTitle|tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) && !t.Is(tokenize.FormQuoted) && !t.Has(lexicon.Function)
 }
 
-// closed takes along the word that says of what kind a name is and ends it, where no
-// article stands before it: the "city" of "from salt lake city".
+// closed extends a name by the common noun at its end, if no article stands before it: "city" in
+// "from salt lake city".
 func closed(f *completer, p *param, best LikelyOption) LikelyOption {
 	next := best.Last + 1
 	if best.Last == best.First || next >= f.to || best.First > 0 && f.doc.Tokens[best.First-1].Has(lexicon.Article) {
@@ -57,8 +56,8 @@ func closed(f *completer, p *param, best LikelyOption) LikelyOption {
 	return best
 }
 
-// NamedAs gives the name behind words such as "as" that end at a place, where one free
-// parameter alone is open that names something: "copy it as Desk Two".
+// NamedAs returns the name behind a word such as "as" at token i, if exactly one open parameter
+// holds a name: "copy it as Desk Two".
 func (a RequestWords) NamedAs(m *Message, i int, values map[string]any) (name string, first, last int) {
 	if i+1 >= len(m.Tokens) || m.Tokens[i+1].Break {
 		return "", 0, 0
@@ -80,8 +79,8 @@ func (a RequestWords) NamedAs(m *Message, i int, values map[string]any) (name st
 	return "", 0, 0
 }
 
-// Explains gives the only parameter without a value that takes why something is done or
-// what is noted with it, and nothing else: "reason", "comment".
+// Explains returns the only parameter without a value that holds a reason or a note, such as
+// "reason" or "comment". It returns "" if there are none or several.
 func (a RequestWords) Explains(values map[string]any) string {
 	var open []*param
 	for _, p := range a.of.params {

@@ -7,13 +7,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// keyed reads name=value and "name: value" where a parameter's name begins at
-// token i.
+// keyed reads "name=value" and "name: value" where a parameter name begins at token i.
 func (r *reading) keyed(i int) {
 	for _, p := range r.set.params {
 		for _, name := range p.names {
 			last, ok := r.wording.NameAt(name, i)
-			if !ok || last+1 >= r.to || !r.try(maxTries/maxMentions) { // a value is cut off the text and read
+			if !ok || last+1 >= r.to || !r.try(maxTries/maxMentions) { // parsing a value is costly
 				continue
 			}
 			sep := strings.Trim(r.wording.Gap(last, last+1), " \t\"'`“”")
@@ -24,11 +23,11 @@ func (r *reading) keyed(i int) {
 	}
 }
 
-// maxKeyed bounds the text behind a key, in bytes.
+// maxKeyed limits the length of a keyed value in bytes.
 const maxKeyed = 2048
 
-// keyValue reads the value behind a sign. After ":" a text goes on to the next
-// comma, semicolon or line; after "=" to the next space.
+// keyValue reads the value behind "=" or ":". After ":" it ends at the next comma, semicolon or
+// line break; after "=" at the next space.
 func (r *reading) keyValue(p *param, list bool, nameToken int, sign byte) {
 	from := r.doc.Tokens[nameToken].End
 	rest := r.doc.Src[from:r.wording.PartEnd()]

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// collect takes the words that the manifest gives beside its examples.
+// collect records the request words that the manifest gives beside its examples.
 func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	c := entry.Capability
 	names := []string{tokenize.SplitName(entry.Domain), title}
@@ -26,21 +26,21 @@ func collect(s *Set, entry *contracts.CapabilityEntry, title string) {
 	s.known.Collect(s.tools.Lexicon.Lexica, c.Metadata.IntentHints, tokenize.SplitName(c.Name), names)
 }
 
-// RequestWords answers which words a capability is asked for with, beside its values.
+// RequestWords answers questions about the request vocabulary and the parameters of a capability.
 type RequestWords struct{ of *Set }
 
-// NewRequestWords gives the words of a set.
+// NewRequestWords returns the request words of a set.
 func NewRequestWords(s *Set) RequestWords { return RequestWords{s} }
 
-// Head reports whether the capability is asked for with a word, in another form,
-// misspelled by a letter, or at the end of a compound.
+// Head reports whether a token is a request word, another form of one, one with a misspelled
+// letter, or a compound that ends in one.
 func (a RequestWords) Head(t tokenize.Token) bool { return a.of.known.Head(t) }
 
-// Says reports whether an example has folded words in a row.
+// Says reports whether an example contains a sequence of folded words.
 func (a RequestWords) Says(folds []string) bool { return a.of.known.Says(folds) }
 
-// Bound tells which end of a range a parameter is: 1 for the lower end of numbers
-// ("above"), -1 for the upper end ("below"), 0 for none.
+// Bound returns which end of a range a numeric parameter is: 1 for the lower end ("above"), -1 for
+// the upper end ("below"), 0 for neither.
 func (a RequestWords) Bound(name string) int {
 	p := a.of.byName(name)
 	if p == nil || !p.numeric() {
@@ -61,20 +61,20 @@ func (p *param) bound() int {
 	return 0
 }
 
-// Loose tells a value that was taken for one by how it looks and where it stands: a
-// name or free words, but no text that is to be said.
+// Loose reports whether a value was recognised only by its form and context: a name or free text,
+// but no speech.
 func (a RequestWords) Loose(name string, ev contracts.Evidence) bool {
 	p := a.of.byName(name)
 	return p != nil && !p.speaks(a.of.tools.cues) && (ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext && (p.naming || p.written.Things()))
 }
 
-// Honoured tells a value with a title before it that is no part of it, as in "Dr Silva".
+// Honoured reports whether a value follows a title that is not part of it, as in "Dr Silva".
 func (a RequestWords) Honoured(m *Message, first int) bool {
 	return a.of.passage(m, Range{To: len(m.Tokens)}, nil).spelling.Honours(first - 1)
 }
 
-// OpenKinds are the parameters that take one of few values and have none: "she is
-// ill" tells the kind of leave.
+// OpenKinds returns the optional enum parameters without a value. A remark such as "she is ill"
+// may select one, such as the kind of leave.
 func (a RequestWords) OpenKinds(values map[string]any) []string {
 	var out []string
 	for _, p := range a.of.params {
@@ -85,18 +85,18 @@ func (a RequestWords) OpenKinds(values map[string]any) []string {
 	return out
 }
 
-// Unnamed tells that one of the parameters takes names.
+// Unnamed reports whether one of the parameters takes names.
 func (a RequestWords) Unnamed(missing []string) bool {
 	return slices.ContainsFunc(missing, func(name string) bool { p := a.of.byName(name); return p != nil && p.naming })
 }
 
-// Measures tells that the numbers of a parameter are of a unit.
+// Measures reports whether a parameter is measured in a unit.
 func (a RequestWords) Measures(name, unit string) bool {
 	p := a.of.byName(name)
 	return p != nil && unit != "" && (values.Convertible(unit, p.metric) || p.measure == unit || p.own[unit] || slices.Contains(p.words, unit))
 }
 
-// Period tells which end of a period a parameter is.
+// Period reports whether a parameter is the start or the end of a period.
 func (a RequestWords) Period(name string) (start, end bool) {
 	p := a.of.byName(name)
 	if p == nil || !p.temporal() {
@@ -105,7 +105,7 @@ func (a RequestWords) Period(name string) (start, end bool) {
 	return p.role == roleStart, p.role == roleEnd
 }
 
-// TokensIn gives the tokens of a span of bytes, last before first if there are none.
+// TokensIn returns the tokens that overlap a byte span; last < first if there are none.
 func (m *Message) TokensIn(span [2]int) (first, last int) {
 	first, last = len(m.Tokens), -1
 	for i, t := range m.Tokens {
@@ -116,15 +116,15 @@ func (m *Message) TokensIn(span [2]int) (first, last int) {
 	return first, last
 }
 
-// Mention is one of several values with its tokens.
+// Mention is one of several values, with its tokens.
 type Mention struct {
 	Value       any
 	Evidence    contracts.Evidence
 	First, Last int
 }
 
-// Lacks lists what has no value among the values, and of what was missing before
-// what still has none.
+// Lacks returns the required parameters without a value, and those that were missing before and
+// still have none.
 func (a RequestWords) Lacks(values map[string]any, before []string) []string {
 	out := a.of.missing(values)
 	for _, name := range before {
@@ -135,16 +135,17 @@ func (a RequestWords) Lacks(values map[string]any, before []string) []string {
 	return out
 }
 
-// Describes tells a word of the texts of the manifest, descriptions among them.
+// Describes reports whether a token occurs in the texts of the manifest, including parameter
+// descriptions.
 func (a RequestWords) Describes(t tokenize.Token) bool {
 	return a.of.Knows(t) || slices.ContainsFunc(a.of.params, func(p *param) bool { return p.desc[t.Stem] })
 }
 
-// Aliased tells a word of an alias, in whatever language that is.
+// Aliased reports whether a token belongs to an alias in any language.
 func (a RequestWords) Aliased(t tokenize.Token) bool { return a.of.aliased[t.Fold] }
 
-// SameVerbKind reports whether a word is a verb of the same kind as one that the capability
-// is asked for with.
+// SameVerbKind reports whether a token is a verb of the same kind as one in the request
+// vocabulary.
 func (s *Set) SameVerbKind(t tokenize.Token) bool {
 	return s.kinds != 0 && !t.Named() && s.kinds&s.tools.Lexicon.Kin(t.Fold) != 0
 }

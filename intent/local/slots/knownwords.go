@@ -10,19 +10,19 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// KnownWords are the words that a capability is asked for with: its name, keywords, the
-// objects of its examples, its listed values and the names of its parameters.
+// KnownWords is the request vocabulary of a capability: its name, keywords, objects of its
+// examples, listed values and parameter names.
 type KnownWords struct {
 	stems map[string]bool
-	// called are the stems of its name, its keywords and the nouns of its examples.
+	// called holds the stems of the name, the keywords and the nouns of the examples.
 	called map[string]bool
-	// long are the words of five letters or more, sorted.
+	// long holds the words of five letters or more, sorted.
 	long []string
-	// says are the examples, folded, with a space around every word.
+	// says holds the examples, folded, with a space around each word.
 	says []string
 }
 
-// Add takes a word in.
+// Add adds a word.
 func (k *KnownWords) Add(t tokenize.Token) {
 	if k.stems == nil {
 		k.stems = map[string]bool{}
@@ -51,11 +51,11 @@ func stemsOf(texts ...string) map[string]bool {
 	return out
 }
 
-// usual is in how many examples a word stands that belongs to the request, though
-// some value was read over it.
-const usual = 2
+// minCommonExamples is the minimum number of examples that contain a word for it to be a request
+// word, even where a value covers it.
+const minCommonExamples = 2
 
-// Collect takes the name of a capability, its other names, and what its hints say.
+// Collect adds the words of the name, of other names and of the intent hints of a capability.
 func (k *KnownWords) Collect(lex *lexicon.Lexica, h *contracts.IntentHints, name string, names []string) {
 	k.addText(name)
 	k.addText(names...)
@@ -78,8 +78,8 @@ func (k *KnownWords) example(lex *lexicon.Lexica, example string, seen map[strin
 	for _, t := range tokenize.Tokens(example) {
 		b.WriteString(t.Fold)
 		b.WriteByte(' ')
-		if seen[t.Fold]++; seen[t.Fold] == usual && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormQuoted) && !t.Is(tokenize.FormTitle) {
-			k.Add(t) // what many examples say is no value of one
+		if seen[t.Fold]++; seen[t.Fold] == minCommonExamples && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormQuoted) && !t.Is(tokenize.FormTitle) {
+			k.Add(t) // a word of several examples is no value of one
 			if !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Value) && lex.Kin(t.Fold) == 0 {
 				k.called[t.Stem] = true
 			}
@@ -88,15 +88,14 @@ func (k *KnownWords) example(lex *lexicon.Lexica, example string, seen map[strin
 	k.says = append(k.says, b.String())
 }
 
-// shortestPart is how many letters a word has that another may end in, as German
-// compounds do.
-const shortestPart = 4
+// minCompoundPart is the minimum length of a word that a compound may end in, as in German.
+const minCompoundPart = 4
 
-// Called tells a stem of the name, a keyword or a noun of the examples.
+// Called reports whether a stem is in the name, a keyword, or a noun of the examples.
 func (k *KnownWords) Called(stem string) bool { return k.called[stem] }
 
-// Head tells a word that is asked for with, in another form, misspelled by a letter, or at the
-// end of a compound.
+// Head reports whether a token is a request word, another form of one, one with a misspelled
+// letter, or a compound that ends in one.
 func (k *KnownWords) Head(t tokenize.Token) bool {
 	if k.stems[t.Stem] {
 		return true
@@ -104,18 +103,18 @@ func (k *KnownWords) Head(t tokenize.Token) bool {
 	if len(t.Fold) < 4 || t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted) {
 		return false
 	}
-	if len(t.Fold) == 4 { // a word of its own is no slip of another
+	if len(t.Fold) == 4 { // a short function word or name is no misspelling
 		return !t.Has(lexicon.Function) && !t.Is(tokenize.FormTitle) && slices.ContainsFunc(k.long, func(w string) bool { return len(w) == 5 && w[0] == t.Fold[0] && NearSpelling(t.Fold, w) })
 	}
 	for _, w := range k.long {
-		if NearSpelling(t.Fold, w) || SameInflection(t.Fold, w) || len(w) >= shortestPart && strings.HasSuffix(t.Fold, w) {
+		if NearSpelling(t.Fold, w) || SameInflection(t.Fold, w) || len(w) >= minCompoundPart && strings.HasSuffix(t.Fold, w) {
 			return true
 		}
 	}
 	return false
 }
 
-// Says reports whether an example has folded words in a row.
+// Says reports whether an example contains a sequence of folded words.
 func (k *KnownWords) Says(folds []string) bool {
 	words := " " + strings.Join(folds, " ") + " "
 	return slices.ContainsFunc(k.says, func(example string) bool { return strings.Contains(example, words) })

@@ -2,8 +2,8 @@ package slots
 
 import "github.com/manifold-run/manifold/contracts"
 
-// Mentioned gives the only name that is told of in a run of words, for a parameter that takes
-// names or any text: "someone mentioned Blue Harbour, what is its address".
+// Mentioned returns the only name in a run of tokens as the value of a parameter that takes names
+// or free text: "someone mentioned Blue Harbour, what is its address".
 func Mentioned(s *Set, m *Message, run Range, name string) (v any, ev contracts.Evidence, ok bool) {
 	r := &reading{passage: s.passage(m, run, []string{name})}
 	frees := r.near.frees()

@@ -9,18 +9,19 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// NameRequest is what is asked for, as far as it tells names from other words.
+// NameRequest is what recognising names needs to know of a capability.
 type NameRequest interface {
-	// Knows tells a word of the request itself.
+	// Knows reports whether a token is in the request vocabulary.
 	Knows(t tokenize.Token) bool
-	// Long are its words of five letters or more as they are written.
+	// Long returns the request words of five letters or more.
 	Long() []string
-	// Titles tells that its examples have titles before values that are no part of them,
-	// Numbers and Codes that it takes such.
+	// Titles reports whether the examples have titles before values that are not part of them.
+	// Numbers and Codes report whether a parameter takes numbers or codes.
 	Titles() bool
 	Numbers() bool
 	Codes() bool
-	// AskedHowMany tells what is asked a number of, in a part that begins at from.
+	// AskedHowMany reports whether token i is what a question such as "how many" counts, in a
+	// range that begins at from.
 	AskedHowMany(d *values.Doc, from, i int) bool
 }
 
@@ -31,21 +32,21 @@ type NameReader struct {
 	Wording *Wording
 	Cues    *Cues
 	Request NameRequest
-	// InEntity are the places of typed values.
+	// InEntity holds the tokens of typed values.
 	InEntity map[int]bool
-	// Learning tells an example of the manifest.
+	// Learning is set while an example of the manifest is read.
 	Learning bool
 
-	// nouns tells, once it was looked at, whether every noun has a capital here.
-	nouns *bool
-	// names tells, once it was looked at, whether a name is written with capitals here.
-	names *bool
+	// capitalNouns caches CapitalNouns.
+	capitalNouns *bool
+	// capitalises caches Capitalises.
+	capitalises *bool
 }
 
-// MaxNameTokens bounds how long a free text without quotes can be.
+// MaxNameTokens is the maximum length of unquoted free text.
 const MaxNameTokens = 8
 
-// Capitals finds a run of capitalised words that are no part of the request.
+// Capitals returns the end of a run of capitalised words outside the request vocabulary.
 func (r *NameReader) Capitals(i int) (last int, ok bool) {
 	if !r.NameWord(i) {
 		return 0, false
@@ -66,15 +67,14 @@ func (r *NameReader) Capitals(i int) (last int, ok bool) {
 	return last, true
 }
 
-// mostParticles is how many stand in a row at most: "von und zu", "de la".
-const mostParticles = 3
+// maxParticles is the maximum number of particles in a row: "von und zu", "de la".
+const maxParticles = 3
 
-// OverParticles gives the capital behind the particles that follow a name:
-// "von der Heide", "da Silva". In German a noun may stand before them instead:
-// "Chef von Karl Brandt".
+// OverParticles returns the capitalised word behind the particles that follow a name: "von der
+// Heide", "da Silva". In German a common noun may precede them instead: "Chef von Karl Brandt".
 func (r *NameReader) OverParticles(first, last int) (next int, ok bool) {
 	next = last + 1
-	for next < r.To && next <= last+mostParticles && !r.Doc.Tokens[next].Break && particle(r.Doc.Tokens[next].Fold) {
+	for next < r.To && next <= last+maxParticles && !r.Doc.Tokens[next].Break && particle(r.Doc.Tokens[next].Fold) {
 		next++
 	}
 	if next == last+1 || next >= r.To || r.Doc.Tokens[next].Break || !r.NameWord(next) {
@@ -88,8 +88,8 @@ func (r *NameReader) OverParticles(first, last int) (next int, ok bool) {
 	return next, true
 }
 
-// SecondSurname takes one capital behind "e" or "y" along where only one name is
-// asked for: "Costa e Silva". Several are another name.
+// SecondSurname extends a name by one capitalised word behind "e" or "y", for a single-value
+// parameter: "Costa e Silva". Several capitalised words are another name.
 func (r *NameReader) SecondSurname(first, last int) int {
 	if last == first || last+2 >= r.To || r.Doc.Tokens[last+1].Break || r.Doc.Tokens[last+1].Fold != "e" && r.Doc.Tokens[last+1].Fold != "y" {
 		return last
@@ -100,9 +100,9 @@ func (r *NameReader) SecondSurname(first, last int) int {
 	return last
 }
 
-// Conjoined lets a text go on over "and" to more capitals: "Sales and
-// Marketing" is one title where only one can be given. Names of people are of two words:
-// "Tom Hensley and Grace Oduya" are two.
+// Conjoined extends a text over "and" to more capitals: "Sales and Marketing" is one title for a
+// single-value parameter. Names of people have two words, so "Tom Hensley and Grace Oduya" are
+// two.
 func (r *NameReader) Conjoined(first, last int, naming bool) int {
 	for last+2 < r.To && !r.Doc.Tokens[last+1].Break && !r.Doc.Tokens[last+2].Break && IsCoordination(r.Doc.Tokens[last+1].Fold) {
 		end, ok := r.Capitals(last + 2)
@@ -114,7 +114,7 @@ func (r *NameReader) Conjoined(first, last int, naming bool) int {
 	return last
 }
 
-// NameWord reports whether a token looks like a part of a name.
+// NameWord reports whether a token may be part of a name.
 func (r *NameReader) NameWord(i int) bool {
 	t := r.Doc.Tokens[i]
 	if !t.Is(tokenize.FormTitle|tokenize.FormCaps) || t.Is(tokenize.FormQuoted) || r.InEntity[i] || r.Lexicon.StopWord(t.Fold) || r.Request.AskedHowMany(r.Doc, r.From, i) || r.Honours(i) {
@@ -126,9 +126,8 @@ func (r *NameReader) NameWord(i int) bool {
 	return !r.Familiar(i) || r.Wording.CalledSo(i, i)
 }
 
-// BeginsName tells the first word of a sentence that is a part of the name that it begins: it
-// is no verb and no word of the request, a capital follows it, and the name is what the
-// sentence tells something of: "Ines Moreau weighs 61 kg".
+// BeginsName reports whether the first word of a sentence begins a name that is its subject: "Ines
+// Moreau weighs 61 kg". It is neither a verb nor a request word, and a capitalised word follows.
 func (r *NameReader) BeginsName(i int) bool {
 	t, last := r.Doc.Tokens[i], i+1
 	if !t.Is(tokenize.FormFirst) || !t.Is(tokenize.FormTitle) || r.Learning || r.CapitalNouns() || !r.partOfName(i) || last >= r.To || r.Doc.Tokens[last].Break || !r.partOfName(last) {
@@ -145,35 +144,35 @@ func (r *NameReader) BeginsName(i int) bool {
 	return !next.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormQuoted|tokenize.FormTitle|tokenize.FormCaps) && !prep && !IsCoordination(next.Fold) && !next.Has(lexicon.Article) && !next.Has(lexicon.Courteous)
 }
 
-// Capitalises tells a text that has a name of several capitals: no name in it is in small
-// letters.
+// Capitalises reports whether the text has a name of several capitalised words, so that its names
+// are not in lower case. The result is cached.
 func (r *NameReader) Capitalises() bool {
-	if r.names == nil {
+	if r.capitalises == nil {
 		found := false
 		for i := r.From; i+1 < r.To && !found; i++ {
 			first, next := r.Doc.Tokens[i], r.Doc.Tokens[i+1]
 			found = first.Is(tokenize.FormTitle) && next.Is(tokenize.FormTitle) && (!first.Is(tokenize.FormFirst) || r.BeginsName(i)) && !next.Break && r.partOfName(i) && r.partOfName(i+1)
 		}
-		r.names = &found
+		r.capitalises = &found
 	}
-	return *r.names
+	return *r.capitalises
 }
 
-// partOfName tells a word with a capital that is neither a verb nor a word of the request.
+// partOfName reports whether a token is capitalised and neither a verb nor a request word.
 func (r *NameReader) partOfName(i int) bool {
 	return r.NameWord(i) && r.Lexicon.Kin(r.Doc.Tokens[i].Fold) == 0
 }
 
-// Honours tells a title before a name, where the examples of a parameter have one that is no
-// part of the value.
+// Honours reports whether a token is a title before a name, and the examples have titles that are
+// not part of the value.
 func (r *NameReader) Honours(i int) bool {
 	next := i + 1
 	return next < r.To && r.Doc.Tokens[i].Has(lexicon.Title) && r.Doc.Tokens[next].Is(tokenize.FormTitle|tokenize.FormCaps) && strings.Trim(r.Wording.Gap(i, next), ". ") == "" &&
 		r.Request.Titles()
 }
 
-// continuesName lets a word of the request stand inside a name, such as the
-// last word of "Head of Time Keeping".
+// continuesName reports whether a capitalised request word is inside a name, such as the last word
+// of "Head of Time Keeping".
 func (r *NameReader) continuesName(j int) bool {
 	t := r.Doc.Tokens[j]
 	if !t.Is(tokenize.FormTitle) || t.Is(tokenize.FormFirst|tokenize.FormQuoted) || r.InEntity[j] {
@@ -182,8 +181,8 @@ func (r *NameReader) continuesName(j int) bool {
 	return !r.Lexicon.StopWord(t.Fold) || !r.CapitalNouns() // "Sá" is a name, "Sie" is not
 }
 
-// DigitsOfName lets a number end a name, such as "Support Bot 2", where the
-// capability takes no numbers.
+// DigitsOfName reports whether a number ends a name, such as "Support Bot 2", for a capability
+// that takes no numbers.
 func (r *NameReader) DigitsOfName(j int) bool {
 	if !r.Doc.Tokens[j].Is(tokenize.FormDigits) || r.Doc.Tokens[j].Break || r.Request.Numbers() {
 		return false
@@ -191,7 +190,8 @@ func (r *NameReader) DigitsOfName(j int) bool {
 	return slices.ContainsFunc(r.Wording.Numbers(), func(e values.Entity) bool { return e.First == j && e.Last == j && !e.Money && !e.Percent })
 }
 
-// codeOfName lets a code such as "v2" end a name, where the capability takes no codes.
+// codeOfName reports whether a code such as "v2" ends a name, for a capability that takes no
+// codes.
 func (r *NameReader) codeOfName(j int) bool {
 	t := r.Doc.Tokens[j]
 	return t.Is(tokenize.FormMixed) && !t.Is(tokenize.FormQuoted) && !t.Glued && !r.InEntity[j] && (j+1 >= r.To || !r.Doc.Tokens[j+1].Glued) &&
@@ -200,8 +200,8 @@ func (r *NameReader) codeOfName(j int) bool {
 
 func particle(fold string) bool { return InClass(fold, lexicon.Inside) }
 
-// Only gives the only run of capitals, with words of the request that stand right before it as
-// parts of the same name; false where there are none or several.
+// Only returns the only capitalised run, extended by capitalised request words right before it. It
+// returns false if there are none or several.
 func (r *NameReader) Only() (first, last int, ok bool) {
 	for i := r.From; i < r.To; i++ {
 		end, found := r.Capitals(i)

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// frees are the parameters that take free text.
+// frees returns the parameters that take free text.
 func (r *vicinity) frees() []*param {
 	var out []*param
 	for _, p := range r.set.params {
@@ -18,60 +18,60 @@ func (r *vicinity) frees() []*param {
 	return out
 }
 
-// names looks for free texts with strong evidence: capitals, and words that
-// stood before values in the examples.
+// names reads free text with strong evidence: capitals, and words that precede values in the
+// examples.
 func (r *reading) names() {
 	frees := r.near.frees()
 	if len(frees) == 0 {
 		return
 	}
-	signed(r, frees)
-	r.saying(frees)
-	sayingThat(r, frees)
-	tellingThat(r, frees)
+	readHashNames(r, frees)
+	r.readSpeech(frees)
+	readRelativeSpeech(r, frees)
+	readToldMessage(r, frees)
 	for i := r.from; i < r.to; i++ {
 		if last, ok := r.spelling.Capitals(i); ok {
 			if !slices.ContainsFunc(frees, func(p *param) bool { return p.list != "" }) {
 				last = r.spelling.SecondSurname(i, last)
 			}
 			for _, p := range frees {
-				if r.try(dear) {
+				if r.try(contextCost) {
 					r.offerName(p, i, last)
 				}
 			}
-			owned(r, frees, i, last)
+			splitOwner(r, frees, i, last)
 			i = last
 			continue
 		}
 		if !r.doc.Tokens[i].Is(tokenize.FormQuoted) {
 			for _, p := range frees {
-				if r.try(dear) {
-					r.plain(p, i)
+				if r.try(contextCost) {
+					r.lowercaseText(p, i)
 				}
 			}
 		}
 	}
 }
 
-// owned offers the full name in a run of capitals behind a word that stands before values of
-// its parameter, and to another one the single name before it: "Luna de Marta Ferro".
-func owned(r *reading, frees []*param, first, last int) {
+// splitOwner splits a capitalised run into a single name and the full name of its owner, for two
+// parameters: "Luna de Marta Ferro".
+func splitOwner(r *reading, frees []*param, first, last int) {
 	k := first + 1
 	at := slices.IndexFunc(frees, func(q *param) bool { return q.naming && q.written.Words == 1 })
 	if at < 0 || k+2 > last || r.learning || !r.set.tools.cues.Particle[r.doc.Tokens[k].Fold] {
 		return
 	}
 	for _, p := range frees {
-		if p != frees[at] && p.naming && p.written.Words > 1 && r.near.expects(p.lefts, k) && r.try(dear) {
+		if p != frees[at] && p.naming && p.written.Words > 1 && r.near.expects(p.leftContext, k) && r.try(contextCost) {
 			r.offerName(frees[at], first, first)
 			r.offerName(p, k+1, last)
 		}
 	}
 }
 
-// signed offers a word behind the sign by which values of a parameter are written:
+// readHashNames adds a word behind "#" as a candidate for parameters whose values are written so:
 // "#random" is a channel.
-func signed(r *reading, frees []*param) {
+func readHashNames(r *reading, frees []*param) {
 	for _, p := range frees {
 		if !slices.ContainsFunc(p.words, func(w string) bool { return r.set.tools.cues.Written[w] == "#" }) {
 			continue
@@ -88,7 +88,7 @@ func signed(r *reading, frees []*param) {
 	}
 }
 
-// offerName rates a run of capitalised words for a parameter.
+// offerName scores a capitalised run for a parameter.
 func (r *reading) offerName(p *param, first, last int) {
 	if !p.resolver && p.list == "" {
 		last = r.spelling.Conjoined(first, last, p.naming)
@@ -97,17 +97,17 @@ func (r *reading) offerName(p *param, first, last int) {
 	switch {
 	case p.resolver:
 		score = 0.5
-	case p.naming && (r.near.expects(p.lefts, first-1) || r.near.leads(p, first, last)):
+	case p.naming && (r.near.expects(p.leftContext, first-1) || r.near.opensText(p, first, last)):
 		score = 0.45
 	}
 	plain := last == first && r.doc.Tokens[first].Is(tokenize.FormFirst)
 	if plain {
 		score -= 0.2
 	}
-	if r.spelling.Noun(first, last) && !r.near.expects(p.lefts, first-1) {
+	if r.spelling.Noun(first, last) && !r.near.expects(p.leftContext, first-1) {
 		score -= 0.3
 	}
-	if r.near.somewhere(p, first) {
+	if r.near.afterPlacePreposition(p, first) {
 		score -= 0.2
 	}
 	score += r.near.context(p, first, last)
@@ -117,23 +117,23 @@ func (r *reading) offerName(p *param, first, last int) {
 	}
 }
 
-// somewhere tells a name behind a preposition that announces a place, for a
-// parameter that is none by its name and none in the examples.
-func (r *vicinity) somewhere(p *param, first int) bool {
-	if first == r.from || p.sense&(SensePlace|SenseTime) != 0 || r.expects(p.lefts, first-1) {
+// afterPlacePreposition reports whether a preposition of place precedes a name, for a parameter
+// that is no place by its name or its examples.
+func (r *vicinity) afterPlacePreposition(p *param, first int) bool {
+	if first == r.from || p.sense&(SensePlace|SenseTime) != 0 || r.expects(p.leftContext, first-1) {
 		return false
 	}
 	return r.doc.Tokens[first-1].Has(lexicon.Somewhere)
 }
 
-// context is what the words around a text say for a parameter.
+// context returns the score of a span for a parameter by the words around it.
 func (r *vicinity) context(p *param, first, last int) float64 {
 	score := 0.0
 	left := r.wording.LeftAt(first - 1)
 	switch {
-	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.qualifies(q, first, last) }):
+	case slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && r.isModifier(q, first, last) }):
 		return 0 // "the Spare OpenAI credential" is no model
-	case r.expects(p.lefts, first-1), p.naming && r.leads(p, first, last):
+	case r.expects(p.leftContext, first-1), p.naming && r.opensText(p, first, last):
 		score += 0.32
 	case p.naming && introduces(left) && !r.belongsElsewhere(p, left):
 		score += 0.16
@@ -142,18 +142,18 @@ func (r *vicinity) context(p *param, first, last int) float64 {
 		score += 0.25
 	}
 	switch {
-	case r.qualifies(p, first, last):
+	case r.isModifier(p, first, last):
 		score += 0.5
-	case last+1 < r.to && r.expects(p.rights, last+1):
+	case last+1 < r.to && r.expects(p.rightContext, last+1):
 		score += 0.1
 	}
 	return score
 }
 
-// leads tells a name of several words that begins a text, for a parameter whose values begin
-// some of the examples: "Mill Lane Books needs 30 posters".
-func (r *vicinity) leads(p *param, first, last int) bool {
-	if last == first || p.lefts["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lexicon.Want)) {
+// opensText reports whether a name of several words begins the text, for a parameter whose values
+// begin some of the examples: "Mill Lane Books needs 30 posters".
+func (r *vicinity) opensText(p *param, first, last int) bool {
+	if last == first || p.leftContext["^"] == 0 || r.learning || r.spelling.CapitalNouns() && (last+1 >= r.to || !r.doc.Tokens[last+1].Has(lexicon.Want)) {
 		return false
 	}
 	for i := r.from; i < first; i++ {
@@ -164,26 +164,25 @@ func (r *vicinity) leads(p *param, first, last int) bool {
 	return true
 }
 
-// qualifies tells a text between an article and the name of a parameter that is not
-// what is said or written: "the Team OpenAI credential".
-func (r *vicinity) qualifies(p *param, first, last int) bool {
+// isModifier reports whether a span stands between an article and the name of a parameter that
+// holds no speech: "the Team OpenAI credential".
+func (r *vicinity) isModifier(p *param, first, last int) bool {
 	name := last + len(p.words)
 	return first > r.from && len(p.words) > 0 && !p.speaks(r.set.tools.cues) && name < r.to && r.wording.PhraseEndsAt(p.words, name) &&
 		r.doc.Tokens[first-1].Has(lexicon.Article) && !r.doc.Tokens[first].Break && !r.doc.Tokens[last+1].Break
 }
 
-// belongsElsewhere reports whether the examples use a word before another
-// parameter.
+// belongsElsewhere reports whether the examples use a word before another parameter.
 func (r *vicinity) belongsElsewhere(p *param, stem string) bool {
-	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.lefts[stem] > 0 })
+	return slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && q.leftContext[stem] > 0 })
 }
 
-// introduces tells words that often stand before a name.
+// introduces reports whether a word often precedes a name.
 func introduces(fold string) bool { return InClass(fold, lexicon.Introduces) }
 
-// saying takes what follows a word such as "saying" as the only free text that
-// is asked for.
-func (r *reading) saying(frees []*param) {
+// readSpeech reads the text behind a word such as "saying" as the value of the only required
+// free-text parameter.
+func (r *reading) readSpeech(frees []*param) {
 	var only *param
 	for _, p := range frees {
 		if !p.required || p.resolver || p.pattern != nil || p.list != "" {
@@ -199,7 +198,7 @@ func (r *reading) saying(frees []*param) {
 	}
 	for i := r.from + 1; i+1 < r.to; i++ {
 		if !speaks(r.doc.Tokens[i].Fold) || r.wording.QuotedFrom(i) {
-			continue // the words that are said stand in quotation marks then
+			continue // the speech is quoted instead
 		}
 		if v, ok := r.set.parse(only, r.wording.Text(i+1, r.to-1), r.now); ok {
 			r.add(mention{param: only, first: i + 1, last: r.to - 1, value: v, kind: kindContext, p: 0.8})
@@ -210,27 +209,26 @@ func (r *reading) saying(frees []*param) {
 
 func speaks(fold string) bool { return InClass(fold, lexicon.Saying) }
 
-// usualLeft is in how many examples a word stands before a parameter that then says
-// what follows: "the channel lobby".
-const usualLeft = 2
+// minLeftExamples is the minimum number of examples in which a word must precede values to
+// introduce a value by itself: "the channel lobby".
+const minLeftExamples = 2
 
-// plain rates a text in small letters: only where a word stands before it that
-// announces the parameter.
-func (r *reading) plain(p *param, first int) {
+// lowercaseText scores lower-case text, if the word before it introduces the parameter.
+func (r *reading) lowercaseText(p *param, first int) {
 	if first == r.from || r.doc.Tokens[first].Break || p.naming && !r.learning && r.spelling.Capitalises() {
 		return
 	}
 	left := r.wording.LeftAt(first - 1)
-	learned := r.near.expects(p.lefts, first-1)
+	learned := r.near.expects(p.leftContext, first-1)
 	own := r.near.after(p, first) && (p.resolver || LinksName(r.doc.Tokens[first-1].Fold))
-	thing := r.near.thing(p)
+	thing := r.near.takesShortNames(p)
 	if LinksName(r.doc.Tokens[first].Fold) || slices.Contains(p.words, r.doc.Tokens[first].Stem) || thing && r.spelling.Familiar(first) {
 		return // the value comes later
 	}
 	if !learned && !own && (!p.resolver || !introduces(left) || r.near.belongsElsewhere(p, left)) {
 		return
 	}
-	last := r.plainEnd(p, first)
+	last := r.lowercaseEnd(p, first)
 	if learned && p.speaks(r.set.tools.cues) && !r.learning {
 		last = r.speechEnd(p, first)
 	}
@@ -243,7 +241,7 @@ func (r *reading) plain(p *param, first int) {
 		score = 0.45
 	case p.resolver:
 		score = 0.4
-	case p.lefts[left] >= usualLeft && !p.speaks(r.set.tools.cues) && first == last:
+	case p.leftContext[left] >= minLeftExamples && !p.speaks(r.set.tools.cues) && first == last:
 		score = 0.5
 	}
 	v, ok := r.set.parse(p, r.wording.Text(first, last), r.now)
@@ -252,17 +250,16 @@ func (r *reading) plain(p *param, first int) {
 	}
 }
 
-// thing tells a parameter whose values are short names of things: no word of the
-// request is one of theirs.
-func (r *vicinity) thing(p *param) bool {
+// takesShortNames reports whether the values of a parameter are short names of things, which
+// contain no request word.
+func (r *vicinity) takesShortNames(p *param) bool {
 	return !p.resolver && p.written.Things() && !p.speaks(r.set.tools.cues)
 }
 
-// plainEnd finds the last token of a text that begins at first: a resolved
-// name ends at any word of the request or of grammar, other texts only where
-// the next parameter is announced.
-func (r *reading) plainEnd(p *param, first int) int {
-	last, thing := first-1, r.near.thing(p)
+// lowercaseEnd returns the last token of a text that begins at first. A resolved name ends at any
+// request word or function word, other text only where the next parameter begins.
+func (r *reading) lowercaseEnd(p *param, first int) int {
+	last, thing := first-1, r.near.takesShortNames(p)
 	for i := first; i < r.to && i < first+MaxNameTokens; i++ {
 		t := r.doc.Tokens[i]
 		if i > first && t.Break || r.inEntity[i] || t.Is(tokenize.FormQuoted) || r.isKnownValue(i) {
@@ -284,20 +281,20 @@ func (r *reading) plainEnd(p *param, first int) int {
 		last--
 	}
 	for last >= first && last+1 < r.to && r.doc.Tokens[last+1].Glued && !r.doc.Tokens[last+1].Is(tokenize.FormQuoted) && r.doc.Tokens[last+1].Fold != "s" {
-		last++ // no value ends inside "10.0.0.7"
+		last++ // a value does not end inside "10.0.0.7"
 	}
 	return last
 }
 
-// isKnownValue reports whether a value that is known by name begins here.
+// isKnownValue reports whether a known value begins at token i.
 func (r *reading) isKnownValue(i int) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool {
 		return m.first == i && (m.kind == kindAlias || m.kind == kindEnum || m.kind == kindExample || m.kind == kindPattern)
 	})
 }
 
-// lists follows commas and words such as "and" from a value to its neighbours
-// of the same kind.
+// lists follows commas and words such as "and" from a value to further values of the same
+// parameter.
 func (r *reading) lists() {
 	for k := 0; k < len(r.mentions); k++ {
 		m := r.mentions[k]
@@ -324,11 +321,11 @@ func (r *reading) lists() {
 	}
 }
 
-// listItem finds the last token of a list item in small letters. Behind a name only
-// a name goes on, behind a code no words do, and words that more follows are another request: "for Ana and
-// bake a cake".
+// listItem returns the last token of a list item in lower case, or first-1 if there is none. After
+// a name or a code no lower-case item follows, and words with more behind them are another
+// request: "for Ana and bake a cake".
 func listItem(r *reading, m mention, first int) int {
-	last := r.plainEnd(m.param, first)
+	last := r.lowercaseEnd(m.param, first)
 	next := last + 1
 	if m.kind == kindPattern || r.doc.Tokens[m.first].Is(tokenize.FormTitle|tokenize.FormCaps) || next < r.to && !r.doc.Tokens[next].Break && !IsCoordination(r.doc.Tokens[next].Fold) {
 		return first - 1
@@ -336,8 +333,7 @@ func listItem(r *reading, m mention, first int) int {
 	return last
 }
 
-// mentioned reports whether a place was already read for the parameter, with at
-// least this evidence.
+// mentioned reports whether a token was already read for the parameter with at least this score.
 func (r *reading) mentioned(p *param, first int, atLeast float64) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool {
 		return m.param == p && m.first <= first && m.last >= first && m.p >= atLeast

@@ -1,7 +1,6 @@
 package slots
 
-// NearSpelling reports whether two words differ by at most one letter, or by two
-// letters exchanged.
+// NearSpelling reports whether two words differ by at most one letter or one transposition.
 func NearSpelling(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -22,8 +21,8 @@ func NearSpelling(a, b string) bool {
 	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// SameInflection tells two forms of one word in any language that puts endings behind
-// stems: they begin with the same five letters and two thirds of the longer.
+// SameInflection reports whether two words are probably inflections of one word: they share at
+// least five initial letters and two thirds of the longer one.
 func SameInflection(a, b string) bool {
 	same := 0
 	for same < min(len(a), len(b)) && a[same] == b[same] {

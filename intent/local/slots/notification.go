@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// InformsWhom tells the name of a switch that is a verb of telling and who is told:
-// "notify_owner".
+// InformsWhom splits the name of a boolean parameter into a verb of notifying and the stems of the
+// recipient: "notify_owner".
 func InformsWhom(lex *lexicon.Lexica, name string) (who []string, ok bool) {
 	words := tokenize.Tokens(name)
 	if len(words) < 2 || lex.Kin(words[0].Fold)&lexicon.KindOf("notify") == 0 || words[0].Has(lexicon.Light) {
@@ -20,18 +20,18 @@ func InformsWhom(lex *lexicon.Lexica, name string) (who []string, ok bool) {
 	return who, true
 }
 
-// notificationReach is how many words stand at most on each side of a verb of telling.
+// notificationReach is the maximum number of words on each side of the verb of notifying.
 const notificationReach = 6
 
-// Notification is a clause that only says whether somebody is to be notified.
+// Notification is a clause that only says whether to notify somebody.
 type Notification struct {
 	First, Last int
 	On          bool
 }
 
-// ReadNotification reads a clause around a verb or a noun of telling at a place: "let the owner know",
-// "der Kunde braucht keine Nachricht", "nobody needs to be informed". Is tells a word for the
-// one who is told. What has other words in it, or tells what was, is left alone.
+// ReadNotification parses a clause around a verb or a noun of notifying at token i: "let the owner
+// know", "der Kunde braucht keine Nachricht", "nobody needs to be informed". is reports whether a
+// token names the recipient. A clause with other words, or in the past, is rejected.
 func ReadNotification(lex *lexicon.Lexica, tokens []tokenize.Token, from, to, i int, is func(i int) bool) (Notification, bool) {
 	c := notificationClause{lex: lex, tokens: tokens, from: from, to: to, is: is, first: i, last: i}
 	t := tokens[i]
@@ -50,7 +50,7 @@ func ReadNotification(lex *lexicon.Lexica, tokens []tokenize.Token, from, to, i 
 	c.left()
 	c.right()
 	told := slices.ContainsFunc(c.words(), func(t tokenize.Token) bool {
-		return t.Has(lexicon.Past) || t.Has(lexicon.Helps) && !t.Has(lexicon.Needing) && !t.Has(lexicon.Want) && !t.Has(lexicon.Article) // "a" is French, too
+		return t.Has(lexicon.Past) || t.Has(lexicon.Helps) && !t.Has(lexicon.Needing) && !t.Has(lexicon.Want) && !t.Has(lexicon.Article) // "a" is a French verb, too
 	})
 	if told || c.speaker || !c.named && !c.denied() || c.past(i) && !c.bids() {
 		return Notification{}, false
@@ -58,15 +58,15 @@ func ReadNotification(lex *lexicon.Lexica, tokens []tokenize.Token, from, to, i 
 	return Notification{First: c.first, Last: c.last, On: !c.denied()}, true
 }
 
-// notificationClause grows over what belongs to it.
+// notificationClause is a clause that grows by adjacent tokens.
 type notificationClause struct {
 	lex         *lexicon.Lexica
 	tokens      []tokenize.Token
 	from, to    int
 	is          func(i int) bool
 	first, last int
-	named       bool // who is told is said
-	speaker     bool // it is whoever speaks
+	named       bool // the recipient is named
+	speaker     bool // the recipient is the sender of the message
 	noun        bool // "a message"
 }
 
@@ -81,7 +81,7 @@ func (c *notificationClause) denied() bool {
 	return false
 }
 
-// past tells a verb in a form of the past, bids words that make an order of it.
+// past reports whether a token is a verb in the past tense in any language.
 func (c *notificationClause) past(i int) bool {
 	for l := range c.lex.Languages {
 		if c.lex.ToldOf(l, c.tokens[i].Word) || c.tokens[i].In(l, lexicon.Did) {
@@ -95,7 +95,7 @@ func (c *notificationClause) bids() bool {
 	return slices.ContainsFunc(c.words(), func(t tokenize.Token) bool { return t.Has(lexicon.Needing) || t.Has(lexicon.Want) || t.Fold == "be" })
 }
 
-// lets finds the verb before a word such as "know".
+// lets reports whether a verb of telling precedes a word such as "know".
 func (c *notificationClause) lets() bool {
 	for j := c.last - 1; j >= c.from && j >= c.last-notificationReach && !c.tokens[j+1].Break; j-- {
 		if c.tokens[j].Has(lexicon.Tells) {
@@ -105,15 +105,14 @@ func (c *notificationClause) lets() bool {
 	return false
 }
 
-// left takes the words before it in, back to a sign, a word such as "and", or one that says
-// something else.
+// left extends the clause to the left, up to punctuation or a word that does not belong to it.
 func (c *notificationClause) left() {
 	for j := c.first - 1; j >= c.from && j >= c.last-notificationReach && !c.tokens[j+1].Break && c.takes(j); j-- {
 		c.first = j
 	}
 }
 
-// right does the same up to who is told.
+// right extends the clause to the right, up to the recipient.
 func (c *notificationClause) right() {
 	last := c.last
 	for j := c.last + 1; j < c.to && j <= last+notificationReach && !c.tokens[j].Break && (!c.named || c.noun) && c.takes(j); j++ {
@@ -123,7 +122,7 @@ func (c *notificationClause) right() {
 	}
 }
 
-// takes reports whether a word belongs to the clause.
+// takes reports whether a token belongs to the clause, and records what it says.
 func (c *notificationClause) takes(j int) bool {
 	t := c.tokens[j]
 	if t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits) || t.Has(lexicon.Condition) || t.Has(lexicon.Asks) && !IsDenial(c.tokens, j) {

@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// number offers a number. What speaks for a parameter: its name or its unit
-// beside the number, the place that numbers had in the examples, and that no
-// other parameter takes numbers.
+// number adds a number as a candidate. It scores the parameter name or unit beside the number, the
+// context of numbers in the examples, and whether no other parameter takes numbers.
 func (r *reading) number(p *param, e values.Entity) {
 	if p.kind == "string" && p.format == "duration" {
 		if d, ok := isoDuration(e); ok {
@@ -24,8 +23,8 @@ func (r *reading) number(p *param, e values.Entity) {
 	if !p.numeric() || p.single == "" && (r.numerals.inRun(e) || e.Spelled && len(r.numerals.runs) > 0) {
 		return
 	}
-	rate := r.numerals.rate(e)
-	e = r.numerals.adapted(p, e)
+	rate := r.numerals.isRate(e)
+	e = r.numerals.adaptUnit(p, e)
 	v, ok := p.numberValue(e)
 	if !ok || rate {
 		return
@@ -36,17 +35,17 @@ func (r *reading) number(p *param, e values.Entity) {
 	case compared(r.scope, e.First) == bound:
 		score = max(score, comparedScore)
 	case compared(r.scope, e.First) == -bound:
-		ok = false // "below" never fills what is the lower end
+		ok = false // "below" never fills the lower end
 	}
 	if ok {
 		r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindNumber, p: min(score*e.P/0.9, 0.97), doubt: e.Doubt})
 	}
 }
 
-// adapted reads what a sign behind a number means for a parameter. "298K" is a
-// temperature and "2m" a length where the description says so; percent of a
-// fraction is its hundredth, but a write asks: nobody says that this is meant.
-func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
+// adaptUnit interprets a suffix of a number for a parameter. "298K" is a temperature and "2m" a
+// length if the description says so. For a ratio a percentage is divided by 100, but in a write
+// this needs confirmation.
+func (r *numerals) adaptUnit(p *param, e values.Entity) values.Entity {
 	written := r.doc.Src[e.Span.Start:e.Span.End]
 	switch {
 	case strings.HasSuffix(written, "K") && p.desc["kelvin"]:
@@ -59,13 +58,13 @@ func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
 	case e.Unit == "minute" && strings.HasSuffix(written, "m") && p.unit == "" && values.DimensionOf(p.metric) == values.Length:
 		e.Unit = "meter"
 	}
-	if n, ok := values.TimeUnitsPer(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.rate(e) {
+	if n, ok := values.TimeUnitsPer(e.Unit, p.unit, slices.Contains(p.words, "night")); ok && !r.isRate(e) {
 		e.Number, e.Unit = e.Number*n, p.unit
 	}
 	if n, ok := values.Convert(e.Number, e.Unit, p.metric); ok {
 		e.Number, e.Unit = n, p.metric
 	}
-	if e.Percent && p.unsaid() {
+	if e.Percent && p.scaleUnknown() {
 		e.Doubt = e.Doubt || r.set.writes
 		e.Percent, e.Number = false, hundredth(e.Number)
 	}
@@ -75,16 +74,16 @@ func (r *numerals) adapted(p *param, e values.Entity) values.Entity {
 func (r *numerals) numberScore(p *param, e values.Entity) (float64, bool) {
 	score := 0.45
 	switch {
-	case e.Ordinal && r.countsOff(p, e):
+	case e.Ordinal && r.ordinalOfName(p, e):
 		score = 0.5
 	case e.Ordinal:
-		score = 0.2 // only beside its own name
-	case e.Spelled && r.counted():
-		score = 0.3 // "the two sides are 3 and 4": the words count the digits
-	case r.near.sole((*param).numeric, p):
+		score = 0.2 // only beside the parameter name
+	case e.Spelled && r.enoughDigits():
+		score = 0.3 // in "the two sides are 3 and 4" the word counts the digits
+	case r.near.onlyRequired((*param).numeric, p):
 		score += 0.35
-	case r.evenNumbers():
-		score += 0.1 // as many numbers as places for them: taken in order
+	case r.matchesCount():
+		score += 0.1 // as many numbers as parameters: assigned in order
 	}
 	unit, ok := r.unitScore(p, e)
 	if !ok {
@@ -100,20 +99,20 @@ func (r *numerals) numberScore(p *param, e values.Entity) (float64, bool) {
 	default:
 		score += r.near.beside(p, e)
 	}
-	if r.near.expects(p.lefts, e.First-1) {
+	if r.near.expects(p.leftContext, e.First-1) {
 		score += 0.3
 	}
 	return score, true
 }
 
-// countsOff tells an ordinal right before the one word that is the parameter's name:
-// "the fifth floor" of a floor. That of an alert_id would be its place in a list.
-func (r *numerals) countsOff(p *param, e values.Entity) bool {
+// ordinalOfName reports whether an ordinal stands right before the single-word name of a parameter:
+// "the fifth floor" for a floor. For an alert_id it would be a position in a list.
+func (r *numerals) ordinalOfName(p *param, e values.Entity) bool {
 	next := e.Last + 1
 	return len(p.words) == 1 && next < r.to && !r.doc.Tokens[next].Break && r.doc.Tokens[next].Stem == p.words[0]
 }
 
-// ordinal offers an ordinal in words to the parameter whose name stands behind it.
+// ordinal adds a spelled-out ordinal for the parameter whose name follows it.
 func (r *reading) ordinal(i int) {
 	n, width, ok := r.set.tools.Scanner.Ordinal(r.doc, i)
 	if !ok || r.inEntity[i] || i+width > r.to {
@@ -121,14 +120,14 @@ func (r *reading) ordinal(i int) {
 	}
 	e := values.Entity{Kind: values.Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true}
 	for _, p := range r.set.params {
-		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.countsOff(p, e) {
+		if v, ok := p.numberValue(e); ok && p.numeric() && r.numerals.ordinalOfName(p, e) {
 			r.add(mention{param: p, first: e.First, last: e.Last, value: v, kind: kindContext, p: 0.85})
 		}
 	}
 }
 
-// unitScore is what the unit of a number says for a parameter; false tells that
-// it is of another kind.
+// unitScore returns the score of the unit of a number for a parameter; false if the unit does not
+// fit.
 func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	score := 0.0
 	switch {
@@ -137,7 +136,7 @@ func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	case e.Unit != "" && (e.Unit == p.unit || e.Unit == p.measure || slices.Contains(p.words, e.Unit)):
 		score = 0.4
 	case p.otherTime(e.Unit):
-		return 0, false // weeks are not turned into days: nobody said how
+		return 0, false // weeks are not converted to days, since the factor is ambiguous
 	case values.IsTimeUnit(e.Unit) && !p.desc[e.Unit]:
 		score = -0.2
 	case e.Unit != "" && p.own[e.Unit]:
@@ -147,7 +146,7 @@ func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	case e.Percent && p.saysPercent():
 		score = 0.35
 	}
-	if r.dated() {
+	if r.takesYear() {
 		year := yearLike(e)
 		switch {
 		case year && p.isYear():
@@ -159,13 +158,13 @@ func (r *numerals) unitScore(p *param, e values.Entity) (float64, bool) {
 	return score, true
 }
 
-// saysPercent tells parameters that are counted in percent.
+// saysPercent reports whether a parameter is a percentage.
 func (p *param) saysPercent() bool {
 	return slices.Contains(p.words, "percent") || slices.Contains(p.words, "percentag") || slices.Contains(p.words, "pct") || p.desc["percent"] || p.desc["percentag"]
 }
 
-// isYear tells parameters that are a year, such as "year" and "end_year", and whole
-// numbers whose description begins with one: "Earliest year of publication".
+// isYear reports whether a parameter is a year by its name, such as "year" or "end_year", or is an
+// integer whose description begins with one: "Earliest year of publication".
 func (p *param) isYear() bool {
 	for _, w := range slices.Backward(p.words) {
 		if isYearWord(w) {
@@ -182,18 +181,18 @@ func isYearWord(stem string) bool {
 	return stem == "year" || stem == "ano" || stem == "jahr" || stem == "anne"
 }
 
-// dated reports whether the capability takes a year as a number.
-func (r *numerals) dated() bool {
+// takesYear reports whether the capability takes a year as a number.
+func (r *numerals) takesYear() bool {
 	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && p.isYear() })
 }
 
-// yearLike tells numbers that are written as years are.
+// yearLike reports whether a number is written like a year.
 func yearLike(e values.Entity) bool {
 	return !e.Money && !e.Percent && !e.Spelled && e.Number == math.Trunc(e.Number) && e.Number >= 1000 && e.Number < 2200 && e.Last == e.First
 }
 
-// beside is what the words around a number say for a parameter: those of its
-// name, and those of its description that are in no other.
+// beside returns the score of the words around a number: those of the parameter name, and those
+// that only its description has.
 func (r *vicinity) beside(p *param, e values.Entity) float64 {
 	score := 0.0
 	look := func(from, step, most int) {
@@ -220,9 +219,8 @@ func (r *vicinity) beside(p *param, e values.Entity) float64 {
 	return min(score, 0.35)
 }
 
-// namedTogether reports whether the names of two parameters stand before the
-// numbers: in "width and height of 6 and 10" the nearer name is not the first
-// number's, and the order decides.
+// namedTogether reports whether two coordinated parameter names precede the numbers: in "width and
+// height of 6 and 10" the order decides, not the distance.
 func (r *vicinity) namedTogether(i int) bool {
 	names := func(j int) bool {
 		return j >= r.from && slices.ContainsFunc(r.set.params, func(p *param) bool { return p.numeric() && slices.Contains(p.words, r.doc.Tokens[j].Stem) })
@@ -235,8 +233,7 @@ func (r *vicinity) namedTogether(i int) bool {
 	return false
 }
 
-// closest is how much of a name stands before a place, of the numeric parameter
-// of which most does.
+// closest returns the highest score of a numeric parameter name right before a token.
 func (r *vicinity) closest(i int) float64 {
 	most := 0.0
 	for _, q := range r.set.params {
@@ -247,7 +244,7 @@ func (r *vicinity) closest(i int) float64 {
 	return most
 }
 
-// count takes stock of the numbers.
+// count counts the numbers of the text and the required numeric parameters.
 func (r *numerals) count() {
 	for _, p := range r.set.params {
 		if p.numeric() && p.required && p.named(r.only) {
@@ -263,15 +260,14 @@ func (r *numerals) count() {
 	r.runs = r.numberRuns()
 }
 
-// onlyArticle tells one of a unit that nobody counts, in whatever unit it is given since: the
-// "a year" of "12% a year".
+// onlyArticle reports whether a number is only an article before a unit, as in "a year".
 func (r *numerals) onlyArticle(e values.Entity) bool {
 	return e.Last == e.First+1 && !e.Spelled && r.doc.Tokens[e.First].Has(lexicon.Article)
 }
 
-// rate tells that such a unit stands behind another number or what that counts: the
-// "a week" of "4 lessons a week" says how often, and is no week.
-func (r *numerals) rate(e values.Entity) bool {
+// isRate reports whether such a unit follows another number or its noun: "a week" in "4 lessons a
+// week" is a rate, no duration.
+func (r *numerals) isRate(e values.Entity) bool {
 	if !r.onlyArticle(e) || r.doc.Tokens[e.First].Break {
 		return false
 	}
@@ -284,19 +280,19 @@ func (r *numerals) rate(e values.Entity) bool {
 	})
 }
 
-// counted reports whether the numbers in digits are enough for what is asked for,
-// so that those in words count something else.
-func (r *numerals) counted() bool {
+// enoughDigits reports whether there are enough numbers in digits for all required parameters, so
+// that spelled-out ones count something else.
+func (r *numerals) enoughDigits() bool {
 	return r.counts.places > 0 && r.counts.digits >= r.counts.places
 }
 
-// evenNumbers reports whether the text has exactly as many numbers as the
-// capability asks for, all or those in digits.
-func (r *numerals) evenNumbers() bool {
+// matchesCount reports whether the text has exactly as many numbers, or numbers in digits, as there
+// are required numeric parameters.
+func (r *numerals) matchesCount() bool {
 	return r.counts.places == r.counts.all || r.counts.places == r.counts.digits
 }
 
-// numberValue converts a number and checks it against the bounds.
+// numberValue converts a number to the type of a parameter and checks its bounds.
 func (p *param) numberValue(e values.Entity) (any, bool) {
 	n := e.Number
 	if e.Percent && p.isShare() {
@@ -316,15 +312,15 @@ func (p *param) numberValue(e values.Entity) (any, bool) {
 	return n, true
 }
 
-// isShare tells parameters in which 8 % is 0.08: where the bounds, an example or
-// the description say so.
+// isShare reports whether a parameter is a ratio, so that 8 % is 0.08, by its bounds, an example
+// or its description.
 func (p *param) isShare() bool {
 	return p.high != nil && *p.high <= 1 || p.share || p.kind == "number" && !p.saysPercent() && (p.desc["decim"] || p.desc["fraction"] || p.desc["ratio"])
 }
 
-// unsaid tells parameters that take fractions, of which nothing says whether
-// they are counted in percent.
-func (p *param) unsaid() bool {
+// scaleUnknown reports whether a parameter takes fractions and nothing says whether it is a ratio
+// or a percentage.
+func (p *param) scaleUnknown() bool {
 	return p.kind == "number" && len(p.enum) == 0 && !p.isShare() && !p.saysPercent() && p.high == nil
 }
 
@@ -351,15 +347,14 @@ func isoDuration(e values.Entity) (string, bool) {
 	return "", false
 }
 
-// comparedScore is how sure a number is behind a comparator that agrees with its
-// parameter.
+// comparedScore is the score of a number behind a comparator that fits its parameter.
 const comparedScore = 0.9
 
-// comparedWeight is the same in log-odds.
+// comparedWeight is the same as log-odds.
 const comparedWeight = 6
 
-// compared gives the direction of the comparator that stands before a place: 1 for
-// words such as "above", -1 for words such as "drops under", 0 for none.
+// compared returns the direction of the comparator before a token: 1 for "above", -1 for "drops
+// under", 0 for none.
 func compared(r *scope, first int) int {
 	operators := &lexicon.Shipped().Operators
 	for i := max(r.from, first-5); i < first; i++ {
@@ -367,15 +362,14 @@ func compared(r *scope, first int) int {
 		if !ok || hit.Value.Direction() == 0 {
 			continue
 		}
-		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t tokenize.Token) bool { return weighty(r, t) }) {
+		if rest := r.doc.Tokens[i+hit.Tokens : max(first, i+hit.Tokens)]; i+hit.Tokens <= first && !slices.ContainsFunc(rest, func(t tokenize.Token) bool { return isUnrelated(r, t) }) {
 			return hit.Value.Direction()
 		}
 	}
 	return 0
 }
 
-// weighty tells a word between a comparator and its number that belongs to
-// something else.
-func weighty(r *scope, t tokenize.Token) bool {
+// isUnrelated reports whether a token between a comparator and a number belongs to neither.
+func isUnrelated(r *scope, t tokenize.Token) bool {
 	return t.Break || !r.set.tools.Lexicon.StopWord(t.Fold) && !r.set.Knows(t)
 }

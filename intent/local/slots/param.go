@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// role says which end of a period a date is.
+// role is the end of a period that a date is.
 type role uint8
 
 const (
@@ -22,19 +22,19 @@ const (
 	roleEnd
 )
 
-// param is one value that can be read from text. Where a decomposition rule
-// couples a list with a single parameter, one param stands for both.
+// param is a value that can be read from text. If a decomposition rule couples a list parameter
+// with a single-value parameter, one param stands for both.
 type param struct {
-	// single and list are the names that the value goes by; one may be empty.
+	// single and list are the parameter names; one may be empty.
 	single, list string
-	leaf         string // its name, of a field of an object the field's
-	kind         string // of one value
+	leaf         string // last segment of the name, for fields of objects
+	kind         string // type of one value
 	format       string
-	layout       string // how a date is written; empty means year-month-day
+	layout       string // layout of a date; empty means year-month-day
 	pattern      *regexp.Regexp
-	loose        bool // the pattern fits ordinary words or numbers
+	acceptsWords bool // the pattern accepts ordinary words or numbers
 	enum         []any
-	labels       []string // what they are called, or nil
+	labels       []string // labels of the enum values, or nil
 	low, high    *float64
 	lowOpen      bool
 	highOpen     bool
@@ -43,49 +43,48 @@ type param struct {
 	maxItems     int
 	hasDefault   bool
 	share        bool   // an example lies between 0 and 1
-	required     bool   // directly or as an alternative
-	resolver     bool   // a search turns what is said into the value
-	subject      bool   // it names the person whom a call is about
-	naming       bool   // its example values are names in capitals
-	clock        string // how its pattern or its description has a time of day written
+	required     bool   // required, directly or as one of several alternatives
+	resolver     bool   // a search step resolves the text to the value
+	subject      bool   // it identifies the person whom a call is about
+	naming       bool   // its example values are capitalised names
+	clock        string // layout of a time of day, by its pattern or description
 
-	words []string // stems of the name
-	trunk []string // those that say more than a place or an end
-	names []ParameterName
-	desc  map[string]bool
-	own   map[string]bool // words of the description that are in no other
-	says  SwitchWords     // of a switch: those that say that it is on or off
-	tail  string          // of a switch: the noun that its name ends in
-	lacks []string        // the same as the examples have it behind "without"
-	sense Sense
-	unit  string
-	units int // how many units of time the description names
+	words        []string // stems of the name
+	contentWords []string // those without words for a role or an end
+	names        []ParameterName
+	desc         map[string]bool
+	own          map[string]bool // words that only this description has
+	says         SwitchWords     // for a boolean: the words of its description
+	headNoun     string          // for a boolean: the last noun of its name
+	lackingNouns []string        // nouns behind "without" in the examples
+	sense        Sense
+	unit         string
+	units        int // number of units of time in the description
 	// measure is the unit that the name ends in, as in "height_cm".
 	measure string
-	// metric is the unit of length, mass, volume or power that the name ends in or the
-	// description names.
+	// metric is the unit of length, mass, volume or power in the name or the description.
 	metric string
-	// size is what that measures, or what the name says: length, mass, …
+	// size is the dimension of the unit or of the name: length, mass, …
 	size string
-	// saysYear tells a whole number that the description calls a year.
+	// saysYear reports whether the description of an integer calls it a year.
 	saysYear bool
 	role     role
-	side     heading // of a range, by its name
-	end      heading // of a change, where another parameter is the other end
+	side     direction // end of a range, by its name
+	end      direction // end of a change, if another parameter is the other end
 
-	listed      []string // values that the description names
-	written     ValueStyle
-	shapes      Shapes
-	examples    int            // number of example values
-	identifiers int            // number of those that have a shape
-	lefts       map[string]int // words before and after values in the examples
-	rights      map[string]int
+	listed       []string // values listed in the description
+	written      ValueStyle
+	shapes       Shapes
+	examples     int            // number of example values
+	identifiers  int            // number of those that are identifiers
+	leftContext  map[string]int // words before and after values in the examples
+	rightContext map[string]int
 }
 
-// name is what a question asks for.
+// name returns the name to use in a question.
 func (p *param) name() string { return cmp.Or(p.single, p.list) }
 
-// wrapped makes one value that of a parameter, which may take nothing but a list.
+// wrapped wraps a single value in a list if the parameter takes only lists.
 func (p *param) wrapped(v any) any {
 	if p.single == "" {
 		return []any{v}
@@ -93,7 +92,7 @@ func (p *param) wrapped(v any) any {
 	return v
 }
 
-// free tells strings that no rule describes.
+// free reports whether a parameter is a string without enum and format.
 func (p *param) free() bool {
 	return p.kind == "string" && len(p.enum) == 0 && p.format == ""
 }
@@ -104,20 +103,20 @@ func (p *param) temporal() bool {
 	return p.kind == "string" && (p.format == "date" || p.format == "date-time")
 }
 
-// sibling tells two parameters whose names differ only by a number or by words
-// such as "start" and "end".
+// sibling reports whether the names of two parameters differ only by a number or by words such as
+// "start" and "end".
 func (p *param) sibling(q *param) bool {
-	return p.sense&(SenseSource|SenseTarget) != 0 && q.sense&(SenseSource|SenseTarget) != 0 || slices.Equal(p.trunk, q.trunk)
+	return p.sense&(SenseSource|SenseTarget) != 0 && q.sense&(SenseSource|SenseTarget) != 0 || slices.Equal(p.contentWords, q.contentWords)
 }
 
-// named reports whether the param answers to one of the names; no names mean all.
+// named reports whether the param has one of the names; no names means all.
 func (p *param) named(only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(name string) bool {
 		return name == p.name() || name == p.list || within(p.name(), name)
 	})
 }
 
-// compileParams reads the parameters of a capability.
+// compileParams compiles the parameters of a capability.
 func (s *Set) compileParams(c *contracts.Capability) {
 	root := contracts.ViewSchema(c.Schema)
 	s.view, s.required = root, RequirementsOf(root)
@@ -145,20 +144,20 @@ func (s *Set) compileParams(c *contracts.Capability) {
 			p.names = append(p.names, spoken(p.leaf, false)...)
 		}
 		p.sense = s.tools.cues.SenseOf(p.words)
-		p.compileSides(s.tools.cues)
+		p.compileRangeEnd(s.tools.cues)
 		if len(p.words) > 0 {
 			p.measure = s.tools.Scanner.Measure(p.words[len(p.words)-1])
 			p.metric = cmp.Or(values.UnitOf(map[string]bool{p.measure: true, p.words[len(p.words)-1]: true, "per": slices.Contains(p.words, "per")}), p.metric)
 		}
 		p.size = cmp.Or(values.DimensionOf(p.metric), values.DimensionNamed(p.words))
 	}
-	pairUp(s.params)
+	linkCounterparts(s.params)
 	s.ownWords(tokenize.Stems(c.Description))
-	s.informs(c.Name)
+	s.findInforming(c.Name)
 }
 
-// ownWords finds the words of each description that tell its parameter from the
-// others and from what the capability is about.
+// ownWords sets the words of each description that no other parameter and no text about the
+// capability has.
 func (s *Set) ownWords(about []string) {
 	count := map[string]int{}
 	for _, p := range s.params {
@@ -171,8 +170,8 @@ func (s *Set) ownWords(about []string) {
 		for w := range p.desc {
 			p.own[w] = count[w] == 1 && !slices.Contains(about, w) && len(w) > 2
 		}
-		if slices.Contains(about, p.tail) {
-			p.tail = ""
+		if slices.Contains(about, p.headNoun) {
+			p.headNoun = ""
 		}
 		maps.DeleteFunc(p.says, func(w string, _ bool) bool { return !p.own[w] || slices.Contains(p.words, w) })
 	}
@@ -187,7 +186,7 @@ func spoken(name string, list bool) []ParameterName {
 }
 
 func (s *Set) addParam(c *contracts.Capability, pr input, rules map[string]contracts.ArrayRule) {
-	value, p := pr.view, &param{single: pr.name, leaf: pr.leaf(), kind: pr.view.Type, desc: map[string]bool{}, lefts: map[string]int{}, rights: map[string]int{}}
+	value, p := pr.view, &param{single: pr.name, leaf: pr.leaf(), kind: pr.view.Type, desc: map[string]bool{}, leftContext: map[string]int{}, rightContext: map[string]int{}}
 	specName := pr.name
 	if value.Type == "array" {
 		p.single, p.list = "", pr.name
@@ -244,12 +243,12 @@ func resolves(c *contracts.Capability, p *param) bool {
 		return false
 	}
 	return slices.ContainsFunc(c.Metadata.Flow.Pre, func(step contracts.PreStep) bool {
-		// What is looked up by other parameters is not searched for by words.
+		// A lookup by other parameters is no search by text.
 		return !step.LooksUp() && (step.Param == p.single || step.Param == p.list)
 	})
 }
 
-// describe takes what the schema says.
+// describe takes the constraints from the schema.
 func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	p.kind = of.Type
 	p.enum, p.labels = of.Enum, of.Labels
@@ -265,7 +264,7 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	}
 	if re, err := regexp.Compile(of.Pattern); of.Pattern != "" && err == nil {
 		p.pattern = re
-		p.loose = re.MatchString("1") || re.MatchString("word")
+		p.acceptsWords = re.MatchString("1") || re.MatchString("word")
 	}
 	p.words = tokenize.Stems(tokenize.SplitName(name))
 	description := outer + " " + of.Description + " " + of.Title
@@ -273,7 +272,7 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 		p.desc[stem] = true
 	}
 	if p.kind == "boolean" {
-		p.says, p.tail = DescribedSwitch(description), HeadNoun(tokenize.SplitName(name))
+		p.says, p.headNoun = DescribedSwitch(description), HeadNoun(tokenize.SplitName(name))
 	}
 	p.listed = ListedValues(description)
 	for _, v := range p.listed {
@@ -294,12 +293,12 @@ func (p *param) describe(name string, of *contracts.SchemaView, outer string) {
 	p.metric = values.UnitOf(p.desc)
 }
 
-// specify takes what parameter_specs say.
+// specify takes the constraints from the parameter spec.
 func (p *param) specify(spec contracts.ParameterSpec) {
 	if p.pattern == nil && spec.Pattern != "" {
 		if re, err := regexp.Compile(spec.Pattern); err == nil {
 			p.pattern = re
-			p.loose = re.MatchString("1") || re.MatchString("word")
+			p.acceptsWords = re.MatchString("1") || re.MatchString("word")
 		}
 	}
 	if len(p.enum) == 0 {
@@ -312,7 +311,7 @@ func (p *param) specify(spec contracts.ParameterSpec) {
 	}
 }
 
-// learnShape looks at one example value.
+// learnShape records the form of an example value.
 func (p *param) learnShape(v any) {
 	if n, ok := v.(float64); ok && p.kind == "number" && n > 0 && n < 1 {
 		p.share = true
@@ -343,8 +342,8 @@ func (p *param) learnShape(v any) {
 	}
 }
 
-// coded tells parameters whose examples are all identifiers with digits: words
-// are no values of theirs.
+// coded reports whether all examples of a parameter are identifiers with digits, so that words are
+// no values.
 func (p *param) coded() bool { return len(p.shapes) > 0 && p.identifiers == p.examples }
 
 func periodRole(words []string) role {

@@ -8,15 +8,14 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// ParameterName is the name of a parameter, tokenized.
+// ParameterName is a tokenized parameter name.
 type ParameterName struct {
 	Words  []string
 	Joined string
 	List   bool
 }
 
-// NameAt reports whether the name of a parameter stands at token i, written as
-// one word or as several.
+// NameAt reports whether a parameter name begins at token i, as one word or several.
 func (r *Wording) NameAt(name ParameterName, i int) (last int, ok bool) {
 	if r.Doc.Tokens[i].Fold == name.Joined {
 		return i, true
@@ -32,8 +31,8 @@ func (r *Wording) NameAt(name ParameterName, i int) (last int, ok bool) {
 	return i + len(name.Words) - 1, len(name.Words) > 0
 }
 
-// SentenceOf cuts a name behind a colon at the end of its sentence: "name: Night Desk. it
-// should …". The dot of a title or of an initial is none.
+// SentenceOf truncates a name behind a colon at the end of its sentence: "name: Night Desk. it
+// should …". The dot of a title or of an initial does not end it.
 func (r *Wording) SentenceOf(raw string) string {
 	for i := 1; i+1 < len(raw); i++ {
 		if !strings.ContainsRune(".!?", rune(raw[i])) || raw[i+1] != ' ' {
@@ -47,8 +46,7 @@ func (r *Wording) SentenceOf(raw string) string {
 	return raw
 }
 
-// PartEnd is the end of the part in bytes, with the sign that closes a
-// quotation or a list.
+// PartEnd returns the end of the range in bytes, including a closing quotation mark or bracket.
 func (r *Wording) PartEnd() int {
 	if r.To < len(r.Doc.Tokens) {
 		return r.Doc.Tokens[r.To].Start
@@ -56,7 +54,7 @@ func (r *Wording) PartEnd() int {
 	return len(r.Doc.Src)
 }
 
-// ValueText cuts the value off the rest of a text.
+// ValueText returns the value at the start of a text.
 func ValueText(rest string, sign byte, list bool) (raw string, quoted bool) {
 	first, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -93,7 +91,7 @@ func ValueText(rest string, sign byte, list bool) (raw string, quoted bool) {
 	return strings.TrimRight(rest[:end], " \t.!?}"), false
 }
 
-// TokensIn gives the tokens inside a byte range.
+// TokensIn returns the tokens inside a byte range.
 func (r *Wording) TokensIn(start, end int) (first, last int) {
 	first, last = r.To, r.From-1
 	for i := r.From; i < r.To; i++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// parse turns a text that is known to stand for the parameter into a value.
+// parse converts a text to a value of the parameter.
 func (s *Set) parse(p *param, raw string, now time.Time) (any, bool) {
 	if v, ok := s.phraseValue(p, raw); ok {
 		return v, true
@@ -55,10 +55,10 @@ func (s *Set) parseText(p *param, raw string, now time.Time) (any, bool) {
 		return clean, true
 	}
 	upper := strings.ToUpper(clean)
-	return upper, p.pattern != nil && !p.loose && p.fits(upper)
+	return upper, p.pattern != nil && !p.acceptsWords && p.fits(upper)
 }
 
-// only reads a text that is one entity and nothing else.
+// only parses a text that is a single entity.
 func (s *Set) only(raw string, kind values.Kind, now time.Time) (values.Entity, bool) {
 	doc := values.NewDoc(raw, tokenize.Tokens(raw))
 	for _, e := range s.tools.Scanner.Scan(doc, now) {
@@ -69,7 +69,7 @@ func (s *Set) only(raw string, kind values.Kind, now time.Time) (values.Entity, 
 	return values.Entity{}, false
 }
 
-// phraseValue finds a known value that the whole text names.
+// phraseValue returns the known value that the whole text names.
 func (s *Set) phraseValue(p *param, raw string) (any, bool) {
 	words := tokenize.Phrase(raw)
 	if len(words) == 0 {
@@ -83,7 +83,7 @@ func (s *Set) phraseValue(p *param, raw string) (any, bool) {
 	return nil, false
 }
 
-// parseMany reads one value or, where the parameter has a list, several.
+// parseMany parses one value, or several if the parameter takes a list.
 func (s *Set) parseMany(p *param, raw string, quoted bool, now time.Time) ([]any, bool) {
 	raw = unquote(raw)
 	body, bracketed := strings.CutPrefix(raw, "[")

@@ -9,9 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// scope is what is read: one part of one message, for one capability. It is set
-// before anything is read and stays; only inEntity grows while typed values are
-// taken in.
+// scope is one range of one message, read for one capability. It is immutable except for inEntity,
+// which grows as typed values are accepted.
 type scope struct {
 	set      *Set
 	doc      *values.Doc
@@ -19,14 +18,13 @@ type scope struct {
 	entities []values.Entity
 	quotes   []tokenize.Span
 	now      time.Time
-	// only limits the parameters, learning tells an example of the manifest.
+	// only limits the parameters; learning is set while an example of the manifest is read.
 	only     []string
 	learning bool
 	inEntity map[int]bool
 }
 
-// passage is a scope with what can be asked of its words. Each of the parts knows
-// those before it.
+// passage is a scope with helpers for its tokens. Each helper uses only those before it.
 type passage struct {
 	*scope
 	wording  *Wording
@@ -35,30 +33,30 @@ type passage struct {
 	numerals *numerals
 }
 
-// request is what the spelling of names depends on in what is asked for.
+// request implements NameRequest for a set.
 type request struct{ set *Set }
 
-// Knows tells a word of the request itself.
+// Knows reports whether a token is in the request vocabulary.
 func (r request) Knows(t tokenize.Token) bool { return r.set.Knows(t) }
 
-// Long are the words of the request that may be a part of a compound.
+// Long returns the request words that may be part of a compound.
 func (r request) Long() []string { return r.set.long }
 
-// Titles tells that the examples of a parameter have titles before its values.
+// Titles reports whether titles precede the values of a parameter in the examples.
 func (r request) Titles() bool {
-	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.lefts[AnyTitle] > 0 })
+	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.leftContext[AnyTitle] > 0 })
 }
 
-// Numbers tells that a parameter takes numbers.
+// Numbers reports whether a parameter takes numbers.
 func (r request) Numbers() bool { return slices.ContainsFunc(r.set.params, (*param).numeric) }
 
-// Codes tells that a parameter takes codes.
+// Codes reports whether a parameter takes codes.
 func (r request) Codes() bool {
 	return slices.ContainsFunc(r.set.params, func(p *param) bool { return p.pattern != nil || p.identifiers > 0 })
 }
 
-// AskedHowMany tells what is asked a number of: "how many days", "wie viele Tage",
-// "quanto de férias". It is no name.
+// AskedHowMany reports whether a token is what a question counts, which is no name: "how many
+// days", "wie viele Tage", "quanto de férias".
 func (request) AskedHowMany(d *values.Doc, from, i int) bool {
 	j := i - 1
 	if j > from && (d.Tokens[j].Fold == "de" || d.Tokens[j].Fold == "d") && !d.Tokens[i].Break {
@@ -79,22 +77,20 @@ func (request) AskedHowMany(d *values.Doc, from, i int) bool {
 	return false
 }
 
-// vicinity tells what the words around a place say of the parameter that a value
-// there is for.
+// vicinity scores a value at a position by the words around it.
 type vicinity struct {
 	*scope
 	wording  *Wording
 	spelling *NameReader
 }
 
-// numerals tells what a number may be for: how many there are, in which lists, with
-// which units.
+// numerals assigns numbers by their count, their lists and their units.
 type numerals struct {
 	*scope
 	wording *Wording
 	near    *vicinity
-	// counts are how many numbers the text has, how many of them in digits, and
-	// how many the capability asks for; runs are the lists among them.
+	// counts holds how many numbers the text has, how many of them in digits, and how many
+	// required numeric parameters there are. runs are the lists of numbers.
 	counts struct{ all, digits, places int }
 	runs   [][]values.Entity
 }
@@ -103,7 +99,7 @@ func newPassage(of scope) *passage {
 	if of.inEntity == nil {
 		of.inEntity = map[int]bool{}
 	}
-	// One allocation for all parts: a message is read for several capabilities.
+	// One allocation for all parts, since each message is read for several capabilities.
 	all := &struct {
 		scope
 		passage

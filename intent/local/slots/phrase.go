@@ -11,8 +11,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// phrase is a value that is known by name: an alias, a member of an enum, an
-// example.
+// phrase is a known value: an alias, an enum member or an example.
 type phrase struct {
 	words []string
 	param *param
@@ -21,13 +20,13 @@ type phrase struct {
 	p     float64
 }
 
-// known tells the known values of a parameter apart while they are collected.
+// spokenValue identifies a known value while the set is compiled.
 type spokenValue struct {
 	param *param
 	words string
 }
 
-// The kinds of evidence that a value is read by.
+// The kinds of evidence for a value.
 const (
 	kindAlias   = "alias"
 	kindEnum    = "enum"
@@ -48,7 +47,7 @@ const (
 	kindAnswer  = "answer"
 )
 
-// compilePhrases collects the known values, best evidence first.
+// compilePhrases collects the known values, those with the best evidence first.
 func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	s.spoken, s.aliased = map[spokenValue]bool{}, map[string]bool{}
 	defer func() { s.spoken = nil }()
@@ -57,7 +56,7 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 		for _, spec := range specs {
 			for _, spoken := range sortedKeys(spec.Aliases) {
 				s.addPhrase(spoken, p, spec.Aliases[spoken], kindAlias, 0.95)
-				s.addBare(spoken, p, spec.Aliases[spoken])
+				s.addWithoutStopWords(spoken, p, spec.Aliases[spoken])
 				for _, w := range tokenize.Phrase(spoken) {
 					s.aliased[w] = s.aliased[w] || !s.tools.Lexicon.StopWord(w)
 				}
@@ -86,9 +85,9 @@ func (s *Set) compilePhrases(c *contracts.Capability, family *Family) {
 	}
 }
 
-// addBare takes a known value of several words without the small ones that it begins with:
-// "picked up" of "to be picked up".
-func (s *Set) addBare(spoken string, p *param, v any) {
+// addWithoutStopWords adds a known value of several words without its leading stop words: "picked
+// up" for "to be picked up".
+func (s *Set) addWithoutStopWords(spoken string, p *param, v any) {
 	words := tokenize.Tokens(spoken)
 	for len(words) > 2 && s.tools.Lexicon.StopWord(words[0].Fold) && !words[0].Has(lexicon.Negation) && !words[0].Has(lexicon.Lacking) {
 		words = words[1:]
@@ -109,7 +108,7 @@ func (s *Set) addExamples(p *param, spec contracts.ParameterSpec) {
 	}
 }
 
-// addListed takes the values that the description names.
+// addListed adds the values that the description lists.
 func (s *Set) addListed(p *param) {
 	if !p.free() || p.pattern != nil {
 		return
@@ -117,12 +116,12 @@ func (s *Set) addListed(p *param) {
 	for _, v := range p.listed {
 		s.addPhrase(v, p, v, kindExample, 0.78)
 		if place, state, ok := strings.Cut(v, ", "); ok && IsStateCode(state) {
-			s.addPhrase(place, p, v, kindExample, 0.78) // a place is said without its state
+			s.addPhrase(place, p, v, kindExample, 0.78) // a place without its state
 		}
 	}
 }
 
-// addFuzzy keeps the long single words, in which a wrong letter is forgiven.
+// addFuzzy records the long single words that are matched with one misspelled letter.
 func (s *Set) addFuzzy(phrases []phrase) {
 	for _, ph := range phrases {
 		if len(ph.words) == 1 && len(ph.words[0]) >= 5 && ph.kind != kindExample {
@@ -137,7 +136,7 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 		return
 	}
 	if len(words) == 1 && kind != kindAlias && s.tools.Lexicon.StopWord(words[0]) && (kind != kindEnum || !s.tools.Lexicon.Filler(words[0])) {
-		return // "in" and "all" stand in any sentence
+		return // words such as "in" and "all" occur in any sentence
 	}
 	key := spokenValue{p, strings.Join(words, " ")}
 	if s.spoken[key] {
@@ -147,7 +146,7 @@ func (s *Set) addPhrase(spoken string, p *param, v any, kind string, prob float6
 	s.phrases[words[0]] = append(s.phrases[words[0]], phrase{words: words, param: p, value: v, kind: kind, p: prob})
 }
 
-// known finds known values that begin at token i.
+// known adds the known values that begin at token i.
 func (r *reading) known(i int) {
 	t := r.doc.Tokens[i]
 	found := false
@@ -170,8 +169,8 @@ func (r *reading) known(i int) {
 	}
 }
 
-// insideName tells an example that is a part of a longer name here: "Ana Souza
-// Lima" is not Ana Souza.
+// insideName reports whether a known example is part of a longer name: "Ana Souza Lima" is not Ana
+// Souza.
 func (r *reading) insideName(p *param, first, last int) bool {
 	if !p.resolver || !r.doc.Tokens[last].Is(tokenize.FormTitle) {
 		return false
@@ -187,8 +186,8 @@ func (r *reading) insideName(p *param, first, last int) bool {
 	return before >= r.from && !r.doc.Tokens[first].Break && !r.doc.Tokens[before].Is(tokenize.FormFirst) && !r.spelling.Noun(before, before) && r.spelling.NameWord(before) && !r.endsKnown(p, before)
 }
 
-// begins reports whether another known value of a parameter begins at a place,
-// endsKnown whether one ends there.
+// begins reports whether another known value of a parameter begins at a token; endsKnown whether
+// one ends there.
 func (r *vicinity) begins(p *param, i int) bool {
 	return slices.ContainsFunc(r.set.phrases[r.doc.Tokens[i].Fold], func(ph phrase) bool {
 		_, ok := matches(r.scope, ph, i)
@@ -206,23 +205,24 @@ func matches(r *scope, ph phrase, i int) (last int, ok bool) {
 	}
 	for k, w := range ph.words {
 		t := r.doc.Tokens[i+k]
-		if t.Fold != w && (len(w) < shortestBent(ph.kind) || t.Stem != w) || k > 0 && t.Break && !t.Glued {
+		if t.Fold != w && (len(w) < minInflectedLength(ph.kind) || t.Stem != w) || k > 0 && t.Break && !t.Glued {
 			return 0, false
 		}
 	}
 	return i + len(ph.words) - 1, true
 }
 
-// shortestBent is how many letters a known value has at least that is known in its other
-// forms too: "vans" is the listed value "van".
-func shortestBent(kind string) int {
+// minInflectedLength returns the minimum length of a known value that is matched in its inflections:
+// "vans" for the listed value "van".
+func minInflectedLength(kind string) int {
 	if kind == kindEnum {
 		return 3
 	}
 	return 4
 }
 
-// inName tells a word of a name of several: "Petra Lang" is no slip of "perra".
+// inName reports whether a token is part of a name of several words: in "Petra Lang" the first
+// word is no misspelling of "perra".
 func (r *reading) inName(i int) bool {
 	last, ok := r.spelling.Capitals(i)
 	if !ok || last == i && i > r.from && !r.doc.Tokens[i].Break {
@@ -232,7 +232,7 @@ func (r *reading) inName(i int) bool {
 	return last > i
 }
 
-// misspelled forgives one wrong letter in a long word that means nothing else.
+// misspelled adds a known value for a long unknown word with one wrong letter.
 func (r *reading) misspelled(i int) {
 	t := r.doc.Tokens[i]
 	if len(t.Fold) < 5 || r.inName(i) || r.set.Knows(t) || r.set.tools.Lexicon.StopWord(t.Fold) || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
@@ -248,7 +248,7 @@ func (r *reading) misspelled(i int) {
 	}
 }
 
-// enumNumber finds the member of a numeric enum.
+// enumNumber returns the member of a numeric enum.
 func (p *param) enumNumber(n float64) (any, bool) {
 	for _, v := range p.enum {
 		switch v := v.(type) {
@@ -265,8 +265,8 @@ func (p *param) enumNumber(n float64) (any, bool) {
 	return nil, false
 }
 
-// IsCertain reports whether evidence is unambiguous: a listed value, an identifier, a named
-// key, or a name where the examples have one.
+// IsCertain reports whether evidence is unambiguous: a listed value, an identifier, a keyed value,
+// or a name where the examples have one.
 func IsCertain(ev contracts.Evidence) bool {
 	switch ev.Kind {
 	case kindAlias, kindEnum, kindExample, kindPattern, kindShape, kindKeyed, kindName:
@@ -275,17 +275,17 @@ func IsCertain(ev contracts.Evidence) bool {
 	return false
 }
 
-// IsListedValue tells evidence of a value that the manifest lists.
+// IsListedValue reports whether the value is listed in the manifest.
 func IsListedValue(ev contracts.Evidence) bool {
 	return ev.Kind == kindAlias || ev.Kind == kindEnum || ev.Kind == kindExample
 }
 
-// IsTypedValue tells evidence of a number, a date or a listed value.
+// IsTypedValue reports whether the value is a number, a date or a listed value.
 func IsTypedValue(ev contracts.Evidence) bool {
 	return ev.Kind == kindDate || ev.Kind == kindPeriod || ev.Kind == kindNumber || IsListedValue(ev) || ev.Kind == kindShape || ev.Kind == kindPattern
 }
 
-// IsFreeText tells evidence of words that were taken as they stand.
+// IsFreeText reports whether the value is free text.
 func IsFreeText(ev contracts.Evidence) bool {
 	return ev.Kind == kindName || ev.Kind == kindPhrase || ev.Kind == kindContext
 }

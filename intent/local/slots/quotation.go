@@ -8,12 +8,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// QuotedFrom reports whether there is a quotation at a place or behind it.
+// QuotedFrom reports whether a quotation begins at or behind token i.
 func (r *Wording) QuotedFrom(i int) bool {
 	return slices.ContainsFunc(r.Doc.Tokens[i:r.To], func(t tokenize.Token) bool { return t.Is(tokenize.FormQuoted) })
 }
 
-// QuotedTo gives the last token of the quotation that begins at a token.
+// QuotedTo returns the last token of the quotation that begins at a token, or first-1.
 func (r *Wording) QuotedTo(first int) int {
 	if !r.Doc.Tokens[first].Is(tokenize.FormQuoted) {
 		return first - 1
@@ -27,11 +27,10 @@ func (r *Wording) QuotedTo(first int) int {
 
 const quotationMarks = "\"'“”‘’«»`"
 
-// ClosesQuote tells a gap between two words with a quotation mark in it.
+// ClosesQuote reports whether the text between two tokens contains a quotation mark.
 func ClosesQuote(gap string) bool { return strings.ContainsAny(gap, quotationMarks) }
 
-// Quotation is the text between quotation marks, as it is written there. A comma
-// before the closing mark belongs to the sentence around.
+// Quotation returns the text between quotation marks, without a comma before the closing mark.
 func (r *Wording) Quotation(first, last int) string {
 	for _, q := range r.Quotes {
 		if q.Start <= r.Doc.Tokens[first].Start && r.Doc.Tokens[last].End <= q.End {
@@ -45,8 +44,8 @@ func (r *Wording) Quotation(first, last int) string {
 	return r.Text(first, last)
 }
 
-// InsideQuotation tells a part of a longer quotation: what "Ping Two" names is
-// not Ping. In a request that stands in quotes as a whole nothing is quoted.
+// InsideQuotation reports whether a span is part of a longer quotation: "Ping" in "Ping Two". A
+// request that is quoted as a whole contains no quotation.
 func (r *Wording) InsideQuotation(first, last int) bool {
 	quoted := func(i int) bool { return i >= r.From && i < r.To && r.Doc.Tokens[i].Is(tokenize.FormQuoted) }
 	if !quoted(first) {
@@ -62,8 +61,8 @@ func (r *Wording) InsideQuotation(first, last int) bool {
 	return to-from > last-first && (from > r.From || to < r.To-1)
 }
 
-// Dictated tells a colon at a place, behind which stands what shall be said, and gives the other
-// half of the verb that stands before it: "gib in sales durch: …". A space stands for none.
+// Dictated reports whether a message follows a colon at token i, and returns the particle of a
+// separable verb before the colon: "gib in sales durch: …". half is " " if there is none.
 func (r *Wording) Dictated(i int) (first int, half string, ok bool) {
 	half = " "
 	if i+1 < r.To && r.Doc.Tokens[i].Has(lexicon.Separates) {
@@ -73,8 +72,8 @@ func (r *Wording) Dictated(i int) (first int, half string, ok bool) {
 	return i, half, i > 0 && i < r.To && !r.Doc.Tokens[i].Is(tokenize.FormQuoted) && strings.Contains(r.Gap(i-1, i), ":")
 }
 
-// Addressee gives the last word of a name that begins at a place and ends at a colon; a place
-// before it if there is none.
+// Addressee returns the last token of a name that begins at a token and ends at a colon, or
+// first-1.
 func (r *Wording) Addressee(first int) (last int) {
 	for last = first; last < min(r.To-1, first+mostOfAddressee) && r.Doc.Tokens[last].Named(); last++ {
 		if r.Dictates(last + 1) {
@@ -87,11 +86,11 @@ func (r *Wording) Addressee(first int) (last int) {
 	return first - 1
 }
 
-// mostOfAddressee is how many words such a name has at most.
+// mostOfAddressee is the maximum length of such a name in tokens.
 const mostOfAddressee = 4
 
-// AfterNaming tells a place behind words that give something a name, such as "call it": no thing that
-// is there already is meant.
+// AfterNaming reports whether a token follows words that give something a new name, such as "call
+// it".
 func AfterNaming(tokens []tokenize.Token, at int) bool {
 	for i := max(0, at-longestNaming); i < at; i++ {
 		hit, ok := lexicon.Find(&lexicon.Shipped().Frames, tokens[:at], i)
@@ -102,10 +101,11 @@ func AfterNaming(tokens []tokenize.Token, at int) bool {
 	return false
 }
 
-// longestNaming is how many words such a phrase has at most.
+// longestNaming is the maximum length of such a phrase in tokens.
 const longestNaming = 4
 
-// IsSendVerb tells a verb of sending or notifying, by itself or with its other half.
+// IsSendVerb reports whether a word is a verb of sending or notifying, alone or with its separable
+// particle.
 func IsSendVerb(fold, half string) bool {
 	lex := lexicon.Shipped()
 	return (lex.Kin(strings.TrimSpace(half)+fold)|lex.Kin(fold))&(lexicon.KindOf("send")|lexicon.KindOf("notify")) != 0

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// quoted offers quoted parts to the parameters that take free text.
+// quoted adds quoted text as candidates for the free-text parameters.
 func (r *reading) quoted() {
 	first := r.from
 	for first < r.to {
@@ -22,7 +22,7 @@ func (r *reading) quoted() {
 
 func (r *reading) quote(first, last int) {
 	if last == r.to-1 && (first == r.from || r.set.verbatim != "" && r.wording.Dictates(first)) {
-		return // a request that stands in quotes as a whole, or the end of one that is taken in its own words
+		return // the request is quoted as a whole, or ends in a quotation that is taken verbatim
 	}
 	raw := r.wording.Quotation(first, last)
 	var fitting []*param
@@ -37,7 +37,7 @@ func (r *reading) quote(first, last int) {
 		case !ok:
 		case r.near.named(p, first) == closest:
 			fitting, values[p] = append(fitting, p), v
-		case p.required && !p.resolver && !r.learning: // "the sales channel 'good morning'": the value stood before the name
+		case p.required && !p.resolver && !r.learning: // in "the sales channel 'good morning'" the value precedes the parameter name
 			r.add(mention{param: p, first: first, last: last, value: v, kind: kindQuoted, p: 0.55})
 		}
 	}
@@ -49,21 +49,21 @@ func (r *reading) quote(first, last int) {
 		if closest > 0 {
 			score += 0.2
 		}
-		if len(fitting) > 1 && last-first >= severalWords && p.speaks(r.set.tools.cues) {
+		if len(fitting) > 1 && last-first >= minSpeechLength && p.speaks(r.set.tools.cues) {
 			score += 0.1
 		}
-		if r.near.expects(p.lefts, first-1) {
+		if r.near.expects(p.leftContext, first-1) {
 			score += 0.15
 		}
 		r.add(mention{param: p, first: first, last: last, value: values[p], kind: kindQuoted, p: min(score, 0.95)})
 	}
 }
 
-// severalWords is how far the last word of a quotation is from the first, from
-// which on it is rather what somebody says than a name.
-const severalWords = 3
+// minSpeechLength is the minimum distance between the first and last token of a quotation that is
+// rather speech than a name.
+const minSpeechLength = 3
 
-// speaks tells parameters that hold what somebody says.
+// speaks reports whether a parameter holds speech.
 func (p *param) speaks(c *Cues) bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return c.Speech[w] })
 }
@@ -73,8 +73,8 @@ func HoldsSpeech(s *Set, name string) bool {
 	return slices.ContainsFunc(s.params, func(p *param) bool { return p.name() == name && p.speaks(s.tools.cues) })
 }
 
-// named tells how much of a parameter's name stands right before a place: 0 for
-// nothing, else the number of words, and a share for how much of the name that is.
+// named returns how much of a parameter name stands right before a token: the number of its words
+// plus the matched share of the name, or 0.
 func (r *vicinity) named(p *param, i int) float64 {
 	if !r.after(p, i) {
 		return 0

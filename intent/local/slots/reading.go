@@ -10,39 +10,39 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// mention is one possible value at one place.
+// mention is a candidate value with its tokens.
 type mention struct {
 	param       *param
 	first, last int
-	span        tokenize.Span // empty: that of the tokens
+	span        tokenize.Span // byte span; empty means that of the tokens
 	value       any
-	values      []any // of a whole list
+	values      []any // items of a whole list
 	kind        string
 	p           float64
-	doubt       bool // two readings: the place is taken, the value is not
-	shared      bool // another value stands on the same words by right
-	item        bool // read because it stands in a list beside another value
+	doubt       bool // ambiguous: the tokens are covered, but there is no value
+	shared      bool // may overlap another value
+	item        bool // read as a list item beside another value
 }
 
-// reading finds the values that a passage may hold, each with how sure it is. Which
-// of them go together is the solver's to say.
+// reading finds the candidate values of a passage, each with a score. The solver selects among
+// them.
 type reading struct {
 	*passage
 	mentions []mention
-	beside   bool // what is told beside a request is read
-	tries    int  // places that were looked at for a parameter
+	beside   bool // the range is a statement beside the request
+	tries    int  // cost so far
 }
 
-// maxMentions and maxTries bound the work on a hostile text: how many values are
-// kept, and how often a place is looked at for a parameter.
+// maxMentions and maxTries limit the work on adversarial input: the number of candidates, and the
+// total cost of tries. dear is the cost of a try that inspects the context.
 const (
 	maxMentions = 400
 	maxTries    = 200_000
-	dear        = 8
+	contextCost = 8
 )
 
-// try reports whether one more place may be looked at. To compare words costs 1, to
-// weigh what stands around them more.
+// try reports whether the budget allows another try, and charges its cost. Comparing words costs
+// 1, scoring the context more.
 func (r *reading) try(cost int) bool {
 	if r.tries+cost > maxTries || len(r.mentions) >= maxMentions {
 		return false
@@ -55,22 +55,22 @@ func (r *reading) add(m mention) {
 	if len(r.mentions) >= maxMentions || !m.param.named(r.only) {
 		return
 	}
-	if m.first < r.from || m.last >= r.to || vague(r, m) || m.param.resolver && AfterNaming(r.doc.Tokens, m.first) {
+	if m.first < r.from || m.last >= r.to || isIndefinite(r, m) || m.param.resolver && AfterNaming(r.doc.Tokens, m.first) {
 		return
 	}
 	r.mentions = append(r.mentions, m)
 }
 
-// vague tells words that stand for what is not said, taken as they stand: who is asked to
-// "post something" must ask what.
-func vague(r *reading, m mention) bool {
+// isIndefinite reports whether a free-text candidate consists of indefinite words: "post
+// something" must lead to a question.
+func isIndefinite(r *reading, m mention) bool {
 	if m.kind != kindContext && m.kind != kindName {
 		return false
 	}
 	return !slices.ContainsFunc(r.doc.Tokens[m.first:m.last+1], func(t tokenize.Token) bool { return !t.Has(lexicon.Indefinite) || t.Is(tokenize.FormQuoted) })
 }
 
-// collect finds every possible value.
+// collect finds all candidate values.
 func (r *reading) collect() {
 	if len(r.set.params) == 0 {
 		return
@@ -92,7 +92,7 @@ func (r *reading) collect() {
 		r.ordinal(i)
 		if c, ok := r.doc.ChunkAt(i); ok && c.Last < r.to {
 			r.identifier(c)
-			humped(r, c)
+			readCamelCase(r, c)
 		}
 	}
 	r.series()
@@ -103,9 +103,8 @@ func (r *reading) collect() {
 	r.informed()
 }
 
-// after reports whether the words of the parameter's name stand right before
-// token i, such as "title" in "title Senior Engineer". Of several words the
-// last is enough.
+// after reports whether the parameter name stands right before token i, such as "title" in "title
+// Senior Engineer". Of several words the last one is enough.
 func (r *vicinity) after(p *param, i int) bool {
 	j := i - 1
 	for steps := 0; j >= r.from && steps < 2; steps++ {
@@ -120,7 +119,7 @@ func (r *vicinity) after(p *param, i int) bool {
 		case "is", "as", "called", "named", "equals":
 		case "to", "of", "at", "the", "a":
 			if p.free() {
-				return false // "a message to Ana" does not say that Ana is the message
+				return false // in "a message to Ana" the message is not Ana
 			}
 		default:
 			return false
@@ -130,7 +129,7 @@ func (r *vicinity) after(p *param, i int) bool {
 	return false
 }
 
-// in gives the place of a mention in a text.
+// in returns the byte span of a mention.
 func (m mention) in(d *values.Doc) tokenize.Span {
 	if m.span.End > m.span.Start {
 		return m.span
@@ -138,8 +137,7 @@ func (m mention) in(d *values.Doc) tokenize.Span {
 	return tokenize.Span{Start: d.Tokens[m.first].Start, End: d.Tokens[m.last].End}
 }
 
-// identifier offers a chunk to the parameters whose pattern or examples it
-// fits.
+// identifier adds a chunk as a candidate for the parameters whose pattern or examples it matches.
 func (r *reading) identifier(c values.Chunk) {
 	t := r.doc.Tokens[c.First]
 	digit := strings.ContainsFunc(c.Text, unicode.IsDigit)
@@ -151,8 +149,8 @@ func (r *reading) identifier(c values.Chunk) {
 			continue
 		}
 		like := p.shapes.Like(c.Text)
-		if like == 0 && digit && p.resolver && r.near.expects(p.lefts, c.First-1) {
-			like = 0.76 // a code of a form that no example has, where the examples have theirs
+		if like == 0 && digit && p.resolver && r.near.expects(p.leftContext, c.First-1) {
+			like = 0.76 // a code whose form differs from that of all examples
 		} else if like > 0 && like < 0.6 {
 			like += r.near.context(p, c.First, c.Last)
 		}
@@ -168,8 +166,8 @@ func (r *reading) identifier(c values.Chunk) {
 				continue
 			}
 		}
-		if r.inEntity[c.First] && like == 0 && p.loose && !r.near.after(p, c.First) {
-			continue // a plain number or a date fits many patterns
+		if r.inEntity[c.First] && like == 0 && p.acceptsWords && !r.near.after(p, c.First) {
+			continue // a plain number or date matches many patterns
 		}
 		if m.p > 0 {
 			r.add(m)
@@ -177,18 +175,18 @@ func (r *reading) identifier(c values.Chunk) {
 	}
 }
 
-// identified tells a parameter that a code may be a value of; one in a date or a time is
-// none of a time of day.
+// identified reports whether a parameter may take a code. A code inside a date or time is no value
+// of a time of day.
 func (p *param) identified(inEntity bool) bool {
 	return p.kind == "string" && len(p.enum) == 0 && !p.temporal() && (!inEntity || p.clock == "")
 }
 
-// patternWorth is how much a match of the pattern tells.
+// patternWorth returns the score of a pattern match.
 func (p *param) patternWorth(special bool) float64 {
 	if special {
 		return 0.86
 	}
-	if p.loose {
+	if p.acceptsWords {
 		return 0
 	}
 	return 0.7

@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// missing lists what has no value yet. Of several alternatives the one that
-// lacks least is asked for, the first among equals.
+// missing lists the required parameters without a value. Of several alternatives it selects the
+// one with the fewest missing, the first on a tie.
 func (s *Set) missing(values map[string]any) []string {
 	var out []string
 	add := func(names []string) {
@@ -30,8 +30,8 @@ func (s *Set) missing(values map[string]any) []string {
 	return out
 }
 
-// lacking gives the names without a value. A list stands for its single
-// parameter, and the other way round.
+// lacking returns the names without a value. A list parameter and its single-value counterpart
+// stand for each other.
 func (s *Set) lacking(names []string, values map[string]any) []string {
 	var out []string
 	for _, n := range names {
@@ -47,7 +47,7 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 			continue
 		}
 		if p != nil && p.single != "" {
-			n = p.single // one is asked for, several may be answered
+			n = p.single // ask for one; the answer may give several
 		}
 		if !slices.Contains(out, n) {
 			out = append(out, n)
@@ -56,8 +56,8 @@ func (s *Set) lacking(names []string, values map[string]any) []string {
 	return out
 }
 
-// lackingFields gives what an object has not that it needs: the object where nothing is
-// said of it and it needs no field more than another.
+// lackingFields returns the required fields of an object that have no value, or the object itself
+// if no field has a value and none is required.
 func lackingFields(s *Set, name string, values map[string]any) (fields []string, isObject bool) {
 	view, ok := s.view.Property(name)
 	if !ok || !slices.ContainsFunc(s.params, func(p *param) bool { return within(p.single, name) || within(p.list, name) }) {

@@ -6,14 +6,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Requirements are the required parameters of a schema, and the groups of alternatives of
-// which one must be complete.
+// Requirements holds the required parameters of a schema, and groups of alternatives of which one
+// must be complete.
 type Requirements struct {
 	All    []string
 	Groups [][][]string
 }
 
-// RequirementsOf reads them from a schema.
+// RequirementsOf returns the requirements of a schema.
 func RequirementsOf(root *contracts.SchemaView) Requirements {
 	r := Requirements{All: root.Required}
 	for _, choices := range root.Choices {
@@ -26,7 +26,7 @@ func RequirementsOf(root *contracts.SchemaView) Requirements {
 	return r
 }
 
-// Mentions tells a name among them.
+// Mentions reports whether a parameter is required or part of an alternative.
 func (r Requirements) Mentions(name string) bool {
 	if name == "" {
 		return false

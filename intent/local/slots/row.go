@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// BehindConnector gives the token behind ",", "and" or both.
+// BehindConnector returns the token behind ",", "and" or both.
 func (r *Wording) BehindConnector(last int) (int, bool) {
 	i := last + 1
 	if i < r.To && r.Doc.Tokens[i].Fold == "s" && r.Doc.Tokens[i].Glued {
@@ -24,8 +24,7 @@ func (r *Wording) BehindConnector(last int) (int, bool) {
 	return i, connected && i < r.To
 }
 
-// Joined reports whether a comma or a word such as "and" stands between two
-// places.
+// Joined reports whether a comma or a word such as "and" stands between two tokens.
 func (r *Wording) Joined(last, first int) bool {
 	for i := last + 1; i <= first; i++ {
 		if hit, ok := lexicon.Find(&lexicon.Shipped().Separators, r.Doc.Tokens[:first], i); ok && hit.Value == lexicon.ConnectiveAnd && hit.Tokens > 1 {
@@ -38,7 +37,7 @@ func (r *Wording) Joined(last, first int) bool {
 	return false
 }
 
-// InRow tells two places with nothing but a comma, a word such as "and" and articles between.
+// InRow reports whether only commas, words such as "and" and articles stand between two tokens.
 func (r *Wording) InRow(last, first int) bool {
 	if first <= last+1 {
 		return false
@@ -55,7 +54,7 @@ func (r *Wording) InRow(last, first int) bool {
 	return joined
 }
 
-// Continues reports whether a number goes on with the run that ends at a.
+// Continues reports whether the number at b continues the run that ends at a.
 func (r *Wording) Continues(a, b int) bool {
 	words := 0
 	for i := a + 1; i < b; i++ {
@@ -71,14 +70,14 @@ func (r *Wording) Continues(a, b int) bool {
 	return words > 0 || strings.ContainsAny(gap, ",;/|") || r.Doc.Tokens[b].Is(tokenize.FormDigits) && r.Bracketed(a)
 }
 
-// Bracketed reports whether a place lies inside square brackets.
+// Bracketed reports whether a token lies inside square brackets.
 func (r *Wording) Bracketed(i int) bool {
 	before := r.Doc.Src[:r.Doc.Tokens[i].Start]
 	return strings.LastIndexByte(before, '[') > strings.LastIndexByte(before, ']')
 }
 
-// NothingBetween reports whether only small words and words of the request stand between two
-// values, and not only one such as "to": "a.txt to b.txt" are no two of a kind.
+// NothingBetween reports whether only function words and request words stand between two values,
+// and not just one such as "to": "a.txt to b.txt" is no list.
 func (r *Wording) NothingBetween(last, first int, known func(tokenize.Token) bool) bool {
 	listed, joined := r.Doc.Tokens[first].Break, false
 	for i := last + 1; i < first; i++ {

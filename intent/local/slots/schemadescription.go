@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// maxListed bounds how many values of one description are taken.
+// maxListed limits how many values of a description are used.
 const maxListed = 24
 
-// ListedValues reads the values that a description gives: those in quotation marks,
-// and those behind words such as "e.g.".
+// ListedValues returns the values that a description lists: quoted ones, and those behind words
+// such as "e.g.".
 func ListedValues(description string) []string {
 	var out []string
 	add := func(s string) {
@@ -27,7 +27,7 @@ func ListedValues(description string) []string {
 	}
 	lower := strings.ToLower(description)
 	if len(lower) != len(description) {
-		lower = description // some letters change their length; markers in capitals are then missed
+		lower = description // lower-casing changed the length, so markers in capitals are missed
 	}
 	for _, marker := range []string{"e.g", "such as ", "for example", "for instance", "i.e", "z.b.", "z. b.", "zum beispiel", "por exemplo", "tais como", "por ejemplo", "par exemple"} {
 		at := strings.Index(lower, marker)
@@ -42,7 +42,7 @@ func ListedValues(description string) []string {
 	return out
 }
 
-// enumeration cuts the items off the begin of a text.
+// enumeration returns the items at the start of a text.
 func enumeration(rest string) []string {
 	end := len(rest)
 	for _, stop := range []string{")", ". ", "; ", " etc", "..."} {
@@ -57,7 +57,7 @@ func enumeration(rest string) []string {
 	return withStates(strings.Split(rest, ","))
 }
 
-// withStates joins a place with the two capitals behind its comma: "Berkeley, CA".
+// withStates joins a place with the state code behind its comma: "Berkeley, CA".
 func withStates(items []string) []string {
 	var out []string
 	for _, item := range items {
@@ -71,18 +71,18 @@ func withStates(items []string) []string {
 	return out
 }
 
-// IsStateCode tells the two capitals of a state.
+// IsStateCode reports whether a text is a two-letter state code.
 func IsStateCode(s string) bool {
 	return len(s) == 2 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'A' && s[1] <= 'Z'
 }
 
-// pattern tells a description of a form, such as "YYYY-MM-DD", from a value.
+// pattern reports whether a text describes a format, such as "YYYY-MM-DD", and is no value.
 func pattern(s string) bool {
 	lower := strings.ToLower(s)
 	return strings.Contains(lower, "yy") || strings.Contains(lower, "mm-") || strings.Contains(lower, "-mm") || strings.Contains(lower, "mm/") || strings.Contains(lower, "hh:")
 }
 
-// DateLayoutOf reads how a description wants dates to be written.
+// DateLayoutOf returns the date layout that a description requires.
 func DateLayoutOf(description string) string {
 	lower := strings.ToLower(description)
 	for _, form := range []struct{ said, layout string }{
@@ -109,8 +109,7 @@ func DateLayoutOf(description string) string {
 	return ""
 }
 
-// ClockOf reads how a time of day is written out of a description, "" where it says
-// nothing of one.
+// ClockOf returns the time layout that a description requires, or "".
 func ClockOf(description string) string {
 	lower := strings.ToLower(description)
 	for _, form := range []struct{ said, layout string }{
@@ -126,7 +125,7 @@ func ClockOf(description string) string {
 	return ""
 }
 
-// DateFormatOf reads a date format out of a description.
+// DateFormatOf returns the JSON Schema date format that a description requires, or "".
 func DateFormatOf(description string) string {
 	upper := strings.ToUpper(description)
 	switch {

@@ -2,7 +2,7 @@ package slots
 
 import "encoding/json"
 
-// FlattenLists opens lists, which are examples of their items.
+// FlattenLists replaces lists with their items.
 func FlattenLists(values []any) []any {
 	var out []any
 	for _, v := range values {
@@ -15,7 +15,7 @@ func FlattenLists(values []any) []any {
 	return out
 }
 
-// EnumKind gives the type of the values that a list of options has.
+// EnumKind returns the JSON type of the members of an enum.
 func EnumKind(enum []any) string {
 	if len(enum) == 0 {
 		return "string"

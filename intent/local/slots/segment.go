@@ -10,51 +10,50 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// MaxSegments bounds how many segments of a message are read.
+// MaxSegments limits how many segments of a message are read.
 const MaxSegments = 12
 
-// Segment is a run of tokens between two separators that may be a request of its own.
+// Segment is a run of tokens between two separators that may be a separate request.
 type Segment struct {
 	From, To int
 	Connection
-	// Sentence counts the sentences.
+	// Sentence is the index of the sentence.
 	Sentence int
 }
 
 // Connection is how a segment is connected to the one before it.
 type Connection struct {
-	// Strong tells that the separator ends a sentence or says "then"; a weak one,
-	// such as "and", often joins values.
+	// Strong is set if the separator ends a sentence or says "then". A weak separator such as
+	// "and" often joins values.
 	Strong bool
-	// Sequence tells that the segment is to be done after the one before, Reverse
-	// that it is to be done first.
+	// Sequence is set if the segment is to be done after the one before it, Reverse if it is to be
+	// done first.
 	Sequence bool
 	Reverse  bool
-	// Subordinate tells that the segment is a clause such as "before you …".
+	// Subordinate is set for a clause such as "before you …".
 	Subordinate bool
-	// Contrast tells that a negation before does not reach the segment.
+	// Contrast is set if a negation in the segment before does not apply to this one.
 	Contrast bool
-	// Main tells that the segment is what a clause such as "before you …" was said
-	// of, or "then" and a verb. It is a request of its own, whatever it reads like
-	// together with others.
+	// Main is set for the main clause of a clause such as "before you …", and for "then" with a
+	// verb. Such a segment is always a separate request.
 	Main bool
 }
 
-// Segmenter cuts messages into segments that may be requests of their own.
+// Segmenter splits messages into segments that may be separate requests.
 type Segmenter struct {
-	// Lexicon has the words of the languages.
+	// Lexicon has the words of all languages.
 	Lexicon *tokenize.Lexicon
-	// Heads are the stems that say what is asked for, in any capability, Openers the
-	// words that examples begin with, Values those of known values.
+	// Heads holds the stems of request words of any capability, Openers the first words of
+	// examples, Values the words of known values.
 	Heads, Openers, Values map[string]bool
 }
 
-// NewSegmenter makes a segmenter that knows no capability yet.
+// NewSegmenter returns a segmenter without any capability.
 func NewSegmenter(lexicon *tokenize.Lexicon) Segmenter {
 	return Segmenter{Lexicon: lexicon, Heads: map[string]bool{}, Openers: map[string]bool{}, Values: map[string]bool{}}
 }
 
-// connectionOf is what a separator says of the segment behind it.
+// connectionOf returns how a separator connects the segment behind it.
 func connectionOf(j lexicon.Connective) Connection {
 	switch j {
 	case lexicon.ConnectiveThen:
@@ -70,8 +69,8 @@ func connectionOf(j lexicon.Connective) Connection {
 	return Connection{}
 }
 
-// Cut cuts a message. Weak separators count only where the words behind
-// them could belong to a request.
+// Cut splits a message. A weak separator splits only if the words behind it could be part of a
+// request.
 func (x *Segmenter) Cut(m *Message) []Segment {
 	var out []Segment
 	current := Segment{}
@@ -89,7 +88,7 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 		if numbers[i] {
 			next, width, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, 1, true
 		}
-		if ok && next.within(m.Tokens, current.From, i, width) {
+		if ok && next.insideClause(m.Tokens, current.From, i, width) {
 			if len(out) > 0 {
 				current.Strong, current.Sequence = true, true
 			}
@@ -111,11 +110,11 @@ func (x *Segmenter) Cut(m *Message) []Segment {
 		}
 	}
 	end(len(m.Tokens))
-	return lead(x.turns(m, x.join(m, out)))
+	return reorderLeading(x.markSequence(m, x.join(m, out)))
 }
 
-// turns marks the segments that say "then" and begin as requests do.
-func (x *Segmenter) turns(m *Message, segments []Segment) []Segment {
+// markSequence sets Main for the segments that begin with "then" and a request word.
+func (x *Segmenter) markSequence(m *Message, segments []Segment) []Segment {
 	for k := range segments {
 		p := &segments[k]
 		p.Main = k > 0 && p.Sequence && !p.Subordinate && x.Bids(m.Tokens[p.From])
@@ -123,20 +122,20 @@ func (x *Segmenter) turns(m *Message, segments []Segment) []Segment {
 	return segments
 }
 
-// Bids tells a word that requests begin with.
+// Bids reports whether a token may begin a request.
 func (x *Segmenter) Bids(t tokenize.Token) bool {
 	return x.Lexicon.Kin(t.Fold) != 0 || tokenize.Asks(t.Fold) || x.Openers[t.Fold] && !x.Lexicon.StopWord(t.Fold)
 }
 
-// within tells a "then" behind the verb of its own clause, as German has it:
-// "und zeig danach …".
-func (j Connection) within(tokens []tokenize.Token, from, i, width int) bool {
+// insideClause reports whether "then" stands behind the verb of its own clause, as in German "und
+// zeig danach …".
+func (j Connection) insideClause(tokens []tokenize.Token, from, i, width int) bool {
 	return width == 1 && j.Sequence && !j.Subordinate && i > from && i-from <= 2 && !tokens[i].Break
 }
 
-// lead turns a clause such as "before you …" around where it opens its sentence:
-// what it says of itself is said of the clause behind it.
-func lead(segments []Segment) []Segment {
+// reorderLeading moves the connection of a clause such as "before you …" to the main clause behind
+// it, if it opens its sentence.
+func reorderLeading(segments []Segment) []Segment {
 	for k := range segments[:max(len(segments)-1, 0)] {
 		p, next := &segments[k], &segments[k+1]
 		opens := k == 0 || segments[k-1].Sentence != p.Sentence
@@ -150,7 +149,7 @@ func lead(segments []Segment) []Segment {
 	return segments
 }
 
-// merge keeps what both of two separators in a row say.
+// merge combines the connections of two adjacent separators.
 func merge(a, b Connection) Connection {
 	return Connection{
 		Strong: a.Strong || b.Strong, Sequence: a.Sequence || b.Sequence, Reverse: a.Reverse || b.Reverse,
@@ -158,8 +157,7 @@ func merge(a, b Connection) Connection {
 	}
 }
 
-// boundary reports whether a segment can begin at token i, and how many tokens the
-// separating words have.
+// boundary reports whether a segment can begin at token i, and how many tokens the separator has.
 func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) {
 	t := m.Tokens[i]
 	if t.Is(tokenize.FormQuoted) {
@@ -171,7 +169,7 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	}
 	switch {
 	case i == 0:
-	case x.names(m.Tokens, i), between(m.Entities, i):
+	case x.introducesName(m.Tokens, i), between(m.Entities, i):
 		return Segment{}, 0, false
 	case strings.ContainsAny(gap, ";\n") || t.Is(tokenize.FormFirst) && !abbreviated(m.Tokens[i-1], gap):
 		p, ok = Segment{Connection: Connection{Strong: true}, Sentence: 1}, true
@@ -183,7 +181,7 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 		return p, 0, false
 	}
 	said := connectionOf(hit.Value)
-	if !found || i == 0 && !said.Reverse && !said.Sequence || !whole(m.Tokens[i:i+hit.Tokens]) || !separates(m, hit, i) {
+	if !found || i == 0 && !said.Reverse && !said.Sequence || !isContiguous(m.Tokens[i:i+hit.Tokens]) || !separates(m, hit, i) {
 		return p, 0, ok
 	}
 	said.Strong = said.Strong || p.Strong
@@ -191,9 +189,9 @@ func (x *Segmenter) boundary(m *Message, i int) (p Segment, width int, ok bool) 
 	return p, hit.Tokens, true
 }
 
-// names tells words behind which stands how what was asked for shall be called, with a word
-// such as "and" before them or without: "…, and call it Desk".
-func (x *Segmenter) names(tokens []tokenize.Token, i int) bool {
+// introducesName reports whether the tokens introduce a new name, with or without a leading "and":
+// "…, and call it Desk".
+func (x *Segmenter) introducesName(tokens []tokenize.Token, i int) bool {
 	if hit, ok := lexicon.Find(&x.Lexicon.Separators, tokens, i); ok && hit.Value == lexicon.ConnectiveAnd {
 		i += hit.Tokens
 	}
@@ -202,7 +200,7 @@ func (x *Segmenter) names(tokens []tokenize.Token, i int) bool {
 	return ok && hit.Value == lexicon.FrameNames && next < len(tokens) && !tokens[next].Break && (tokens[next].Named() || tokens[next].Is(tokenize.FormQuoted))
 }
 
-// between tells a place between the two ends of a period: "between today and Friday".
+// between reports whether a token is between the two ends of a period: "between today and Friday".
 func between(entities []values.Entity, i int) bool {
 	for k, e := range entities[:max(len(entities)-1, 0)] {
 		if next := entities[k+1]; e.Edge == values.Start && next.Edge == values.End && e.First < i && i <= next.First {
@@ -212,8 +210,8 @@ func between(entities []values.Entity, i int) bool {
 	return false
 }
 
-// sameCodes tells two codes of one form with nothing but a separator and an article between,
-// of which nothing more is said: "R-204 and R-311, the fair is off".
+// sameCodes reports whether two codes of the same form are separated only by a separator and an
+// article, with no more words about the second one: "R-204 and R-311, the fair is off".
 func (x *Segmenter) sameCodes(m *Message, i, behind int) bool {
 	if i == 0 || behind >= len(m.Tokens) {
 		return false
@@ -230,7 +228,7 @@ func (x *Segmenter) sameCodes(m *Message, i, behind int) bool {
 	return next >= len(m.Tokens) || m.Tokens[next].Break || m.Tokens[next].Has(lexicon.Joins)
 }
 
-// form is a code without the digits at its end, "" for what is none.
+// form returns a code without its trailing digits, or "" if it has none.
 func form(code string) string {
 	letters := strings.TrimRight(code, "0123456789")
 	if letters == code {
@@ -239,8 +237,8 @@ func form(code string) string {
 	return strings.ToUpper(letters)
 }
 
-// whole tells words without a sign between them, none of which is part of another.
-func whole(tokens []tokenize.Token) bool {
+// isContiguous reports whether a run of tokens contains no punctuation and no glued token.
+func isContiguous(tokens []tokenize.Token) bool {
 	for k, t := range tokens {
 		if t.Glued || k > 0 && t.Break {
 			return false
@@ -249,7 +247,7 @@ func whole(tokens []tokenize.Token) bool {
 	return true
 }
 
-// abbreviated tells a dot that ends no sentence: "Dr. Souza".
+// abbreviated reports whether a dot belongs to an abbreviation: "Dr. Souza".
 func abbreviated(before tokenize.Token, gap string) bool {
 	if strings.TrimSpace(gap) != "." {
 		return false
@@ -261,11 +259,11 @@ func abbreviated(before tokenize.Token, gap string) bool {
 	return len(before.Fold) == 1 && !before.Is(tokenize.FormDigits)
 }
 
-// shortWord is how many letters a word has at most that is another one with an accent:
-// "é", "où", "más".
+// shortWord is the maximum length of a word that differs from another one only by its accent: "é",
+// "où", "más".
 const shortWord = 3
 
-// separates reports whether a separator at a place means what it means between requests.
+// separates reports whether a separator at a token separates requests.
 func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 	t, behind := m.Tokens[i], m.Tokens[i+hit.Tokens:]
 	connection := connectionOf(hit.Value)
@@ -274,19 +272,19 @@ func separates(m *Message, hit lexicon.Hit[lexicon.Connective], i int) bool {
 		return verbFollows(m.Tokens[i+hit.Tokens-1], hit.Language, behind)
 	case hit.Tokens == 1 && len(t.Fold) <= shortWord && t.Lower != t.Fold:
 		return false
-	case connection.Contrast && !t.Break && belongs(m, i):
+	case connection.Contrast && !t.Break && isPossessive(m, i):
 		return false
-	case connection.Contrast && t.Has(lexicon.Ending): // "more", too
+	case connection.Contrast && t.Has(lexicon.Ending): // it also means "more"
 		return t.Break
-	case t.Fold == "y": // no "y a-t-il"
+	case t.Fold == "y": // but not in "y a-t-il"
 		return len(behind) == 0 || behind[0].Fold != "a" || len(behind) > 1 && behind[1].Fold != "t" && m.Tokens[i-1].Fold != "il"
 	}
 	return true
 }
 
-// belongs tells a word that says whose something is in a language that the message may be in:
-// "si ma cheffe est d'accord" has no Italian "ma".
-func belongs(m *Message, i int) bool {
+// isPossessive reports whether a token is a possessive in a likely language: in "si ma cheffe est
+// d'accord" the "ma" is not the Italian "but".
+func isPossessive(m *Message, i int) bool {
 	for l := range lexicon.Shipped().Languages {
 		if m.Languages.At(i).Likely(l) && m.Tokens[i].In(l, lexicon.Mine) {
 			return true
@@ -295,8 +293,8 @@ func belongs(m *Message, i int) bool {
 	return false
 }
 
-// verbFollows tells "before requesting" from "before Monday", given the last word of
-// the separator, its language and what stands behind it.
+// verbFollows distinguishes "before requesting" from "before Monday". last is the last token of
+// the separator.
 func verbFollows(last tokenize.Token, language int, behind []tokenize.Token) bool {
 	switch {
 	case len(behind) == 0:
@@ -309,12 +307,12 @@ func verbFollows(last tokenize.Token, language int, behind []tokenize.Token) boo
 	return true
 }
 
-// join puts segments back together that cannot be requests of their own.
+// join merges segments that cannot be separate requests into the one before.
 func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
 	weak := len(segments) <= MaxSegments
 	var out []Segment
 	for _, p := range segments {
-		if len(out) > 0 && !p.Strong && (!weak || !x.speaks(m.Tokens[p.From:p.To]) || x.another(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p) || completesMeans(m.Tokens, out[len(out)-1], p)) {
+		if len(out) > 0 && !p.Strong && (!weak || !x.hasRequestWord(m.Tokens[p.From:p.To]) || x.isFurtherValue(m.Tokens, out[len(out)-1], p) || continuesRelativeClause(m.Tokens, out[len(out)-1], p) || completesMeans(m.Tokens, out[len(out)-1], p)) {
 			out[len(out)-1].To = p.To
 			continue
 		}
@@ -323,9 +321,8 @@ func (x *Segmenter) join(m *Message, segments []Segment) []Segment {
 	return out
 }
 
-// continuesRelativeClause reports whether a segment goes on with the relative clause of the
-// one before, by the form of its verb: "a bot that answers from the page, remembers, and
-// uses …".
+// continuesRelativeClause reports whether a segment continues the relative clause of the one
+// before, by its verb form: "a bot that answers from the page, remembers, and uses …".
 func continuesRelativeClause(tokens []tokenize.Token, before, p Segment) bool {
 	for i := before.From + 1; i < before.To && !p.Sequence && !p.Subordinate && isThirdPerson(tokens[p.From]); i++ {
 		if tokens[i-1].Has(lexicon.Relative) && isThirdPerson(tokens[i]) {
@@ -335,25 +332,25 @@ func continuesRelativeClause(tokens []tokenize.Token, before, p Segment) bool {
 	return false
 }
 
-// completesMeans reports whether all that stands before a segment says with what its command
-// is to be carried out: "using the small model, build …".
+// completesMeans reports whether the segment before gives the means of a command: "using the small
+// model, build …".
 func completesMeans(tokens []tokenize.Token, before, p Segment) bool {
 	return tokens[before.From].Has(lexicon.PrepMeans) && !p.Sequence && !p.Subordinate
 }
 
-// isThirdPerson reports whether a word ends as the third person of an English verb does.
+// isThirdPerson reports whether a word has the ending of an English verb in the third person.
 func isThirdPerson(t tokenize.Token) bool {
 	return len(t.Fold) > 3 && strings.HasSuffix(t.Fold, "s") && !strings.HasSuffix(t.Fold, "ss") && !t.Is(tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps|tokenize.FormTitle|tokenize.FormQuoted)
 }
 
-// listed is how many words a value has at most that is listed behind a preposition.
-const listed = 3
+// maxCoordinatedValue is the maximum length in tokens of a coordinated value behind a preposition.
+const maxCoordinatedValue = 3
 
-// another tells one more value behind the preposition of the one before: "to sales and
-// to operations".
-func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
+// isFurtherValue reports whether a segment is a further value with the same preposition: "to sales
+// and to operations".
+func (x *Segmenter) isFurtherValue(tokens []tokenize.Token, before, p Segment) bool {
 	first := tokens[p.From]
-	if p.To-p.From < 2 || p.To-p.From > 1+listed || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
+	if p.To-p.From < 2 || p.To-p.From > 1+maxCoordinatedValue || !first.Has(lexicon.Function) || p.Sequence || p.Subordinate {
 		return false
 	}
 	for _, t := range tokens[p.From+1 : p.To] {
@@ -364,9 +361,8 @@ func (x *Segmenter) another(tokens []tokenize.Token, before, p Segment) bool {
 	return slices.ContainsFunc(tokens[before.From:before.To], func(t tokenize.Token) bool { return t.Fold == first.Fold })
 }
 
-// speaks reports whether a run of tokens has a word of some request in it, not
-// only values.
-func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
+// hasRequestWord reports whether a run of tokens contains a request word, not only values.
+func (x *Segmenter) hasRequestWord(tokens []tokenize.Token) bool {
 	for _, t := range tokens {
 		if t.Is(tokenize.FormSign) || x.Heads[t.Stem] && !x.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormCaps|tokenize.FormMixed|tokenize.FormDigits) {
 			return true
@@ -375,7 +371,7 @@ func (x *Segmenter) speaks(tokens []tokenize.Token) bool {
 	return false
 }
 
-// Empty tells greetings and other runs without content.
+// Empty reports whether a run has no content words, such as a greeting.
 func (x *Segmenter) Empty(tokens []tokenize.Token) bool {
 	return !slices.ContainsFunc(tokens, func(t tokenize.Token) bool { return !x.Lexicon.StopWord(t.Fold) })
 }

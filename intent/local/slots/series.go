@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// series offers runs of numbers, such as "3, 5 and 8" and "[3, 5, 8]", to the
-// parameters that take a list of numbers and nothing else.
+// series adds runs of numbers, such as "3, 5 and 8" or "[3, 5, 8]", as candidates for the
+// parameters that take only a list of numbers.
 func (r *reading) series() {
 	var takers []*param
 	for _, p := range r.set.params {
@@ -23,8 +23,8 @@ func (r *reading) series() {
 	}
 }
 
-// offerSeries rates one run of numbers. As many runs as there are lists to fill
-// are taken in order.
+// offerSeries scores one run of numbers. If there are as many runs as list parameters, they are
+// assigned in order.
 func (r *reading) offerSeries(takers []*param, run []values.Entity, runs int) {
 	first, last := run[0].First, run[len(run)-1].Last
 	for _, p := range takers {
@@ -44,8 +44,7 @@ func (r *reading) offerSeries(takers []*param, run []values.Entity, runs int) {
 	}
 }
 
-// heads reports whether the name of a parameter stands before a list, whatever
-// sign opens the list.
+// heads reports whether a parameter name precedes a list, with or without an opening bracket.
 func (r *vicinity) heads(p *param, first int) bool {
 	for j := first - 1; j >= r.from && j >= first-4 && !r.inEntity[j]; j-- {
 		if r.wording.PhraseEndsAt(p.words, j) {
@@ -67,8 +66,8 @@ func (p *param) numbersOf(run []values.Entity) ([]any, bool) {
 	return out, p.maxItems == 0 || len(out) <= p.maxItems
 }
 
-// numberRuns finds two numbers or more with nothing but signs and words such as
-// "and" between. A bracket begins and ends a run.
+// numberRuns returns the runs of two or more numbers that are separated only by punctuation and
+// words such as "and". Brackets delimit a run.
 func (r *numerals) numberRuns() [][]values.Entity {
 	var out [][]values.Entity
 	var run []values.Entity
@@ -88,7 +87,7 @@ func (r *numerals) numberRuns() [][]values.Entity {
 	return out
 }
 
-// inRun tells numbers that belong to a run.
+// inRun reports whether a number belongs to a run.
 func (r *numerals) inRun(e values.Entity) bool {
 	return slices.ContainsFunc(r.runs, func(run []values.Entity) bool {
 		return run[0].First <= e.First && e.First <= run[len(run)-1].First

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// Tools are what all sets share.
+// Tools holds the lexicon, scanner and weights that all sets share.
 type Tools struct {
 	Lexicon *tokenize.Lexicon
 	Scanner *values.Scanner
@@ -20,55 +20,56 @@ type Tools struct {
 	prior   weights
 }
 
-// english tells English from the others; shared are prepositions of others that are
-// words of another kind in English.
+// english holds function words that indicate English; shared holds prepositions of other languages
+// that are other words in English.
 const (
 	english = "the an is are was were of to for with from what how who where which and my me you i please find get show give can could would need want at by this that it in"
 	shared  = "a no do as um am on per des du en em au aux par pour con des bei"
 )
 
-// NewTools prepares the tables of words.
+// NewTools returns the tools with the shipped weights.
 func NewTools() *Tools {
 	lex := tokenize.NewLexicon()
 	return &Tools{Lexicon: lex, Scanner: values.NewScanner(lex), cues: NewCues(lex.Lexica, english, shared), weights: shippedWeights(), prior: priorWeights()}
 }
 
-// Set is everything that helps to fill the parameters of one capability. It is
-// made once for each snapshot and never changed after.
+// Set is the compiled slot filler of one capability. It is compiled once per catalog snapshot and
+// immutable.
 type Set struct {
 	tools    *Tools
 	params   []*param
 	view     *contracts.SchemaView
 	required Requirements
-	// phrases are the known values, by their first folded word.
+	// phrases holds the known values by their first folded word.
 	phrases map[string][]phrase
-	// spoken are those that were collected, while the set is made.
+	// spoken deduplicates known values during compilation.
 	spoken map[spokenValue]bool
-	// fuzzy are the known values of one long word.
+	// fuzzy holds the known values of one long word.
 	fuzzy []phrase
-	// vocabulary are the stems that belong to the request itself.
+	// vocabulary holds the stems of the request words.
 	vocabulary map[string]bool
-	// kinds are those of its verbs.
+	// kinds are the kinds of the request verbs.
 	kinds lexicon.Kinds
-	// long are its words of five letters or more as they are written, sorted.
+	// long holds the request words of five letters or more, sorted.
 	long []string
-	// known are the words that the capability is asked for with.
+	// known is the request vocabulary without values.
 	known KnownWords
-	// writes tells that the capability has an effect.
+	// writes reports whether the capability has side effects.
 	writes bool
-	// counted are parameters whose values stand behind a number in the examples: "40 boxes".
+	// counted holds the parameters whose values follow a number in the examples: "40 boxes".
 	counted []*param
-	// aliased are the folded words of its aliases, but for those of grammar.
+	// aliased holds the folded words of the aliases, except function words.
 	aliased map[string]bool
-	// informing is the switch that says whether somebody is told, informed who it is.
+	// informing is the boolean parameter that says whether to notify somebody, informed the stems
+	// of the recipient.
 	informing *param
 	informed  []string
-	// verbatim is the parameter that takes the request in its own words, "" for none.
+	// verbatim is the parameter that takes the request verbatim, "" for none.
 	verbatim string
 }
 
-// Compile reads the schema, the specs and the examples of a capability, and what those of
-// its domain have in common with it; nil for none.
+// Compile compiles the schema, the parameter specs and the examples of a capability. family adds
+// values from other capabilities of its domain; it may be nil.
 func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string, family *Family) *Set {
 	c := entry.Capability
 	s := &Set{tools: tools, phrases: map[string][]phrase{}, vocabulary: map[string]bool{}}
@@ -91,7 +92,7 @@ func Compile(tools *Tools, entry *contracts.CapabilityEntry, domainTitle string,
 	return s
 }
 
-// know adds the words of the author's texts to the vocabulary.
+// know adds the words of manifest texts to the vocabulary.
 func (s *Set) know(texts ...string) {
 	for _, t := range texts {
 		for _, token := range tokenize.Tokens(t) {
@@ -108,11 +109,11 @@ func (s *Set) knowToken(t tokenize.Token) {
 	}
 }
 
-// Knows reports whether a token belongs to the request itself, not to a value.
+// Knows reports whether a token is a request word and no value.
 func (s *Set) Knows(t tokenize.Token) bool { return s.vocabulary[t.Stem] }
 
-// learn aligns one example sentence with the values that it holds, and keeps
-// the words that stand before and after them.
+// learn aligns an example sentence with the values in it, and records the words before and after
+// them.
 func (s *Set) learn(example string) {
 	doc := values.NewDoc(example, tokenize.Tokens(example))
 	r := &reading{passage: newPassage(scope{
@@ -121,9 +122,9 @@ func (s *Set) learn(example string) {
 	})}
 	r.collect()
 	covered, found := make([]bool, len(doc.Tokens)), r.solver().solve()
-	if m, ok := untold(r, found); ok {
+	if m, ok := unlistedValue(r, found); ok {
 		found = append(found, m)
-		addUntold(s, r, m)
+		addUnlistedValue(s, r, m)
 	}
 	for _, m := range found {
 		for i := m.first; i <= m.last; i++ {
@@ -134,14 +135,14 @@ func (s *Set) learn(example string) {
 	learnLacking(s, doc, covered)
 	for _, m := range found {
 		if m.item {
-			continue // its neighbour is another item
+			continue // the neighbour is another list item
 		}
-		// Another value beside it announces nothing.
+		// An adjacent value is no context word.
 		if m.first == 0 || !covered[m.first-1] {
-			m.param.lefts[r.wording.LeftAt(m.first-1)]++
+			m.param.leftContext[r.wording.LeftAt(m.first-1)]++
 		}
 		if m.last+1 == len(covered) || !covered[m.last+1] {
-			m.param.rights[r.wording.LeftAt(m.last+1)]++
+			m.param.rightContext[r.wording.LeftAt(m.last+1)]++
 		}
 	}
 	for i, t := range doc.Tokens {
@@ -152,33 +153,30 @@ func (s *Set) learn(example string) {
 	}
 }
 
-// exampleDay stands for today in example sentences; only the places of dates
-// matter there.
+// exampleDay is the reference date for examples, in which only the positions of dates matter.
 func exampleDay() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// Range is a run of tokens, [From, To).
+// Range is a range of tokens, [From, To).
 type Range struct{ From, To int }
 
 // Filled is the result of slot filling.
 type Filled struct {
 	Values   map[string]any
 	Evidence map[string]contracts.Evidence
-	// Missing are the parameters that somebody must be asked for: required ones
-	// without a value, and any whose value could be read in two ways.
+	// Missing lists the parameters to ask for: required ones without a value, and ambiguous ones.
 	Missing []string
-	// Contested is the number of parameters that the text gives two values.
+	// Contested is the number of parameters with two conflicting values.
 	Contested int
-	// Several are values that stand beside each other, such as "C-1 and C-2", for a
-	// parameter that takes one.
+	// Several holds coordinated values, such as "C-1 and C-2", for a single-value parameter.
 	Several map[string][]Mention
-	// unclear are the parameters whose value could be read in two ways.
+	// unclear lists the ambiguous parameters.
 	unclear []string
-	// Covered tells for each token of the range whether it belongs to a value.
+	// Covered marks the tokens of the range that belong to a value.
 	Covered []bool
 }
 
-// Whole tells that nothing that is needed is missing, where each of several values in a row
-// becomes a request of its own.
+// Whole reports whether nothing is missing, or only a parameter with several coordinated values,
+// each of which becomes a separate request.
 func (f *Filled) Whole() bool {
 	switch len(f.Missing) {
 	case 0:
@@ -189,21 +187,21 @@ func (f *Filled) Whole() bool {
 	return false
 }
 
-// Message is a text with what was read in it once for all capabilities.
+// Message is a text with the entities that all capabilities share.
 type Message struct {
 	*values.Doc
 
 	Entities []values.Entity
-	// Quotes are the quoted parts, without their marks.
+	// Quotes are the quoted spans without quotation marks.
 	Quotes []tokenize.Span
-	// Now resolves relative dates; zero leaves them unread.
+	// Now is the reference for relative dates; zero leaves them unread.
 	Now time.Time
 }
 
-// large is the least number that says in words no more than in digits.
+// large is the minimum of a spelled-out number that is treated like one in digits.
 const large = 20
 
-// Read cuts a text and finds its typed values.
+// Read tokenizes a text and finds its typed values.
 func (t *Tools) Read(src string, now time.Time) *Message {
 	doc := values.NewDoc(src, tokenize.Tokens(src))
 	m := &Message{Doc: doc, Entities: t.Scanner.Scan(doc, now), Quotes: tokenize.Quotes(src), Now: now}
@@ -229,7 +227,7 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 			m.Tokens[i].Break = m.Tokens[i].Break && i <= e.Last
 		}
 	}
-	for i := 1; i < len(m.Tokens); i++ { // nor that of "Dr. Brandt"
+	for i := 1; i < len(m.Tokens); i++ { // nor does that of "Dr. Brandt"
 		if m.Tokens[i-1].Has(lexicon.Title) && src[m.Tokens[i-1].End:m.Tokens[i].Start] == ". " {
 			m.Tokens[i].Form &^= tokenize.FormFirst
 			m.Tokens[i].Break = false
@@ -244,15 +242,15 @@ func (t *Tools) Read(src string, now time.Time) *Message {
 	return m
 }
 
-// ordinal tells a number with a dot between a word of grammar and a noun, as in "im 4.
-// Stock": its dot ends no sentence.
+// ordinal reports whether a number with a dot is an ordinal between a function word and a noun, as
+// in "im 4. Stock", so that the dot ends no sentence.
 func ordinal(src string, around []tokenize.Token) bool {
 	before, number, noun := around[0], around[1], around[2]
 	return number.Is(tokenize.FormDigits) && number.End-number.Start <= 2 && src[number.End:noun.Start] == ". " &&
 		before.Has(lexicon.Function) && noun.Is(tokenize.FormTitle) && !noun.Has(lexicon.Function) && !noun.Has(lexicon.Opening)
 }
 
-// Fill reads values from a part of a message. A non-empty only limits the
+// Fill fills the parameters from a range of a message. If only is not empty, it limits the
 // parameters.
 func (s *Set) Fill(m *Message, part Range, only []string) Filled {
 	r := &reading{passage: s.passage(m, part, only)}
@@ -265,9 +263,9 @@ func (s *Set) passage(m *Message, part Range, only []string) *passage {
 	return newPassage(scope{set: s, doc: m.Doc, from: part.From, to: part.To, entities: s.entities(m), quotes: m.Quotes, now: m.Now, only: only})
 }
 
-// entities are the typed values of a message. Where a capability takes a day and a time
-// each by itself they are two, and where it takes no days, "in 5 years" is a number of
-// years.
+// entities returns the typed values of a message for this capability. It splits dates from times
+// if the capability takes them in separate parameters, and reads "in 5 years" as a number if it
+// takes no dates.
 func (s *Set) entities(m *Message) []values.Entity {
 	if timed(s) {
 		return splitDateTimes(m.Doc, m.Entities)
@@ -284,12 +282,12 @@ func (s *Set) entities(m *Message) []values.Entity {
 	return out
 }
 
-// timed tells a capability that takes a day in one parameter and a time in another.
+// timed reports whether a capability takes a date and a time in separate parameters.
 func timed(s *Set) bool {
 	return slices.ContainsFunc(s.params, func(p *param) bool { return p.format == "date" }) && slices.ContainsFunc(s.params, (*param).takesClock)
 }
 
-// splitDateTimes cuts each date that has a time behind it.
+// splitDateTimes splits each date with a time into two entities.
 func splitDateTimes(d *values.Doc, entities []values.Entity) []values.Entity {
 	out := make([]values.Entity, 0, len(entities)+1)
 	for _, e := range entities {
@@ -303,8 +301,8 @@ func splitDateTimes(d *values.Doc, entities []values.Entity) []values.Entity {
 
 func distant(e values.Entity) bool { return e.Distance != nil }
 
-// Answer reads the answer to a question about some parameters. If it was about
-// one and nothing in the answer stands out, the whole answer may be its value.
+// Answer fills the parameters of a question from its answer. If the question was about one
+// parameter and no value was found, the whole answer may be the value.
 func (s *Set) Answer(m *Message, only []string) Filled {
 	all := Range{To: len(m.Tokens)}
 	f := s.Fill(m, all, only)
@@ -332,8 +330,8 @@ func (s *Set) Answer(m *Message, only []string) Filled {
 	return v.result(mentions)
 }
 
-// behindAnnouncement gives the first token of an answer behind a preposition
-// that only announces it, as in "in Lisbon".
+// behindAnnouncement returns the first token of an answer behind a preposition that fits the
+// parameter, as in "in Lisbon".
 func behindAnnouncement(s *Set, p *param, m *Message) int {
 	if len(m.Tokens) > 1 && s.tools.cues.Preps[m.Tokens[0].Fold]&p.sense != 0 {
 		return 1
@@ -341,7 +339,7 @@ func behindAnnouncement(s *Set, p *param, m *Message) int {
 	return 0
 }
 
-// refuses tells an answer that only says no, or that refers to something else.
+// refuses reports whether an answer is only a refusal or refers to something else.
 func refuses(s *Set, m *Message) bool {
 	for _, t := range m.Tokens {
 		if !s.tools.Lexicon.StopWord(t.Fold) && !IsNegation(t.Fold) && t.Fold != "mind" && t.Fold != "cancel" {
@@ -351,8 +349,8 @@ func refuses(s *Set, m *Message) bool {
 	return true
 }
 
-// ParameterTexts gives the texts that the parameters add to what a capability is about:
-// names, descriptions, members of enums and aliases.
+// ParameterTexts returns the texts of the parameters of a capability: names, descriptions, enum
+// members and aliases.
 func ParameterTexts(c *contracts.Capability) []string {
 	var out []string
 	for _, pr := range fieldsOf(contracts.ViewSchema(c.Schema)) {
@@ -370,8 +368,8 @@ func ParameterTexts(c *contracts.Capability) []string {
 	return out
 }
 
-// NearlyKnows reports whether a word differs by one letter from one that belongs
-// to the request, or only by its ending, as the forms of a verb do.
+// NearlyKnows reports whether a word differs from a request word by one letter or by its
+// inflection.
 func (s *Set) NearlyKnows(fold string) bool {
 	for _, w := range s.long {
 		if NearSpelling(fold, w) || SameInflection(fold, w) {

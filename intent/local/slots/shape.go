@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// Shape is the outline of an identifier: letters and digits by run, other
-// signs as they are. "al-17" has the outline "a-9" and the prefix "al-".
+// Shape is the outline of an identifier: runs of letters and digits, and other characters as they
+// are. "al-17" has the outline "a-9" and the prefix "al-".
 type Shape struct {
 	outline string
 	prefix  string
 }
 
-// ShapeOf gives the shape of identifiers; ordinary words have none.
+// ShapeOf returns the shape of an identifier; false for an ordinary word.
 func ShapeOf(s string) (Shape, bool) {
 	if len(s) > 128 || strings.ContainsFunc(s, unicode.IsSpace) {
 		return Shape{}, false
@@ -46,11 +46,11 @@ func outlineOf(s string) (outline string, digit bool) {
 	return b.String(), digit
 }
 
-// Shapes are the shapes of the examples of one parameter, each once.
+// Shapes are the distinct shapes of the examples of one parameter.
 type Shapes []Shape
 
-// Like says how well a piece of text fits the shapes of the examples: 0 for
-// not at all. A prefix that all examples share is part of the shape.
+// Like returns how well a text matches the shapes of the examples, from 0 to 1. A prefix that all
+// examples share is part of the shape.
 func (set Shapes) Like(s string) float64 {
 	if len(set) == 0 {
 		return 0
@@ -66,7 +66,7 @@ func (set Shapes) Like(s string) float64 {
 		switch {
 		case want.outline == "9" || got.outline == "9":
 			if want.outline == got.outline {
-				best = max(best, 0.55) // digits alone look like anything
+				best = max(best, 0.55) // digits alone match anything
 			}
 		case strings.EqualFold(got.outline, want.outline) && samePrefix:
 			best = max(best, 0.92)
@@ -75,7 +75,7 @@ func (set Shapes) Like(s string) float64 {
 		case got.outline == want.outline:
 			best = max(best, 0.6)
 		case strings.HasPrefix(want.outline, got.outline+".") || strings.HasPrefix(want.outline, got.outline+"-") || strings.HasPrefix(want.outline, got.outline+":"):
-			best = max(best, 0.78) // PETR4 for PETR4.SA
+			best = max(best, 0.78) // "PETR4" for "PETR4.SA"
 		case samePrefix && len(want.prefix) > 1:
 			best = max(best, 0.75)
 		}

@@ -7,29 +7,27 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The evidence that a value needs: an optional one that nobody clearly named
-// stays empty.
+// The thresholds of the score of a value. An optional value needs clear evidence.
 const (
 	floorRequired = 0.5
 	floorOptional = 0.74
 )
 
-// beam is how many partial assignments are kept.
+// beam is the number of partial assignments that the beam search keeps.
 const beam = 48
 
-// inOrder is what it counts that values come in the order of the schema: next
-// to nothing, but it decides between equals.
+// inOrder is the score of two values in schema order; it only breaks ties.
 const inOrder = 0.002
 
-// choice is one partial assignment.
-type choice struct {
+// partialAssignment is a partial assignment.
+type partialAssignment struct {
 	taken []int // indexes of mentions
 	used  uint64
-	end   int // the last token that is taken
+	end   int // last covered token
 	score float64
 }
 
-// solver decides between the values that were found.
+// solver selects among the candidate values.
 type solver struct {
 	*passage
 	mentions []mention
@@ -37,11 +35,11 @@ type solver struct {
 
 func (r *reading) solver() *solver { return &solver{passage: r.passage, mentions: r.mentions} }
 
-// solve picks the mentions that go together best: no two on the same words, no
-// two for a parameter that takes one value.
+// solve returns the best compatible mentions: no two overlap, and a single-value parameter has at
+// most one.
 func (r *solver) solve() []mention {
 	r.prune()
-	states := []choice{{end: r.from - 1}}
+	states := []partialAssignment{{end: r.from - 1}}
 	for k, m := range r.mentions {
 		next := states
 		for _, st := range states {
@@ -49,7 +47,7 @@ func (r *solver) solve() []mention {
 				next = append(next, grown)
 			}
 		}
-		slices.SortStableFunc(next, func(a, b choice) int {
+		slices.SortStableFunc(next, func(a, b partialAssignment) int {
 			if c := cmp.Compare(b.score, a.score); c != 0 {
 				return c
 			}
@@ -64,8 +62,8 @@ func (r *solver) solve() []mention {
 	return slices.DeleteFunc(out, func(m mention) bool { return r.undecided(m, out) })
 }
 
-// undecided tells a quotation that another parameter without a value could be
-// meant by as well: which one is not for the order of the schema to say.
+// undecided reports whether a quotation might as well be the value of another required parameter
+// without a value. Schema order must not decide then.
 func (r *solver) undecided(m mention, chosen []mention) bool {
 	if m.kind != kindQuoted || m.p >= floorOptional || r.learning {
 		return false
@@ -76,10 +74,10 @@ func (r *solver) undecided(m mention, chosen []mention) bool {
 	})
 }
 
-// prune drops what has too little evidence and puts the rest in order.
+// prune removes the mentions below the threshold and sorts the rest.
 func (r *solver) prune() {
 	r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
-		if m.kind != kindKeyed && astray(r.scope, m.param, m.first, m.last) {
+		if m.kind != kindKeyed && wrongDirection(r.scope, m.param, m.first, m.last) {
 			return true
 		}
 		floor := floorOptional
@@ -93,22 +91,22 @@ func (r *solver) prune() {
 	})
 }
 
-// take adds a mention to an assignment, if it fits.
-func (r *solver) take(st choice, k int, m mention) (choice, bool) {
+// take adds a mention to an assignment if it is compatible.
+func (r *solver) take(st partialAssignment, k int, m mention) (partialAssignment, bool) {
 	place := slices.Index(r.set.params, m.param)
 	bit := uint64(1) << (place % 64)
 	for _, t := range st.taken {
 		o := r.mentions[t]
 		sameList := o.kind == kindKeyed && m.kind == kindKeyed && o.param == m.param && o.first == m.first
 		if m.first <= o.last && !sameList && (!m.shared || !o.shared || m.first != o.first) {
-			return choice{}, false
+			return partialAssignment{}, false
 		}
 	}
 	if st.used&bit != 0 && !r.listed(st, m) {
-		return choice{}, false
+		return partialAssignment{}, false
 	}
 	if st.used&bit != 0 && (m.param.list == "" || m.values != nil) {
-		return choice{}, false
+		return partialAssignment{}, false
 	}
 	length := 1 + 0.05*float64(m.last-m.first)
 	for _, t := range st.taken {
@@ -116,34 +114,32 @@ func (r *solver) take(st choice, k int, m mention) (choice, bool) {
 			length += inOrder
 		}
 	}
-	return choice{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
+	return partialAssignment{taken: append(slices.Clip(st.taken), k), used: st.used | bit, end: max(st.end, m.last), score: st.score + m.p*length}, true
 }
 
-// listed reports whether a value may stand in a list beside those taken before. A
-// name needs a comma or a word such as "and" between: what merely follows it is
-// no second one.
-func (r *solver) listed(st choice, m mention) bool {
+// listed reports whether a value may join the list of those taken before. A name needs a comma or
+// a word such as "and" in between.
+func (r *solver) listed(st partialAssignment, m mention) bool {
 	for _, t := range slices.Backward(st.taken) {
 		if o := r.mentions[t]; o.param == m.param {
-			return !o.byLooks() && !m.byLooks() || r.wording.Joined(o.last, m.first)
+			return !o.byForm() && !m.byForm() || r.wording.Joined(o.last, m.first)
 		}
 	}
 	return true
 }
 
-// byLooks tells values that were found by how they are written or by what
-// stands before them.
-func (m mention) byLooks() bool { return m.kind == kindName || m.kind == kindContext }
+// byForm reports whether a value was found only by its form or its context.
+func (m mention) byForm() bool { return m.kind == kindName || m.kind == kindContext }
 
-// dominant keeps the best assignments; of those that leave the same words and
-// parameters open only the best.
-func dominant(states []choice, first int) []choice {
+// dominant keeps the best assignments, and of those with the same covered tokens and parameters
+// only the best one.
+func dominant(states []partialAssignment, first int) []partialAssignment {
 	type key struct {
 		used uint64
 		end  int
 	}
 	seen := map[key]bool{}
-	out := make([]choice, 0, beam)
+	out := make([]partialAssignment, 0, beam)
 	for _, st := range states {
 		k := key{st.used, max(st.end, first)}
 		if !seen[k] && len(out) < beam {
@@ -154,7 +150,7 @@ func dominant(states []choice, first int) []choice {
 	return out
 }
 
-// result turns the chosen mentions into parameters.
+// result converts the chosen mentions to parameter values.
 func (r *solver) result(chosen []mention) Filled {
 	f := Filled{Values: map[string]any{}, Evidence: map[string]contracts.Evidence{}, Covered: make([]bool, r.to-r.from)}
 	byParam := map[*param][]mention{}
@@ -173,12 +169,12 @@ func (r *solver) result(chosen []mention) Filled {
 		others := r.contested(p, mentions, chosen)
 		for _, m := range others {
 			for i := m.first; i <= m.last; i++ {
-				f.Covered[i-r.from] = true // understood, though not usable
+				f.Covered[i-r.from] = true // understood, but not usable
 			}
 		}
 		if len(others) > 0 || slices.ContainsFunc(mentions, func(m mention) bool { return m.doubt }) {
 			unclear = append(unclear, p.name())
-			if !sideBySide(r, &f, p, append(slices.Clone(mentions), others...)) {
+			if !markCoordinated(r, &f, p, append(slices.Clone(mentions), others...)) {
 				f.Contested++
 			}
 			continue
@@ -186,12 +182,12 @@ func (r *solver) result(chosen []mention) Filled {
 		r.put(&f, p, mentions, &unclear)
 	}
 	f.unclear = unclear
-	wholly(r.scope, &f)
+	fillVerbatim(r.scope, &f)
 	f.Missing = r.set.stillMissing(f)
 	return f
 }
 
-// put stores one value under the single name, several under that of the list.
+// put stores a value under the single-value name, several under the list name.
 func (r *solver) put(f *Filled, p *param, mentions []mention, unclear *[]string) {
 	var values []any
 	ev := contracts.Evidence{Kind: mentions[0].kind, P: 1}
@@ -220,8 +216,8 @@ func (r *solver) put(f *Filled, p *param, mentions []mention, unclear *[]string)
 	f.Values[name], f.Evidence[name] = v, ev
 }
 
-// contested gives the other values that the text names for a parameter that
-// takes one, with about the same evidence.
+// contested returns conflicting values for a single-value parameter that have about the same
+// score.
 func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 	if p.list != "" {
 		return nil
@@ -231,8 +227,8 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 		if m.param != p || m.p < 0.75 || m.p < mine[0].p-0.1 || equal(m.value, mine[0].value) || m.kind == kindExample && mine[0].kind == kindAlias {
 			continue
 		}
-		if mine[0].kind == kindKeyed && m.kind != kindKeyed || m.kind == kindContext && !mine[0].byLooks() && !r.set.writes {
-			continue // "what does a toolAgent node take"
+		if mine[0].kind == kindKeyed && m.kind != kindKeyed || m.kind == kindContext && !mine[0].byForm() && !r.set.writes {
+			continue // in "what does a toolAgent node take"
 		}
 		if slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first && equal(o.value, m.value) }) {
 			continue
@@ -244,17 +240,17 @@ func (r *solver) contested(p *param, mine, chosen []mention) []mention {
 	return out
 }
 
-// neighbours gives the other names that stand in a row with one, with nothing but a comma, a
-// word such as "and" and articles between: "the Desk and the Front Door".
+// neighbours returns the names that are coordinated with one, with only commas, words such as
+// "and" and articles in between: "the Desk and the Front Door".
 func (r *solver) neighbours(m mention, chosen []mention) []mention {
-	if !m.byLooks() || r.learning {
+	if !m.byForm() || r.learning {
 		return nil
 	}
 	row := []mention{m}
-	for grown := true; grown && len(row) <= mostSeveral; {
+	for grown := true; grown && len(row) <= maxCoordinated; {
 		grown = false
 		for _, o := range r.mentions {
-			free := o.param == m.param && o.byLooks() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
+			free := o.param == m.param && o.byForm() && !o.doubt && !slices.ContainsFunc(append(slices.Clone(chosen), row...), func(c mention) bool { return c.first <= o.last && o.first <= c.last })
 			if free && slices.ContainsFunc(row, func(c mention) bool { return r.wording.InRow(c.last, o.first) || r.wording.InRow(o.last, c.first) }) {
 				row, grown = append(row, o), true
 			}
@@ -263,14 +259,14 @@ func (r *solver) neighbours(m mention, chosen []mention) []mention {
 	return row[1:]
 }
 
-// mostSeveral bounds how many requests one list of values becomes.
-const mostSeveral = 12
+// maxCoordinated limits how many requests one list of values becomes.
+const maxCoordinated = 12
 
-// sideBySide notes the values of a single parameter that are joined by commas or
-// words such as "and", and tells whether that is what they are.
-func sideBySide(r *solver, f *Filled, p *param, mentions []mention) bool {
+// markCoordinated records coordinated values of a single-value parameter in Several, and reports
+// whether they are coordinated.
+func markCoordinated(r *solver, f *Filled, p *param, mentions []mention) bool {
 	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Compare(a.first, b.first) })
-	if len(mentions) < 2 || len(mentions) > mostSeveral {
+	if len(mentions) < 2 || len(mentions) > maxCoordinated {
 		return false
 	}
 	var out []Mention

@@ -9,69 +9,67 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// maxSpans bounds how many places of one request are weighed.
+// maxSpans limits how many candidate spans of a request are weighed.
 const maxSpans = 40
 
-// span is a run of words that may be a value, and what stands around it.
+// span is a candidate run of tokens with its context.
 type span struct {
 	first, last int
-	// proper tells that it is written as a name is.
+	// proper is set if the span is written as a name.
 	proper bool
-	// prep is the preposition that governs it, "" when there is none; governor
-	// is its place, or that of the word before.
+	// prep is the preposition that governs the span, or ""; governor is its index, or that of the
+	// token before the span.
 	prep     string
 	governor int
-	// cut is the number of content words beside it that it leaves out, bridged
-	// that it goes on over a word such as "of".
+	// cut is the number of adjacent content words that the span leaves out. bridged is set if it
+	// contains a word such as "of".
 	cut     int
-	severed int // the same of names behind a particle
+	severed int // cost of names left out behind a particle
 	bridged bool
 	quoted  bool
-	// comma tells two names with a comma between: "Porto, Portugal".
+	// comma is set for two names separated by a comma: "Porto, Portugal".
 	comma bool
-	// calendar tells a time that is said in words, such as "next month".
+	// calendar is set for a time in words, such as "next month".
 	calendar bool
-	// code tells what is written as no word is: a path, a version, an address. Text
-	// is what stands there, with its signs.
+	// code is set for a path, a version or an address; raw is its text with punctuation.
 	code bool
 	raw  string
-	// currency is the code of a currency that is named.
+	// currency is the code of a named currency.
 	currency string
-	// bracketed tells a list in brackets.
+	// bracketed is set for a list in brackets.
 	bracketed bool
-	// items are the parts of a list.
+	// items are the items of a list.
 	items []span
 }
 
-// field is what a request leaves to be explained: its words without those
-// that are values already.
+// field holds the tokens of a request that no value covers yet, and the candidate spans among
+// them.
 type field struct {
 	*passage
-	taken []bool // by token, from r.from
+	taken []bool // by token, relative to from
 	spans []span
-	// asked is how many required parameters are open, places how many of all are
-	// about places, and names how many names the text has.
+	// asked is the number of open required parameters, places the number of parameters that are
+	// places, names the number of names in the text.
 	asked, places, names int
-	// news is how many runs of words there are that the request does not know.
-	news int
-	// entityAt are the typed values by their places.
+	// unknownRuns is the number of runs of words outside the request vocabulary.
+	unknownRuns int
+	// entityAt holds the typed values by token.
 	entityAt map[int]values.Entity
-	// figureAt are the places of numbers.
-	figureAt map[int]bool
-	// english tells an English text, in which "a" is no preposition.
+	// numberAt holds the tokens of numbers.
+	numberAt map[int]bool
+	// english is set for an English text, in which "a" is no preposition.
 	english bool
-	// small tells a text without capitals, where small letters say nothing.
-	small bool
-	// takesMoney tells that one of the open parameters is a currency, speech that one
-	// holds what somebody says.
+	// uncapitalised is set for a text without capitals, in which lower case indicates nothing.
+	uncapitalised bool
+	// takesMoney is set if an open parameter is a currency, speech if one holds speech.
 	takesMoney, speech bool
-	// takesList tells that one of the open parameters takes nothing but a list.
+	// takesList is set if an open parameter takes only lists.
 	takesList bool
-	// inner tells words inside a longer name, with what it costs to begin there.
-	inner map[int]int
+	// innerCost holds the cost of beginning a span at a token inside a longer name.
+	innerCost map[int]int
 }
 
-// content tells words that may belong to a value.
+// content reports whether a token may belong to a value.
 func (f *field) content(i int) bool {
 	if i < f.from || i >= f.to || f.taken[i-f.from] {
 		return false
@@ -80,25 +78,25 @@ func (f *field) content(i int) bool {
 	if t.Is(tokenize.FormQuoted) || t.Fold == "s" && t.Glued || f.spelling.Honours(i) {
 		return false
 	}
-	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.ends(i-1) {
+	if f.opensName(i) || f.speech && f.set.tools.Lexicon.Filler(t.Fold) && !f.set.tools.Lexicon.FunctionWord(t.Fold) && i > f.from && !f.endsRequest(i-1) {
 		return true
 	}
 	if f.light(i) {
-		// "The Who" and "Los Angeles" hold a light word, written as a name.
-		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.touches(i, i+1) || f.touches(i-1, i))
+		// "The Who" and "Los Angeles" contain a stop word that is part of the name.
+		return t.Is(tokenize.FormTitle) && !t.Is(tokenize.FormFirst) && (f.besideName(i, i+1) || f.besideName(i-1, i))
 	}
 	return true
 }
 
-// opensName tells a word before a name in a text without capitals: "são paulo".
+// opensName reports whether a token begins a name in a text without capitals: "são paulo".
 func (f *field) opensName(i int) bool {
 	next := i + 1
-	return f.small && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
+	return f.uncapitalised && f.english && f.set.tools.cues.Openers[f.doc.Tokens[i].Fold] && next < f.to && !f.doc.Tokens[next].Break &&
 		!f.light(next) && !f.known(next) && !f.taken[next-f.from]
 }
 
-// touches reports whether one of two neighbours is a name by itself.
-func (f *field) touches(i, j int) bool {
+// besideName reports whether one of two adjacent tokens is a name by itself.
+func (f *field) besideName(i, j int) bool {
 	if i < f.from || j >= f.to || f.doc.Tokens[j].Break {
 		return false
 	}
@@ -109,18 +107,18 @@ func (f *field) touches(i, j int) bool {
 	return !f.light(k) && !f.taken[k-f.from] && f.capital(k)
 }
 
-// light tells words that carry grammar and no value.
+// light reports whether a token is a function word that carries no value.
 func (f *field) light(i int) bool {
 	t := f.doc.Tokens[i]
-	if t.Is(tokenize.FormCaps) || f.letter(i) {
+	if t.Is(tokenize.FormCaps) || f.isLetter(i) {
 		return false
 	}
 	_, prep := f.set.tools.cues.Preps[t.Fold]
 	return prep || t.Has(lexicon.Subject) || f.set.tools.Lexicon.StopWord(t.Fold) || f.set.tools.cues.Deictic[t.Fold] || f.set.tools.cues.Unsaid[t.Fold] || f.set.tools.cues.Verbal[t.Fold]
 }
 
-// capital tells words that are written as names are. A capital at the start of
-// a sentence says nothing.
+// capital reports whether a token is written as a name. A capital at the start of a sentence does
+// not count.
 func (f *field) capital(i int) bool {
 	t := f.doc.Tokens[i]
 	switch {
@@ -129,16 +127,16 @@ func (f *field) capital(i int) bool {
 	case t.Is(tokenize.FormCaps) && !f.set.tools.cues.Code[t.Stem]:
 		return !f.known(i) || i > f.from && f.doc.Tokens[i-1].Is(tokenize.FormTitle)
 	case f.set.tools.cues.Code[t.Stem]:
-		return false // "ID" and "No" announce a code
-	case f.letter(i):
+		return false // "ID" and "No" introduce a code
+	case f.isLetter(i):
 		return true
 	}
 	return t.Is(tokenize.FormTitle) && (!t.Is(tokenize.FormFirst) || f.spelling.BeginsName(i))
 }
 
-// letter tells a single capital that is a name or a part of one, such as the
-// "C" of "vitamin C".
-func (f *field) letter(i int) bool {
+// isLetter reports whether a token is a single capital that may be (part of) a name, such as "C" in
+// "vitamin C".
+func (f *field) isLetter(i int) bool {
 	t := f.doc.Tokens[i]
 	if t.End-t.Start != 1 || t.Is(tokenize.FormFirst) || t.Fold == "i" {
 		return false
@@ -147,21 +145,20 @@ func (f *field) letter(i int) bool {
 	return c >= 'A' && c <= 'Z'
 }
 
-// follows reports whether token i continues the run that token i-1 belongs to.
+// follows reports whether token i continues the run of token i-1.
 func (f *field) follows(i int) bool {
 	if _, _, code := f.codeAt(i); code {
 		return false
 	}
-	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.titled(i))
+	return f.content(i) && (!f.doc.Tokens[i].Break || f.doc.Tokens[i].Glued || f.afterTitle(i))
 }
 
-// titled reports whether nothing but the dot of a title such as "Dr." stands before
-// a token.
-func (f *field) titled(i int) bool {
+// afterTitle reports whether only the dot of a title such as "Dr." precedes a token.
+func (f *field) afterTitle(i int) bool {
 	return i > f.from && f.set.tools.cues.Titles[f.doc.Tokens[i-1].Fold] && f.wording.Gap(i-1, i) == ". "
 }
 
-// find lists the candidate spans from left to right.
+// find collects the candidate spans from left to right.
 func (f *field) find() {
 	var items []span
 	for i := f.from; i < f.to; {
@@ -199,15 +196,15 @@ func (f *field) find() {
 	f.lists(items)
 }
 
-// countNames counts the names, and offers two with a comma between as one.
+// countNames counts the names, and adds two names separated by a comma as one span.
 func (f *field) countNames(items []span) {
 	for k, s := range items {
 		listed := f.takesList && k > 0 && f.listed(items[k-1], s)
-		if s.proper && f.inner[s.first] == 0 && !listed {
+		if s.proper && f.innerCost[s.first] == 0 && !listed {
 			f.names++
 		}
 		if !listed && !s.proper && !f.knownRun(s) {
-			f.news++
+			f.unknownRuns++
 		}
 		if k > 0 && s.proper && items[k-1].proper && s.first == items[k-1].last+1 && strings.TrimSpace(f.wording.Gap(s.first-1, s.first)) == "," {
 			f.add(span{first: items[k-1].first, last: s.last, proper: true, comma: true})
@@ -218,7 +215,7 @@ func (f *field) countNames(items []span) {
 	}
 }
 
-// knownRun tells a run of words of the request.
+// knownRun reports whether a span consists of request words.
 func (f *field) knownRun(s span) bool {
 	for i := s.first; i <= s.last; i++ {
 		if !f.known(i) && !f.verbal(i) {
@@ -228,7 +225,7 @@ func (f *field) knownRun(s span) bool {
 	return true
 }
 
-// relativeTime finds "next month" and "this weekend".
+// relativeTime matches expressions such as "next month" and "this weekend".
 func (f *field) relativeTime(i int) (last int, ok bool) {
 	c := f.set.tools.cues
 	if !c.Deictic[f.doc.Tokens[i].Fold] || i+1 >= f.to || f.taken[i-f.from] || f.taken[i+1-f.from] || f.doc.Tokens[i+1].Break {
@@ -252,9 +249,8 @@ func (f *field) add(s span) span {
 	return s
 }
 
-// governed finds the word that a span depends on: a preposition before it,
-// over articles, or the word right before. Beside "and" it is that of the
-// neighbour.
+// governed returns the governor of a span: the preposition before it, skipping articles, or the
+// token right before it. Behind "and" it is the governor of the coordinated span.
 func (f *field) governed(first int) (int, string) {
 	for j := first - 1; j >= f.from && j >= first-4; j-- {
 		t := f.doc.Tokens[j]
@@ -271,7 +267,7 @@ func (f *field) governed(first int) (int, string) {
 	return first - 1, ""
 }
 
-// neighbour gives the governor of the span before a comma or "and".
+// neighbour returns the governor of the span before a comma or "and".
 func (f *field) neighbour(j, first int) (int, string) {
 	for _, o := range slices.Backward(f.spans) {
 		if o.last < first && o.last >= j-1 {

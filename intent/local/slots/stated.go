@@ -8,10 +8,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Stated reads what a statement beside a request gives beyond doubt for parameters that
-// have no value yet: an address, a code or a quotation that one parameter alone takes, what
-// can or cannot be, and a time of day where the statement says what it is the time of. In one
-// that denies something only what cannot be is read.
+// Stated reads unambiguous values for open parameters from a statement beside a request: an
+// address, a code or a quotation that only one parameter takes, the value of a boolean, and a time
+// of day if the statement says what it is for. In a denied statement only booleans are read.
 func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) (map[string]any, map[string]contracts.Evidence) {
 	r := &reading{passage: s.passage(m, run, nil), beside: true}
 	r.collect()
@@ -21,7 +20,7 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 			continue
 		}
 		found := statedFor(r, p)
-		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !tellsOf(r, p, found[0]) {
+		if len(found) != 1 || denied && found[0].value != false || foreignWords(r, found[0], values) > maxForeignWords || (found[0].kind == kindTime || found[0].kind == kindQuoted) && !mentionsParam(r, p, found[0]) {
 			continue
 		}
 		span := found[0].in(r.doc)
@@ -31,19 +30,19 @@ func (s *Set) Stated(m *Message, run Range, values map[string]any, denied bool) 
 	return out, evidence
 }
 
-// maxForeignWords is how many words that the request does not know a statement has at most
-// beside its value: its verb.
+// maxForeignWords is the maximum number of unknown words beside the value in a statement: its
+// verb.
 const maxForeignWords = 1
 
-// statedFor are the places that a parameter alone takes, by the looks of what stands there.
+// statedFor returns the mentions that only this parameter takes.
 func statedFor(r *reading, p *param) []mention {
 	var out []mention
 	for _, m := range r.mentions {
-		if m.param != p || !stands(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
+		if m.param != p || !isUnambiguous(r, m) || slices.ContainsFunc(out, func(o mention) bool { return o.first == m.first }) {
 			continue
 		}
 		rival := slices.ContainsFunc(r.mentions, func(o mention) bool {
-			return o.param != p && o.first <= m.last && m.first <= o.last && (stands(r, o) || o.p >= floorOptional)
+			return o.param != p && o.first <= m.last && m.first <= o.last && (isUnambiguous(r, o) || o.p >= floorOptional)
 		})
 		if rival {
 			return nil
@@ -53,8 +52,8 @@ func statedFor(r *reading, p *param) []mention {
 	return out
 }
 
-// stands tells a value of a kind that is not mistaken for another.
-func stands(r *reading, m mention) bool {
+// isUnambiguous reports whether the kind of a mention is unambiguous.
+func isUnambiguous(r *reading, m mention) bool {
 	p := m.param
 	switch m.kind {
 	case kindAddress:
@@ -62,17 +61,17 @@ func stands(r *reading, m mention) bool {
 	case kindTime:
 		return !m.doubt
 	case kindPattern:
-		return !p.loose && p.clock == "" && m.p >= floorOptional
+		return !p.acceptsWords && p.clock == "" && m.p >= floorOptional
 	case kindBoolean:
-		return m.p < worthNamed
+		return m.p < namedScore
 	case kindQuoted:
-		return p == r.near.uttered(r.near.frees())
+		return p == r.near.speechParam(r.near.frees())
 	}
 	return false
 }
 
-// foreignWords counts the words beside a value that the request does not know; a name that
-// is none of its values, and another value, are too many.
+// foreignWords counts the unknown words beside a value. An unknown name or another value exceeds
+// the limit.
 func foreignWords(r *reading, of mention, values map[string]any) int {
 	var said []string
 	for _, v := range values {
@@ -94,11 +93,13 @@ func foreignWords(r *reading, of mention, values map[string]any) int {
 	return n
 }
 
-// tellsOf tells a statement that has a word of a parameter's name, or of its description
-// alone, which may be written apart: "she picks it up at 9" is the time of a pickup. What is
-// said is behind a verb of saying, too.
-func tellsOf(r *reading, p *param, of mention) bool {
-	own := func(stem string) bool { return !clockWord(stem) && (slices.Contains(p.trunk, stem) || p.own[stem]) }
+// mentionsParam reports whether a statement contains a word of a parameter's name or of its
+// description, also a split compound: "she picks it up at 9" is the time of a pickup. For a
+// quotation a verb of saying is enough.
+func mentionsParam(r *reading, p *param, of mention) bool {
+	own := func(stem string) bool {
+		return !clockWord(stem) && (slices.Contains(p.contentWords, stem) || p.own[stem])
+	}
 	for i := r.from; i < r.to; i++ {
 		if i >= of.first && i <= of.last {
 			continue
@@ -116,14 +117,14 @@ func tellsOf(r *reading, p *param, of mention) bool {
 	return false
 }
 
-// Takes tells by token what a parameter without a value could take by its looks alone, so
-// that it is not passed over where it is said beside a request.
+// Takes marks the tokens that an open parameter could take by their form, so that a statement
+// beside a request is not ignored.
 func (a RequestWords) Takes(m *Message, values map[string]any) []bool {
 	out := make([]bool, len(m.Tokens))
 	r := &reading{passage: a.of.passage(m, Range{To: len(m.Tokens)}, nil)}
 	r.collect()
 	for _, n := range r.mentions {
-		if has(values, n.param.single) || has(values, n.param.list) || !stands(r, n) {
+		if has(values, n.param.single) || has(values, n.param.list) || !isUnambiguous(r, n) {
 			continue
 		}
 		for i := n.first; i <= n.last; i++ {

@@ -9,22 +9,21 @@ import (
 	"github.com/manifold-run/manifold/intent/local/values"
 )
 
-// boolean reads a switch that is said at a place: "notify" or "all day", also behind a
-// negation.
+// boolean reads a boolean parameter at a token: "notify" or "all day", with or without a negation.
 func (r *reading) boolean(i int) {
 	for _, p := range r.set.params {
 		if p.kind != "boolean" || p == r.set.informing && !r.learning {
-			continue // who is told is read as a clause
+			continue // read as a clause instead
 		}
 		first, last, score, ok := switchAt(r, p, i)
 		if !ok {
-			if first, last, on, said := noted(r, p, i); said {
-				r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: worthAble})
+			if first, last, on, said := readDescribed(r, p, i); said {
+				r.add(mention{param: p, first: first, last: last, value: on, kind: kindBoolean, p: modalScore})
 			}
 			continue
 		}
 		says, known := p.says[r.doc.Tokens[last].Stem]
-		on := (!known || says || score != worthAble) && (r.learning || !TakesAway(r.set.tools.Lexicon.Lexica, r.set.kinds, r.doc.Tokens[r.from:r.to]))
+		on := (!known || says || score != modalScore) && (r.learning || !TakesAway(r.set.tools.Lexicon.Lexica, r.set.kinds, r.doc.Tokens[r.from:r.to]))
 		for j := last; j >= r.from && j >= first-negationReach && (j >= first || !r.doc.Tokens[j+1].Break); j-- {
 			if IsNegation(r.doc.Tokens[j].Fold) {
 				first, on = min(first, j), !on
@@ -35,12 +34,11 @@ func (r *reading) boolean(i int) {
 	}
 }
 
-// noted reads what says of a switch that it is off by the noun of its name ("no fee"), or
-// whether it is so by its description: one word of it where something is only looked for, two
-// in a row where something is done.
-func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
+// readDescribed reads a boolean from the denied noun of its name ("no fee"), or from its
+// description: a read needs one word of it, a write two in a row.
+func readDescribed(r *reading, p *param, i int) (first, last int, on, ok bool) {
 	t := r.doc.Tokens[i]
-	if (t.Stem == p.tail || slices.Contains(p.lacks, t.Stem)) && r.near.alone(p, t.Stem) {
+	if (t.Stem == p.headNoun || slices.Contains(p.lackingNouns, t.Stem)) && r.near.uniqueInNames(p, t.Stem) {
 		if j, no := FindDenial(r.doc.Tokens, r.from, i); no && i-j <= 2 && r.doc.Tokens[j].Has(lexicon.Switches) && !r.doc.Tokens[j].Has(lexicon.Finite) {
 			return j, i, false, true
 		}
@@ -56,56 +54,56 @@ func noted(r *reading, p *param, i int) (first, last int, on, ok bool) {
 	return 0, 0, false, false
 }
 
-// learnLacking keeps the nouns behind words such as "without" in an example, for the only switch
-// that there is: "ohne Gebühr".
+// learnLacking records the nouns behind words such as "without" in an example, for a capability
+// with only one boolean parameter: "ohne Gebühr".
 func learnLacking(s *Set, d *values.Doc, covered []bool) {
 	is := func(p *param) bool { return p.kind == "boolean" }
 	if at := slices.IndexFunc(s.params, is); at >= 0 && !slices.ContainsFunc(s.params[at+1:], is) {
-		s.params[at].lacks = append(s.params[at].lacks, LackingNouns(s.tools.Lexicon.Lexica, d.Tokens, covered)...)
+		s.params[at].lackingNouns = append(s.params[at].lackingNouns, LackingNouns(s.tools.Lexicon.Lexica, d.Tokens, covered)...)
 	}
 }
 
-// alone tells that no other parameter has a word in its name.
-func (r *vicinity) alone(p *param, stem string) bool {
+// uniqueInNames reports whether no other parameter has a word in its name.
+func (r *vicinity) uniqueInNames(p *param, stem string) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, stem) })
 }
 
-// Open are the nouns of switches that have no value, of what is done: a word for one of them
-// may say how it is set. Those that are words of something else tell nothing.
+// Open returns the nouns of boolean parameters without a value, for a write. Nouns that other
+// parameters use as well are excluded.
 func (a RequestWords) Open(values map[string]any) []string {
 	var out []string
 	for _, p := range a.of.params {
-		if !a.of.writes || p.tail == "" || has(values, p.single) || slices.ContainsFunc(a.of.params, func(q *param) bool {
-			return q != p && (q.desc[p.tail] || slices.Contains(q.words, p.tail) || slices.Contains(q.enum, any(p.tail)))
+		if !a.of.writes || p.headNoun == "" || has(values, p.single) || slices.ContainsFunc(a.of.params, func(q *param) bool {
+			return q != p && (q.desc[p.headNoun] || slices.Contains(q.words, p.headNoun) || slices.Contains(q.enum, any(p.headNoun)))
 		}) {
 			continue
 		}
-		out = append(out, p.tail)
+		out = append(out, p.headNoun)
 	}
 	return out
 }
 
-// informed reads whether somebody is told, for the only switch whose name says so. What else
-// the words for whom could be is not meant there.
+// informed reads the boolean parameter that says whether to notify somebody, and removes other
+// candidates for the words of the recipient.
 func (r *reading) informed() {
 	p, who := r.set.informing, r.set.informed
 	if p == nil || r.learning {
 		return
 	}
 	for i := r.from; i < r.to; i++ {
-		c, ok := ReadNotification(r.set.tools.Lexicon.Lexica, r.doc.Tokens, r.from, r.to, i, func(j int) bool { return slices.Contains(who, r.doc.Tokens[j].Stem) || r.near.standsFor(j, who) })
-		if !ok || !r.try(1) || !r.beside && !r.near.asks(c.First, c.Last) {
-			continue // who is told of something else
+		c, ok := ReadNotification(r.set.tools.Lexicon.Lexica, r.doc.Tokens, r.from, r.to, i, func(j int) bool { return slices.Contains(who, r.doc.Tokens[j].Stem) || r.near.isValueNamed(j, who) })
+		if !ok || !r.try(1) || !r.beside && !r.near.hasRequestOutside(c.First, c.Last) {
+			continue // somebody is told something else
 		}
 		r.mentions = slices.DeleteFunc(r.mentions, func(m mention) bool {
 			return m.param != p && m.first >= c.First && m.last <= c.Last || m.param == p && m.first <= c.Last && c.First <= m.last
 		})
-		r.add(mention{param: p, first: c.First, last: c.Last, value: c.On, kind: kindBoolean, p: worthAble})
+		r.add(mention{param: p, first: c.First, last: c.Last, value: c.On, kind: kindBoolean, p: modalScore})
 	}
 }
 
-// asks reports whether a word that may ask for something stands outside of a run.
-func (r *vicinity) asks(first, last int) bool {
+// hasRequestOutside reports whether a token that may ask for something is outside of a run.
+func (r *vicinity) hasRequestOutside(first, last int) bool {
 	for i := r.from; i < r.to; i++ {
 		t := r.doc.Tokens[i]
 		if (i < first || i > last) && !r.inEntity[i] && !r.set.tools.Lexicon.StopWord(t.Fold) && !t.Is(tokenize.FormQuoted|tokenize.FormDigits|tokenize.FormMixed|tokenize.FormCaps) {
@@ -115,17 +113,17 @@ func (r *vicinity) asks(first, last int) bool {
 	return false
 }
 
-// standsFor tells a word that is a known value of another parameter for one of the words.
-func (r *vicinity) standsFor(i int, who []string) bool {
+// isValueNamed reports whether a token is a known value of a parameter with one of these stems.
+func (r *vicinity) isValueNamed(i int, who []string) bool {
 	return slices.ContainsFunc(append(slices.Clone(r.set.phrases[r.doc.Tokens[i].Fold]), r.set.phrases[r.doc.Tokens[i].Stem]...), func(ph phrase) bool {
 		v, ok := ph.value.(string)
 		return ok && len(ph.words) == 1 && slices.Contains(who, tokenize.Stems(v)[0])
 	})
 }
 
-// informs finds the only switch that says whether somebody is told, of what does not tell
-// anybody anything itself.
-func (s *Set) informs(capability string) {
+// findInforming finds the only boolean parameter that says whether to notify somebody, unless the
+// capability itself sends a message.
+func (s *Set) findInforming(capability string) {
 	if kin := s.tools.Lexicon.Kin(tokenize.Phrase(tokenize.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return
 	}
@@ -140,15 +138,15 @@ func (s *Set) informs(capability string) {
 	}
 }
 
-// worthNamed is how sure a switch is that is named, worthAble one that can or must be so.
-const worthNamed, worthAble = 0.85, 0.84
+// namedScore is the score of a boolean that is named, modalScore that of one with a modal verb.
+const namedScore, modalScore = 0.85, 0.84
 
-// negationReach is how many words before a switch a negation stands at most.
+// negationReach is the maximum distance of a negation before a boolean in words.
 const negationReach = 3
 
-// switchAt reports whether a switch is said at a place: by its name, in whatever order and
-// however its parts are written; for a read by the noun of its name behind "with"; and by
-// what its description says that can or must be.
+// switchAt reports whether a boolean parameter is mentioned at a token: by its name, in any order
+// or spelling; in a read by the noun of its name behind "with"; or by its description behind a
+// modal verb.
 func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok bool) {
 	words := switchWords(p.words)
 	if len(words) == 0 {
@@ -157,22 +155,22 @@ func switchAt(r *reading, p *param, i int) (first, last int, score float64, ok b
 	last = i + len(words) - 1
 	switch {
 	case last < r.to && r.wording.PhraseEndsAt(words, last) && r.doc.Tokens[i].Stem == words[0]:
-		return i, last, worthNamed, true
+		return i, last, namedScore, true
 	case len(words) == 1 && r.wording.WrittenApart(words[0], i):
-		return i, i + 1, worthNamed, true
+		return i, i + 1, namedScore, true
 	case len(p.words) > 1 && slices.Contains(p.words, r.doc.Tokens[i].Stem):
 		if end, ok := r.wording.AnyOrder(p.words, i); ok {
-			return i, end, worthNamed, true
+			return i, end, namedScore, true
 		}
-		return i, i, worthNamed, !r.set.writes && r.near.equipped(p, i)
+		return i, i, namedScore, !r.set.writes && r.near.followsWith(p, i)
 	}
-	first, last, ok = r.near.able(p, i)
-	return first, last, worthAble, ok
+	first, last, ok = r.near.followsModal(p, i)
+	return first, last, modalScore, ok
 }
 
-// equipped tells the noun that a name ends in behind a word such as "with", where no other
-// parameter has it: "with places left" of "free_places".
-func (r *vicinity) equipped(p *param, i int) bool {
+// followsWith reports whether the last noun of a parameter name follows a word such as "with", and
+// no other parameter has that noun: "with places left" for "free_places".
+func (r *vicinity) followsWith(p *param, i int) bool {
 	noun := p.words[len(p.words)-1]
 	if r.doc.Tokens[i].Stem != noun || i == r.from || r.doc.Tokens[i].Break || r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseMeans == 0 {
 		return false
@@ -180,9 +178,9 @@ func (r *vicinity) equipped(p *param, i int) bool {
 	return !slices.ContainsFunc(r.set.params, func(q *param) bool { return q != p && slices.Contains(q.words, noun) })
 }
 
-// able tells a word that the description of a switch alone has, behind a word such as "can"
-// that it has too: "it can still drive" of what says whether the car can be driven.
-func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
+// followsModal reports whether a word that only this description has follows a modal verb that it
+// has too: "it can still drive" for a parameter that says whether the car can be driven.
+func (r *vicinity) followsModal(p *param, i int) (first, last int, ok bool) {
 	t := r.doc.Tokens[i]
 	if r.set.tools.Lexicon.StopWord(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {
 		return 0, 0, false
@@ -191,7 +189,7 @@ func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 		may := r.doc.Tokens[j]
 		modal := may.Has(lexicon.Finite) && p.own[may.Stem]
 		for w := range p.own {
-			modal = modal || IsNegation(may.Fold) && strings.HasPrefix(may.Fold, w) // "cannot"
+			modal = modal || IsNegation(may.Fold) && strings.HasPrefix(may.Fold, w) // such as "cannot"
 		}
 		switch {
 		case modal:
@@ -203,8 +201,8 @@ func (r *vicinity) able(p *param, i int) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// describes tells a word that the description of a parameter alone has, in a form of a
-// letter or two less at most: the "drive" of "driven".
+// describes reports whether only the description of this parameter has a word, in the same form or
+// one up to two letters longer: "drive" for "driven".
 func (p *param) describes(fold, stem string) bool {
 	if p.own[stem] {
 		return true
@@ -217,7 +215,7 @@ func (p *param) describes(fold, stem string) bool {
 	return false
 }
 
-// switchWords leaves out the words that only make a name a question.
+// switchWords removes leading words that only make a name a question, such as "is".
 func switchWords(words []string) []string {
 	for len(words) > 1 && slices.Contains([]string{"is", "has", "be", "with", "includ", "show", "should", "enabl", "do", "use", "allow", "want", "need", "get", "return"}, words[0]) {
 		words = words[1:]

@@ -8,12 +8,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// SwitchWords are the stems by which a description says what a boolean parameter means:
-// true for what holds when it is on.
+// SwitchWords maps the stems in the description of a boolean parameter to the value that they
+// indicate.
 type SwitchWords map[string]bool
 
-// DescribedSwitch gives the words of a description. What stands behind a word such as "false" is so
-// when the switch is off, and what is denied there is not so: "false for those that may eat".
+// DescribedSwitch returns the words of a description. Words behind "false" indicate false, and
+// denied words the opposite: "false for those that may eat".
 func DescribedSwitch(description string) SwitchWords {
 	out, on, denied := SwitchWords{}, true, false
 	tokens := tokenize.Tokens(description)
@@ -28,9 +28,9 @@ func DescribedSwitch(description string) SwitchWords {
 		case t.Break:
 			denied = false
 		}
-		if len(t.Fold) >= shortest && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+		if len(t.Fold) >= minIndicatorLength && !t.Has(lexicon.Yes) && !t.Has(lexicon.No) && !t.Has(lexicon.Function) && !t.Has(lexicon.Filler) && !t.Has(lexicon.Pronoun) && !t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 			if was, ok := out[t.Stem]; ok && was != (on != denied) {
-				delete(out, t.Stem) // it stands on both sides
+				delete(out, t.Stem) // it occurs for both values
 				continue
 			}
 			out[t.Stem] = on != denied
@@ -39,10 +39,11 @@ func DescribedSwitch(description string) SwitchWords {
 	return out
 }
 
-// shortest is how many letters a word has at least that says what is so.
-const shortest = 3
+// minIndicatorLength is the minimum length of an indicating word.
+const minIndicatorLength = 3
 
-// IsDenial tells a word that turns what follows into its opposite, also in two parts: "mustn't".
+// IsDenial reports whether a token negates what follows, also as a split contraction such as
+// "mustn't".
 func IsDenial(tokens []tokenize.Token, i int) bool {
 	t := tokens[i]
 	if t.Has(lexicon.Negation) || t.Has(lexicon.Switches) || t.Has(lexicon.Lacking) {
@@ -54,12 +55,12 @@ func IsDenial(tokens []tokenize.Token, i int) bool {
 	return lexicon.Shipped().Folded(t.Fold + tokens[i+1].Fold).Has(lexicon.Negation)
 }
 
-// reach is how many words stand at most between a denial and what it is said of.
-const reach = 3
+// denialReach is the maximum distance in words between a negation and the negated word.
+const denialReach = 3
 
-// FindDenial tells a word that is denied by one before it in its clause.
+// FindDenial returns the negation before a token in the same clause.
 func FindDenial(tokens []tokenize.Token, from, i int) (at int, ok bool) {
-	for j := i - 1; j >= from && j >= i-reach && !tokens[j+1].Break; j-- {
+	for j := i - 1; j >= from && j >= i-denialReach && !tokens[j+1].Break; j-- {
 		if IsDenial(tokens, j) {
 			return j, true
 		}
@@ -67,7 +68,7 @@ func FindDenial(tokens []tokenize.Token, from, i int) (at int, ok bool) {
 	return i, false
 }
 
-// Said tells what a word says of a switch by its description.
+// Said returns the value that a word indicates for a boolean parameter by its description.
 func (w SwitchWords) Said(tokens []tokenize.Token, from, i int) (first int, on, ok bool) {
 	t := tokens[i]
 	on, ok = w[t.Stem]
@@ -78,7 +79,7 @@ func (w SwitchWords) Said(tokens []tokenize.Token, from, i int) (first int, on, 
 	return first, on != denied, true
 }
 
-// HeadNoun is the noun that the name of a switch ends in, "" if it is a single word.
+// HeadNoun returns the last noun of the name of a boolean parameter, or "" for a single word.
 func HeadNoun(name string) string {
 	stems := tokenize.Stems(name)
 	if len(stems) < 2 || slices.Contains([]string{"only", "at"}, stems[len(stems)-1]) {
@@ -87,7 +88,7 @@ func HeadNoun(name string) string {
 	return strings.TrimSpace(stems[len(stems)-1])
 }
 
-// LackingNouns gives the nouns that stand behind a word such as "without", by their stems.
+// LackingNouns returns the stems of nouns behind words such as "without".
 func LackingNouns(lex *lexicon.Lexica, tokens []tokenize.Token, covered []bool) []string {
 	var out []string
 	for i := range len(tokens) - 1 {

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// TakesAway tells words whose first verb takes away, of a capability that is asked for by no such
-// verb: what they name is to be off ("take the paid mark off the invoice").
+// TakesAway reports whether the first verb removes something, for a capability without such a
+// verb, so that the named boolean is to be false: "take the paid mark off the invoice".
 func TakesAway(lexica *lexicon.Lexica, own lexicon.Kinds, tokens []tokenize.Token) bool {
 	away := lexicon.KindOf("delete") | lexicon.KindOf("cancel") | lexicon.KindOf("stop")
 	if own&away != 0 {
@@ -15,7 +15,7 @@ func TakesAway(lexica *lexicon.Lexica, own lexicon.Kinds, tokens []tokenize.Toke
 	for i, t := range tokens {
 		kin := lexica.Kin(t.Fold)
 		for _, behind := range tokens[i+1:] {
-			kin |= lexica.Kin(behind.Fold + t.Fold) // "take … off"
+			kin |= lexica.Kin(behind.Fold + t.Fold) // separable verb such as "take … off"
 		}
 		if kin != 0 {
 			return kin&away != 0

@@ -11,11 +11,11 @@ import (
 // ValueStyle is the orthographic style of a parameter's values.
 type ValueStyle struct {
 	Proper, Plain int
-	Words         int      // of the longest
+	Words         int      // of the longest value
 	Camels        []string // values in camel case: "chatOpenAI"
 }
 
-// See looks at one value.
+// See records one value.
 func (e *ValueStyle) See(s string) {
 	e.Words = max(e.Words, len(strings.Fields(s)))
 	e.Camels = tokenize.AddCamelCase(e.Camels, s)
@@ -29,24 +29,24 @@ func (e *ValueStyle) See(s string) {
 	}
 }
 
-// Capitals tells parameters whose values are names.
+// Capitals reports whether the values are names.
 func (e *ValueStyle) Capitals() bool { return e.Proper > 0 && e.Proper > e.Plain }
 
-// Letters tells those whose values are ordinary words.
+// Letters reports whether the values are common words.
 func (e *ValueStyle) Letters() bool { return e.Plain > 1 && e.Proper == 0 }
 
-// wordsOfThing is how many words the name of a thing has at most.
-const wordsOfThing = 3
+// maxThingWords is the maximum length of the name of a thing in words.
+const maxThingWords = 3
 
-// Things tells parameters whose values are short names, and nothing that is said.
-func (e *ValueStyle) Things() bool { return e.Words > 0 && e.Words <= wordsOfThing }
+// Things reports whether the values are short names and no speech.
+func (e *ValueStyle) Things() bool { return e.Words > 0 && e.Words <= maxThingWords }
 
-// headWords is how many words what a description begins with has at most.
+// headWords is the maximum length in words of the noun phrase that a description begins with.
 const headWords = 4
 
-// DescribesYear tells a description that is of a year, such as "Earliest year of
-// publication", and of no number of them, such as "Rate per year": a year begins or ends
-// what comes before the first word of grammar.
+// DescribesYear reports whether a description is about a year, such as "Earliest year of
+// publication", and not about a number of years, such as "Rate per year": its first noun phrase
+// begins or ends with a word for a year.
 func DescribesYear(description string, isYear func(stem string) bool) bool {
 	tokens := tokenize.Tokens(description)
 	if len(tokens) > 0 && tokens[0].Has(lexicon.Article) {

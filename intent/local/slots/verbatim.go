@@ -9,13 +9,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// VerbatimParameter gives the parameter that takes the request verbatim, "" for none.
+// VerbatimParameter returns the parameter that takes the request verbatim, or "".
 func VerbatimParameter(s *Set) string { return s.verbatim }
 
-// wholly gives a parameter that takes the request itself all of it. Only what
-// stands behind the verb is borne out by it: a word that forbids, before the verb,
-// is none of its words.
-func wholly(r *scope, f *Filled) {
+// fillVerbatim sets the parameter that takes the request verbatim. Its evidence covers only the
+// words behind the verb, so that a negation before the verb is not part of the value.
+func fillVerbatim(r *scope, f *Filled) {
 	name := r.set.verbatim
 	if name == "" || r.learning || r.from >= r.to || len(r.only) > 0 && !slices.Contains(r.only, name) {
 		return
@@ -23,10 +22,10 @@ func wholly(r *scope, f *Filled) {
 	f.Values[name], f.Evidence[name] = VerbatimText(r.set, r.doc.Src, r.doc.Tokens, Range{r.from, r.to})
 }
 
-// VerbatimText gives the verbatim text of a run of tokens, and its evidence.
+// VerbatimText returns the verbatim text of a run of tokens, and its evidence.
 func VerbatimText(s *Set, src string, tokens []tokenize.Token, run Range) (string, contracts.Evidence) {
 	end := tokens[run.To-1].End
-	for _, r := range src[end:] { // a quotation ends with its mark
+	for _, r := range src[end:] { // include a closing quotation mark
 		if !strings.ContainsRune("\"'”’»“", r) {
 			break
 		}

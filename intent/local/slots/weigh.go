@@ -8,14 +8,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// weigher says what speaks for a run of words, or a number, as the value of a
-// parameter.
+// weigher computes the features of a span or a number as the value of a parameter.
 type weigher struct {
 	*passage
 	field *field
 }
 
-// weigh collects the evidence for a span as the value of a parameter.
+// weigh computes the features of a span.
 func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	var ev [evCount]float64
 	ev[evBias] = 1
@@ -37,7 +36,7 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	f.alone(p, s, &ev)
 	if s.quoted {
 		ev[evQuoted] = 1
-		if s.last-s.first >= severalWords {
+		if s.last-s.first >= minSpeechLength {
 			ev[evSpeech] = -1
 			if p.speaks(f.set.tools.cues) {
 				ev[evSpeech] = 1
@@ -51,11 +50,11 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	}
 	f.form(p, s, &ev)
 	if !s.proper {
-		f.plainly(s, &ev)
+		f.lowercaseFeatures(s, &ev)
 	} else if p.sense&SenseKind != 0 {
 		ev[evKindProper] = 1
 	}
-	if f.field.ends(s.last) {
+	if f.field.endsRequest(s.last) {
 		ev[evEnd] = 1
 	}
 	ev[evSevered] = float64(min(s.severed, 2))
@@ -68,7 +67,7 @@ func (f *weigher) weigh(p *param, s span) [evCount]float64 {
 	return ev
 }
 
-// before looks at the kind of word right before the span.
+// before sets the features for the token right before the span.
 func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 	i := s.first - 1
 	if i < f.from || f.doc.Tokens[s.first].Break {
@@ -77,7 +76,7 @@ func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 	switch t := f.doc.Tokens[i]; {
 	case f.inEntity[i]:
 		ev[evCounted] = 1
-		ev[evCountedEnd] = -float64(p.heading())
+		ev[evCountedEnd] = -float64(p.direction())
 	case t.Has(lexicon.Article):
 		ev[evArticle] = 1
 	case !s.proper && f.field.verbPlace(s.first):
@@ -85,8 +84,7 @@ func (f *weigher) before(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// inWords counts the words that the request knows and those that it does not, and
-// looks for digits.
+// inWords sets the features for known and unknown words and for digits.
 func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	known, digits := 0.0, false
 	for i := s.first; i <= s.last; i++ {
@@ -97,7 +95,7 @@ func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	}
 	all := float64(s.last - s.first + 1)
 	ev[evKnown], ev[evNews] = known/all, min(all-known, 4)
-	if known == 0 && !s.proper && f.field.news == f.field.asked {
+	if known == 0 && !s.proper && f.field.unknownRuns == f.field.asked {
 		ev[evEven] = 1
 	}
 	if digits {
@@ -108,7 +106,7 @@ func (f *weigher) inWords(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// written compares a path, a version or an address with what the parameter takes.
+// written sets the features for a code, by what the parameter takes.
 func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	ev[evWritten], ev[evNews] = 1, 1
 	switch {
@@ -117,13 +115,13 @@ func (f *weigher) written(p *param, s span, ev *[evCount]float64) {
 	case p.sense&SensePlace != 0 || slices.ContainsFunc(p.words, func(w string) bool { return f.set.tools.cues.Proper[w] }):
 		ev[evWrittenOdd] = 1
 	}
-	if f.field.ends(s.last) {
+	if f.field.endsRequest(s.last) {
 		ev[evEnd] = 1
 	}
 }
 
-// ends reports whether nothing but politeness follows a place.
-func (f *field) ends(last int) bool {
+// endsRequest reports whether only polite phrases follow a token.
+func (f *field) endsRequest(last int) bool {
 	for i := last + 1; i < f.to; i++ {
 		if !f.set.tools.Lexicon.Filler(f.doc.Tokens[i].Fold) {
 			return false
@@ -132,8 +130,8 @@ func (f *field) ends(last int) bool {
 	return true
 }
 
-// plainly looks at words in small letters.
-func (f *weigher) plainly(s span, ev *[evCount]float64) {
+// lowercaseFeatures sets the features for lower-case words.
+func (f *weigher) lowercaseFeatures(s span, ev *[evCount]float64) {
 	verbal := true
 	for i := s.first; i <= s.last; i++ {
 		verbal = verbal && f.field.verbal(i)
@@ -146,7 +144,7 @@ func (f *weigher) plainly(s span, ev *[evCount]float64) {
 	}
 }
 
-// verbPlace tells a place at which a verb stands: behind "I", "who" or "to".
+// verbPlace reports whether a verb is expected at a token: behind "I", "who" or "to".
 func (f *field) verbPlace(i int) bool {
 	if i <= f.from || f.doc.Tokens[i].Break {
 		return false
@@ -155,14 +153,14 @@ func (f *field) verbPlace(i int) bool {
 	return t.Has(lexicon.Subject) || t.Has(lexicon.Relative) || t.Has(lexicon.BeforeVerb)
 }
 
-// participle tells words that look like one of what was done, such as "painted".
+// participle reports whether a token looks like a past participle, such as "painted".
 func (f *field) participle(i int) bool {
 	t := f.doc.Tokens[i]
 	return t.Has(lexicon.Participle) || f.verbal(i) && strings.HasSuffix(t.Fold, "ed")
 }
 
-// verbal tells words that look like a participle or an adverb, such as "painted",
-// "running" and "usually".
+// verbal reports whether a token looks like a participle or an adverb, such as "painted",
+// "running" or "usually".
 func (f *field) verbal(i int) bool {
 	t := f.doc.Tokens[i]
 	if t.Has(lexicon.Participle) {
@@ -171,7 +169,7 @@ func (f *field) verbal(i int) bool {
 	return t.Stem != t.Fold && len(t.Fold) > 5 && (strings.HasSuffix(t.Fold, "ed") || strings.HasSuffix(t.Fold, "ing") || strings.HasSuffix(t.Fold, "ly"))
 }
 
-// alone tells that there is little choice: one parameter, one name.
+// alone sets the features for a single open parameter and for as many names as open parameters.
 func (f *weigher) alone(p *param, s span, ev *[evCount]float64) {
 	if f.field.asked == 1 && p.required {
 		ev[evSole] = 1
@@ -181,7 +179,7 @@ func (f *weigher) alone(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// form compares how the span is written with how values of the parameter are.
+// form sets the features for how the span and the values of the parameter are written.
 func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	c := f.set.tools.cues
 	named := p.written.Capitals() || p.written.Proper == 0 && p.written.Plain == 0 && slices.ContainsFunc(p.words, func(w string) bool { return c.Proper[w] })
@@ -192,7 +190,7 @@ func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 		ev[evProper], ev[evProperOdd] = 1, 1
 	case s.proper:
 		ev[evProper] = 1
-	case named && f.field.small:
+	case named && f.field.uncapitalised:
 		ev[evSmall] = 1
 	case named:
 		ev[evPlainOdd] = 1
@@ -207,7 +205,7 @@ func (f *weigher) form(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// surroundings looks at the words around the span.
+// surroundings sets the features for the words around the span.
 func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	if s.proper && s.last > s.first {
 		f.inside(p, s, ev)
@@ -229,7 +227,7 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	case f.namesOther(p, left):
 		ev[evOtherName] = 1
 	}
-	if f.near.expects(p.lefts, s.first-1) || s.governor >= f.from && f.near.expects(p.lefts, s.governor) {
+	if f.near.expects(p.leftContext, s.first-1) || s.governor >= f.from && f.near.expects(p.leftContext, s.governor) {
 		ev[evLearned] = 1
 	}
 	switch {
@@ -242,8 +240,8 @@ func (f *weigher) surroundings(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// inside looks for names of parameters in a name: "Harbour Hotel" is a hotel and
-// no city, whatever stands before it.
+// inside sets the features for parameter names inside a name: "Harbour Hotel" is a hotel and no
+// city, whatever precedes it.
 func (f *weigher) inside(p *param, s span, ev *[evCount]float64) {
 	for i := s.first; i <= s.last; i++ {
 		stem := f.doc.Tokens[i].Stem
@@ -256,9 +254,8 @@ func (f *weigher) inside(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// governance compares what the preposition announces with what the parameter is
-// about. Where it announces a time beside something else, it does so only for a
-// parameter that is a time.
+// governance sets the features for the role that the preposition announces. A preposition that
+// also announces a time does so only for a parameter that is a time.
 func (f *weigher) governance(p *param, s span, ev *[evCount]float64) {
 	announced := f.set.tools.cues.Preps[s.prep]
 	if p.sense&SenseTime == 0 {
@@ -278,7 +275,7 @@ func (f *weigher) governance(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// behind looks at the word right behind the span.
+// behind sets the features for the token right behind the span.
 func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 	right := s.last + 1
 	if right >= f.to || f.doc.Tokens[right].Break || f.field.taken[right-f.from] {
@@ -302,8 +299,8 @@ func (f *weigher) behind(p *param, s span, ev *[evCount]float64) {
 	}
 }
 
-// announcesOther reports whether a preposition announces what another parameter
-// is about. A name behind "in" is a place, other words may be anything.
+// announcesOther reports whether a preposition announces the role of another parameter. Only a
+// name behind "in" is surely a place.
 func (f *weigher) announcesOther(p *param, announced Sense, proper bool) bool {
 	if !proper && announced&(SensePlace|SenseTime) != 0 {
 		return false
@@ -311,8 +308,8 @@ func (f *weigher) announcesOther(p *param, announced Sense, proper bool) bool {
 	return announced != 0 && slices.ContainsFunc(f.set.params, func(q *param) bool { return q != p && q.free() && q.sense&announced != 0 })
 }
 
-// namesBefore reports whether the name of the parameter stands before a place,
-// with nothing but words such as "is", an article or a comma between.
+// namesBefore reports whether the parameter name precedes a token, with only linking words,
+// articles or a comma in between.
 func (f *weigher) namesBefore(p *param, i int) bool {
 	for j := i - 1; j >= f.from && j >= i-3; j-- {
 		t := f.doc.Tokens[j]

@@ -2,15 +2,14 @@ package tokenize
 
 import "strings"
 
-// AnyQuotation stands for a quotation, whatever it says; no word of a text is written so.
+// AnyQuotation is the placeholder of a quotation; no token has this form.
 const AnyQuotation = ` "…"`
 
-// leastAround is how many words stand around the quotations of an example that is one
-// whatever is quoted.
+// leastAround is the minimum number of words outside of quotations for Quoting.
 const leastAround = 3
 
-// Quoting is the key of a text with whatever in its quotation marks; "" for a text
-// without, or of few words beside them.
+// Quoting returns the key of a text with its quotations replaced by placeholders, or "" for a text
+// without quotations or with few other words.
 func Quoting(tokens []Token) string {
 	var b strings.Builder
 	around := 0
@@ -29,7 +28,7 @@ func Quoting(tokens []Token) string {
 	return b.String()
 }
 
-// Normal is the form in which two sentences are the same.
+// Normal returns the normal form by which sentences are compared.
 func Normal(tokens []Token) string {
 	var b strings.Builder
 	for _, t := range tokens {

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// What such a name is worth for a parameter whose values are written so: more where it shares
-// a part with one of them, enough where no other parameter takes such.
+// The scores of a camel-case name: it shares a part with a known value, only one parameter takes
+// such names, or several do.
 const (
 	shared = 0.86
 	sole   = 0.78
@@ -33,5 +33,5 @@ func CamelCaseWorth(name string, known []string, takers int) float64 {
 	return other
 }
 
-// kindred tells two names that begin or end with the same part.
+// kindred reports whether two names begin or end with the same part.
 func kindred(a, b []string) bool { return a[0] == b[0] || a[len(a)-1] == b[len(b)-1] }

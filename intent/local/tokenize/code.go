@@ -2,8 +2,7 @@ package tokenize
 
 import "strings"
 
-// Spells tells of how many words the beginnings, one after the other, are a code (in
-// small letters); 0 if they are not.
+// Spells returns the number of words whose prefixes form a lower-case code, or 0.
 func Spells(code string, words []Token) int {
 	if code == "" || len(words) == 0 {
 		return 0

@@ -1,10 +1,9 @@
 package tokenize
 
-// Everyday has words that tell languages apart that do and do not give every noun
-// a capital.
+// Everyday holds words that distinguish languages with and without capitalised nouns.
 type Everyday struct{ capitalising, others map[string]bool }
 
-// NewEveryday makes one without words.
+// NewEveryday returns an empty Everyday.
 func NewEveryday() Everyday {
 	return Everyday{map[string]bool{}, map[string]bool{}}
 }
@@ -20,11 +19,11 @@ func (e Everyday) Add(capitalising bool, words []string) {
 	}
 }
 
-// Has tells an everyday word of any language.
+// Has reports whether a token is one of the words.
 func (e Everyday) Has(t Token) bool { return e.capitalising[t.Fold] || e.others[t.Fold] }
 
-// CapitalNouns tells a text in a language in which every noun has a capital, so
-// that a capital alone says little of a name.
+// CapitalNouns reports whether a text is in a language that capitalises all nouns, so that a
+// capital does not indicate a name.
 func (e Everyday) CapitalNouns(tokens []Token) bool {
 	capitalising, others := 0, 0
 	for _, t := range tokens {

@@ -7,18 +7,18 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// Features are the hashed features of a text, each once, in rising order.
+// Features are the distinct hashed features of a text in ascending order.
 type Features struct {
-	// Words are words and pairs of words.
+	// Words holds words and word pairs.
 	Words []uint32
-	// Chars are runs of 3 to 5 characters inside padded words.
+	// Chars holds n-grams of 3 to 5 characters of padded words.
 	Chars []uint32
-	// Terms are single words only.
+	// Terms holds single words only.
 	Terms []uint32
 }
 
-// The classes that stand for what differs between sentences of one meaning:
-// a number, an identifier, a name, a quotation.
+// The placeholders of tokens that vary between sentences with one meaning: numbers, identifiers,
+// names, quotations and times.
 const (
 	classNumber = "#n"
 	classIdent  = "#i"
@@ -27,12 +27,10 @@ const (
 	classTime   = "#t"
 )
 
-// maxFeatureTokens bounds how many tokens of a text make features; a request
-// says what it wants early.
+// maxFeatureTokens limits how many tokens of a text produce features.
 const maxFeatureTokens = 512
 
-// FeaturesOf hashes tokens. Capitalised words among values are known to differ
-// between requests of one meaning and count only as what they are.
+// FeaturesOf hashes tokens. Capitalised words in values are replaced by placeholders.
 func FeaturesOf(tokens []Token, values map[string]bool) Features {
 	if len(tokens) > maxFeatureTokens {
 		tokens = tokens[:maxFeatureTokens]
@@ -58,7 +56,7 @@ func FeaturesOf(tokens []Token, values map[string]bool) Features {
 			f.Chars = appendGrams(f.Chars, t.Fold)
 		}
 		if class != "" && prev == class {
-			continue // a run of names or of digits counts as one
+			continue // a run of names or digits counts once
 		}
 		f.Words = append(f.Words, hash('w', unit, ""))
 		f.Terms = append(f.Terms, hash('w', unit, ""))
@@ -71,8 +69,8 @@ func FeaturesOf(tokens []Token, values map[string]bool) Features {
 	return f
 }
 
-// quotesAside reports whether there are words outside quotation marks, so that
-// what stands inside is a value and no request.
+// quotesAside reports whether there are words outside of quotation marks, so that quotations are
+// values.
 func quotesAside(tokens []Token) bool {
 	return slices.ContainsFunc(tokens, func(t Token) bool { return !t.Is(FormQuoted) })
 }
@@ -104,7 +102,7 @@ const (
 	fnvPrime  = 16777619
 )
 
-// hash is FNV-1a over a kind and two strings.
+// hash is FNV-1a over a prefix byte and two strings.
 func hash(kind byte, a, b string) uint32 {
 	h := uint32(fnvOffset)
 	h = (h ^ uint32(kind)) * fnvPrime
@@ -118,8 +116,7 @@ func hash(kind byte, a, b string) uint32 {
 	return h
 }
 
-// appendGrams adds the runs of 3 to 5 characters of a word with a space on
-// each side.
+// appendGrams appends the n-grams of 3 to 5 characters of a padded word.
 func appendGrams(dst []uint32, word string) []uint32 {
 	var buf [lexicon.MaxFold + 2]rune
 	runes := append(buf[:0], ' ')
@@ -128,7 +125,7 @@ func appendGrams(dst []uint32, word string) []uint32 {
 	}
 	runes = append(runes, ' ')
 	if len(runes) < 4 && runes[1] < utf8.RuneSelf {
-		return dst // one ASCII letter says nothing
+		return dst // a single ASCII letter is no feature
 	}
 	for i := range runes {
 		h := uint32(fnvOffset)
@@ -143,7 +140,7 @@ func appendGrams(dst []uint32, word string) []uint32 {
 	return dst
 }
 
-// mix adds a character to a hash, byte by byte up to its highest.
+// mix adds the bytes of a character to a hash.
 func mix(h uint32, r rune) uint32 {
 	for r > 0 {
 		h = (h ^ uint32(r&0xFF)) * fnvPrime

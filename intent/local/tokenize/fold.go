@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// Fold gives the comparable form of a word: compatibility forms resolved,
-// lower case, Latin accents and apostrophes removed.
+// Fold returns the comparable form of a word: compatibility forms resolved, lower case, Latin
+// accents and apostrophes removed.
 func Fold(raw string) string { return lexicon.Fold(raw) }
 
-// unaccented gives the small letter without its accent.
+// unaccented returns the lower-case letter without its accent.
 func unaccented(r rune) rune {
 	r, _ = utf8.DecodeRuneInString(norm.NFKD.String(string(unicode.ToLower(r))))
 	return r
@@ -34,7 +34,7 @@ func stem(fold string) string {
 	return english.Stem(fold, false)
 }
 
-// Phrase gives the folded words of a short text, such as an alias.
+// Phrase returns the folded words of a short text, such as an alias.
 func Phrase(s string) []string {
 	tokens := Tokens(s)
 	out := make([]string, len(tokens))
@@ -44,7 +44,7 @@ func Phrase(s string) []string {
 	return out
 }
 
-// Stems gives the stems of a short text.
+// Stems returns the stems of a short text.
 func Stems(s string) []string {
 	tokens := Tokens(s)
 	out := make([]string, len(tokens))
@@ -54,8 +54,8 @@ func Stems(s string) []string {
 	return out
 }
 
-// SplitName cuts an identifier such as price_of, priceOf or price.of into
-// words. Capitals that only begin words are lost: they make no names of them.
+// SplitName splits an identifier such as price_of, priceOf or price.of into words. Capitals at the
+// start of a word are lowered, so that they do not look like names.
 func SplitName(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
@@ -83,8 +83,8 @@ func SplitName(name string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// Clean makes a value of a piece of a message: valid UTF-8, white space
-// collapsed, no control characters, nothing invisible.
+// Clean normalises a value: valid UTF-8, collapsed white space, no control or invisible
+// characters.
 func Clean(s string) string {
 	var b strings.Builder
 	space := false

@@ -2,11 +2,11 @@ package tokenize
 
 import "unicode"
 
-// mostHumps is how many parts a name in camel case has at most.
+// mostHumps is the maximum number of parts of a camel-case name.
 const mostHumps = 8
 
-// Humps are the parts of a name in camel case, in small letters: "chat", "open", "ai" of
-// "chatOpenAI". It begins with two small letters at least, so that "iPhone" is none.
+// Humps returns the lower-case parts of a camel-case name: "chat", "open", "ai" for "chatOpenAI".
+// The name begins with at least two lower-case letters, so "iPhone" is none.
 func Humps(s string) []string {
 	var out []string
 	start, capital := 0, false

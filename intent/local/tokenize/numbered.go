@@ -2,8 +2,8 @@ package tokenize
 
 import "strings"
 
-// Numbered tells the tokens that number the items of a list, of which there are two at least:
-// "1) open the gate 2) call Ana". Those inside a typed value, such as "1. Mai", are none.
+// Numbered returns the tokens that number the items of a list with at least two items: "1) open
+// the gate 2) call Ana". Tokens inside of a typed value, such as "1. Mai", are excluded.
 func Numbered(src string, tokens []Token, valued func(i int) bool) map[int]bool {
 	out := map[int]bool{}
 	want, sign := 1, ""

@@ -8,13 +8,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// Span is a part of the source, [Start, End) in bytes.
+// Span is a byte range of the source, [Start, End).
 type Span struct{ Start, End int }
 
-// maxQuotes bounds how many quoted parts of one message are read.
+// maxQuotes limits the number of quotations of a message.
 const maxQuotes = 64
 
-// Quotes finds the quoted parts of a text, without their marks.
+// Quotes returns the quoted spans of a text without quotation marks.
 func Quotes(src string) []Span {
 	var out []Span
 	for i := 0; i < len(src) && len(out) < maxQuotes; {
@@ -59,7 +59,7 @@ func closingQuote(r rune) rune {
 	}
 }
 
-// opensSingle tells an opening single quote from an apostrophe.
+// opensSingle reports whether a single quote opens a quotation and is no apostrophe.
 func opensSingle(src string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(src[:i])
 	after, _ := utf8.DecodeRuneInString(src[i+size:])
@@ -83,8 +83,8 @@ func quoteEnd(src string, from int, closing rune) (int, bool) {
 	return 0, false
 }
 
-// HeadsRelativeClause reports whether the verb at a place is the first of a relative clause:
-// right behind the word that begins it, or behind one adverb ("that just says").
+// HeadsRelativeClause reports whether a verb follows a relative pronoun, with at most one adverb
+// in between ("that just says").
 func HeadsRelativeClause(tokens []Token, verb int) bool {
 	before := verb - 1
 	if before > 0 && isAdverb(tokens[before]) {
@@ -93,7 +93,7 @@ func HeadsRelativeClause(tokens []Token, verb int) bool {
 	return before >= 0 && !tokens[verb].Break && tokens[before].Has(lexicon.Relative)
 }
 
-// isAdverb tells a small word of a verb phrase that is nobody and negates nothing.
+// isAdverb reports whether a function word is an adverb that negates nothing.
 func isAdverb(t Token) bool {
 	if !t.Has(lexicon.Function) || t.Break {
 		return false
@@ -103,9 +103,8 @@ func isAdverb(t Token) bool {
 	}, t.Has)
 }
 
-// QuotedClause gives the first token of the quotation that stands between the word that
-// begins a relative clause and the verb at a place: "der „Hallo“ sagt"; -1 where there is
-// none. An article begins one behind a comma.
+// QuotedClause returns the first token of the quotation between a relative pronoun and its verb,
+// as in "der „Hallo“ sagt", or -1. Behind a comma an article counts as a relative pronoun.
 func QuotedClause(tokens []Token, verb int) int {
 	first := verb
 	for first > 0 && tokens[first-1].Is(FormQuoted) {

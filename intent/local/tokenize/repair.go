@@ -2,8 +2,8 @@ package tokenize
 
 import "github.com/manifold-run/manifold/intent/local/lexicon"
 
-// ExpandShorthand gives the full word of a chat abbreviation, in the likeliest language that
-// has one: a word of the catalog (asked) is preferred to a word of the language.
+// ExpandShorthand returns the full word of a chat abbreviation, in the most likely language. A
+// word of the catalog (asked) is preferred.
 func ExpandShorthand(lex *Lexicon, tokens []Token, mix lexicon.LanguageMix, i int, asked func(Token) bool) (string, bool) {
 	t := tokens[i]
 	if t.Known() {
@@ -22,16 +22,16 @@ func ExpandShorthand(lex *Lexicon, tokens []Token, mix lexicon.LanguageMix, i in
 	return own, own != ""
 }
 
-// IsPlainWord reports whether a token is written as an ordinary word: no name, no quotation,
-// and not joined to its neighbour by a sign.
+// IsPlainWord reports whether a token is an ordinary word: no name, no quotation, and not joined
+// to its neighbour.
 func IsPlainWord(tokens []Token, i int) bool {
 	t := tokens[i]
-	glued := t.Glued || i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // "needn't"
+	glued := t.Glued || i+1 < len(tokens) && (tokens[i+1].Glued || len(tokens[i+1].Fold) == 1) // such as "needn't"
 	return !glued && !t.Is(FormCaps|FormQuoted|FormDigits) && (!t.Is(FormTitle) || t.Is(FormFirst))
 }
 
-// IsRepairable reports whether spelling repair may replace a word: no language has it in any
-// form, it is no verb, no word of a phrase such as "except", and has no accent.
+// IsRepairable reports whether spelling correction may replace a word: it is unknown in every
+// language and form, is no verb, is in no phrase such as "except", and has no accent.
 func IsRepairable(lex *Lexicon, t Token) bool {
 	if t.Known() || !Spellable(t) || t.Lower != t.Fold || lex.Kin(t.Fold) != 0 {
 		return false

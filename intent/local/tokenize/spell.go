@@ -7,23 +7,22 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// spelledLetters is how long a word must be to be recognised with a typing
-// error; of shorter ones too many are one letter apart.
+// spelledLetters is the minimum length for spelling correction, since too many shorter words
+// differ by one letter.
 const spelledLetters = 5
 
-// Speller finds the known words from which a word differs by one typing error:
-// a letter too many, one missing, a wrong one, or two changed places. The first
-// letter is right.
+// Speller finds the known words within one edit of a word: an insertion, a deletion, a
+// substitution or a transposition, except in the first letter.
 type Speller struct {
 	words []string
-	// variants are the hashes of the words without one of their letters, and of
-	// themselves, with the number of the word; in rising order.
+	// variants holds the hashes of the words and of their variants without one letter, with the
+	// word index, in ascending order.
 	variants []variant
 }
 
 type variant struct{ hash, word uint32 }
 
-// Spellable tells words that can be recognised with a typing error.
+// Spellable reports whether a token qualifies for spelling correction.
 func Spellable(t Token) bool {
 	if len(t.Fold) < spelledLetters || len(t.Fold) > 32 || t.Named() {
 		return false
@@ -36,7 +35,7 @@ func Spellable(t Token) bool {
 	return true
 }
 
-// NewSpeller knows the words, which are folded; it keeps the slice.
+// NewSpeller returns a speller for folded words. It keeps the slice.
 func NewSpeller(words []string) *Speller {
 	slices.Sort(words)
 	s := &Speller{words: slices.Compact(words)}
@@ -47,8 +46,8 @@ func NewSpeller(words []string) *Speller {
 	return s
 }
 
-// eachVariant gives the hashes of a word and of what is left of it without one
-// of its letters, but the first.
+// eachVariant yields the hashes of a word and of its variants without one letter other than the
+// first.
 func eachVariant(w string, yield func(hash uint32)) {
 	yield(hash('v', w, ""))
 	for i := 1; i < len(w); i++ {
@@ -58,7 +57,7 @@ func eachVariant(w string, yield func(hash uint32)) {
 	}
 }
 
-// hashWithout is the hash of a word without one letter.
+// hashWithout returns the hash of a word without one letter.
 func hashWithout(w string, skip int) uint32 {
 	h := uint32(fnvOffset)
 	h = (h ^ 'v') * fnvPrime
@@ -70,7 +69,7 @@ func hashWithout(w string, skip int) uint32 {
 	return (h ^ 0xFF) * fnvPrime
 }
 
-// Near gives the known words that a word may be meant for, in rising order.
+// Near returns the known words within one edit, in ascending order.
 func (s *Speller) Near(fold string) []string {
 	var out []string
 	eachVariant(fold, func(h uint32) {
@@ -85,7 +84,7 @@ func (s *Speller) Near(fold string) []string {
 	return out
 }
 
-// OneSlip reports whether two different words are one typing error apart.
+// OneSlip reports whether two different words are one edit apart.
 func OneSlip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -103,10 +102,10 @@ func OneSlip(a, b string) bool {
 	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// Doubled reports whether two different words are the same but for doubled letters.
+// Doubled reports whether two different words differ only in doubled letters.
 func Doubled(a, b string) bool { return a != b && singly(a) == singly(b) }
 
-// singly is a word with each letter once where it is doubled.
+// singly returns a word with doubled letters collapsed.
 func singly(w string) string {
 	out := make([]byte, 0, len(w))
 	for i := range len(w) {
@@ -117,10 +116,10 @@ func singly(w string) string {
 	return string(out)
 }
 
-// WordFeature is the feature of a single word, given by its stem.
+// WordFeature returns the feature of a single word by its stem.
 func WordFeature(stem string) uint32 { return hash('w', stem, "") }
 
-// Respelled is the token as if it were written as a known word.
+// Respelled returns the token with another word.
 func (t Token) Respelled(fold string) Token {
 	t.Word, t.Stem = lexicon.Shipped().Folded(fold), stem(fold)
 	return t

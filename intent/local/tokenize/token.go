@@ -8,14 +8,14 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// MaxTokens bounds how many tokens of one message are read; what follows is
-// cut off, so that a hostile message costs no more than a long one.
+// MaxTokens limits how many tokens of a message are read. The rest is ignored, which bounds the
+// cost of adversarial messages.
 const MaxTokens = 4096
 
-// Form is how a token is written.
+// Form is a bit set of orthographic features of a token.
 type Form uint16
 
-// The forms; a token may have several.
+// The orthographic features.
 const (
 	FormDigits  Form = 1 << iota // only digits
 	FormMixed                    // letters and digits
@@ -25,21 +25,20 @@ const (
 	FormFirst                    // the first token of a sentence
 	FormQuoted                   // inside quotation marks
 	FormTimed                    // part of a date or a time of day
-	FormCounted                  // part of a large number in words
+	FormCounted                  // part of a large spelled-out number
 )
 
 // Token is a word, a number or one character of a script without spaces.
 type Token struct {
-	// Word is the comparable form, as Fold (compatibility forms resolved, lower case,
-	// Latin accents removed) and with its accents as Lower, with its classes.
+	// Word is the comparable form with its classes: Fold without accents, Lower with accents.
 	lexicon.Word
-	// Start and End are bytes of the source.
+	// Start and End are byte offsets in the source.
 	Start, End int
-	// Stem is Fold without its English ending.
+	// Stem is Fold without its English suffix.
 	Stem string
 	Form Form
-	// Break tells that punctuation other than a hyphen or a quotation mark stands
-	// before the token; Glued that nothing but such a sign does.
+	// Break is set if punctuation other than a hyphen or a quotation mark precedes the token,
+	// Glued if only such a sign does.
 	Break bool
 	Glued bool
 }
@@ -47,26 +46,24 @@ type Token struct {
 // Is reports whether the token has one of the forms.
 func (t Token) Is(f Form) bool { return t.Form&f != 0 }
 
-// Spelling is the word of the token, for phrases.
+// Spelling implements lexicon.Spoken.
 func (t Token) Spelling() lexicon.Word { return t.Word }
 
-// Parted tells that punctuation stands before the token.
+// Parted implements lexicon.Spoken.
 func (t Token) Parted() bool { return t.Break }
 
-// Votes tells tokens that are of the language of their sentence: no names, values
-// or quotations.
+// Votes implements lexicon.Detectable.
 func (t Token) Votes() bool { return !t.Is(FormDigits|FormMixed|FormSign) && !t.Named() }
 
-// Begins tells the first token of a sentence.
+// Begins implements lexicon.Detectable.
 func (t Token) Begins() bool { return t.Is(FormFirst) }
 
-// Named reports whether the token is written as names, identifiers and
-// quotations are.
+// Named reports whether the token is written as a name, an identifier or a quotation.
 func (t Token) Named() bool {
 	return t.Is(FormQuoted|FormMixed|FormCaps) || t.Is(FormTitle) && !t.Is(FormFirst)
 }
 
-// Tokens cuts a text. Bytes that are no UTF-8 and control characters separate.
+// Tokens tokenizes a text. Invalid UTF-8 and control characters separate tokens.
 func Tokens(src string) []Token {
 	s := scanner{src: src, first: true, lower: hasLower(src)}
 	s.scan()
@@ -79,14 +76,14 @@ func Tokens(src string) []Token {
 	return s.out
 }
 
-// scanner walks over the source once.
+// scanner tokenizes the source in one pass.
 type scanner struct {
 	src   string
 	out   []Token
 	first bool // the next token begins a sentence
 	brk   bool // punctuation since the last token
 	space bool // white space since the last token
-	lower bool // the text has lower-case letters, so capitals mean something
+	lower bool // the text has lower-case letters, so capitals are significant
 }
 
 func (s *scanner) scan() {
@@ -127,8 +124,7 @@ func (s *scanner) separator(r rune) {
 	}
 }
 
-// wordEnd finds the end of the run of letters, digits and marks, with
-// apostrophes inside it.
+// wordEnd returns the end of a run of letters, digits and marks, including inner apostrophes.
 func (s *scanner) wordEnd(i int) int {
 	for i < len(s.src) {
 		r, size := utf8.DecodeRuneInString(s.src[i:])
@@ -145,12 +141,12 @@ func (s *scanner) wordEnd(i int) int {
 	return i
 }
 
-// word emits one word, and an English ending such as 's, or a French beginning
-// such as l', as a token of its own.
+// word emits one word, with an English clitic such as 's or a French elision such as l' as a token
+// of its own.
 func (s *scanner) word(start, end int) {
 	if elided, next := s.elision(s.src[start:end]); elided > 0 {
 		s.emit(start, start+elided, 0)
-		s.space, start = true, start+next // two words, though written as one
+		s.space, start = true, start+next // two words that are written as one
 	}
 	if cut := cliticStart(s.src[start:end]); cut > 0 {
 		s.emit(start, start+cut, 0)
@@ -172,7 +168,7 @@ func (s *scanner) emit(start, end int, form Form) {
 		form |= FormFirst
 	}
 	glued := len(s.out) > 0 && !s.space
-	// "PETR4.SA" and "Dr.Who" hold no end of a sentence.
+	// "PETR4.SA" and "Dr.Who" contain no sentence end.
 	if glued && s.first && s.out[len(s.out)-1].Form&FormSign == 0 {
 		form &^= FormFirst
 	}
@@ -222,15 +218,14 @@ func apostrophe(r rune) bool { return lexicon.Apostrophe(r) }
 
 func ignorable(r rune) bool { return lexicon.Shapeless(r) }
 
-// unspaced tells scripts that are written without spaces between words.
+// unspaced reports whether a script is written without spaces between words.
 func unspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func hasLower(src string) bool { return strings.IndexFunc(src, unicode.IsLower) >= 0 }
 
-// cliticStart finds 's, 'll, 're, 've, 'd and 'm at the end of a word, and
-// gives the place of the apostrophe; 0 means there is none.
+// cliticStart returns the position of the apostrophe of a clitic such as 's, 'll or 're, or 0.
 func cliticStart(raw string) int {
 	cut := strings.LastIndexAny(raw, "'’ʼ")
 	if cut <= 0 {
@@ -243,9 +238,8 @@ func cliticStart(raw string) int {
 	return 0
 }
 
-// elision finds an article or a small word that lost its vowel before another
-// word, as in "l'alerte" and "qu'Ana", and gives its length and where that word
-// begins; 0 means there is none. Names such as "D'Angelo" are one word.
+// elision returns the length of an elided word before another one, as in "l'alerte" or "qu'Ana",
+// and where the other word begins; 0 if there is none. Names such as "D'Angelo" are one word.
 func (s *scanner) elision(raw string) (length, next int) {
 	cut := strings.IndexAny(raw, "'’ʼ")
 	if cut <= 0 {
@@ -263,7 +257,8 @@ func (s *scanner) elision(raw string) (length, next int) {
 	return cut, cut + size
 }
 
-// mostlyTitle tells texts written as a headline, where capitals say nothing.
+// mostlyTitle reports whether a text is written in title case, so that capitals are not
+// significant.
 func mostlyTitle(tokens []Token) bool {
 	letters, title := 0, 0
 	for _, t := range tokens {

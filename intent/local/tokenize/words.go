@@ -6,11 +6,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// Lexicon tells the words that belong to language itself: what carries grammar,
-// politeness or reference, whatever the subject is.
+// Lexicon answers whether a word belongs to the language itself: grammar, politeness or reference.
 type Lexicon struct{ *lexicon.Lexica }
 
-// NewLexicon gives the words of the languages that come with the program.
+// NewLexicon returns the lexicon of the embedded languages.
 func NewLexicon() *Lexicon { return &Lexicon{lexicon.Shipped()} }
 
 // FunctionWord reports whether a folded word is a function word such as "the", "of" or
@@ -20,16 +19,16 @@ func (l *Lexicon) FunctionWord(fold string) bool {
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun)
 }
 
-// Filler tells greetings and words of politeness.
+// Filler reports whether a word is a greeting or polite word.
 func (l *Lexicon) Filler(fold string) bool { return l.Folded(fold).Has(lexicon.Filler) }
 
-// Pronoun tells words that refer to something said elsewhere.
+// Pronoun reports whether a word refers to something said elsewhere.
 func (l *Lexicon) Pronoun(fold string) bool { return l.Folded(fold).Has(lexicon.Pronoun) }
 
-// Asks tells words that make a question.
+// Asks reports whether a word is a question word.
 func Asks(fold string) bool { return lexicon.Shipped().Folded(fold).Has(lexicon.Asks) }
 
-// Terms gives the features of all light words.
+// Terms returns the features of all stop words.
 func (l *Lexicon) Terms() []uint32 {
 	var out []uint32
 	for _, w := range slices.Concat(l.Words(lexicon.Function), l.Words(lexicon.Pronoun), l.Words(lexicon.Filler)) {
@@ -38,7 +37,7 @@ func (l *Lexicon) Terms() []uint32 {
 	return unique(out)
 }
 
-// StopWord reports whether a token says nothing about the subject.
+// StopWord reports whether a word says nothing about the subject.
 func (l *Lexicon) StopWord(fold string) bool {
 	w := l.Folded(fold)
 	return w.Has(lexicon.Function) || w.Has(lexicon.Pronoun) || w.Has(lexicon.Filler)

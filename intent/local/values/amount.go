@@ -7,9 +7,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// counted reads a number in words, the longest of the languages that may be meant;
-// where two of them differ it is in doubt.
-func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+// counted reads a spelled-out number, the longest one of the possible languages. If two languages
+// differ, the value is doubtful.
+func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	weights := d.Languages.At(i)
 	var best Entity
 	found := false
@@ -19,7 +19,7 @@ func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (E
 			continue
 		}
 		e, ok := r.amount(i)
-		if !ok || !r.admitted(weights, i, e.Last+1) {
+		if !ok || !r.inLanguage(weights, i, e.Last+1) {
 			continue
 		}
 		switch {
@@ -38,8 +38,8 @@ func (s *Scanner) counted(d *Doc, readers []*reader, i int, starting tongues) (E
 	return best, true
 }
 
-// amount reads a number in words with its unit, a span such as "fortnight", and a
-// unit with nothing but an article or a half.
+// amount reads a spelled-out number with its unit, a span such as "fortnight", or a unit with only
+// an article or a half.
 func (r *reader) amount(i int) (Entity, bool) {
 	if e, ok := r.span(i); ok {
 		return e, true
@@ -48,8 +48,8 @@ func (r *reader) amount(i int) (Entity, bool) {
 	if !ok {
 		return r.oneUnit(i)
 	}
-	if n, width, ok := r.tongue.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
-		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // "twenty-third"
+	if n, width, ok := r.language.num.Ordinal(r.fold, i); ok && i+width-1 > e.Last && r.d.Tokens[i+width-1].Glued {
+		return Entity{Kind: Number, First: i, Last: i + width - 1, Number: float64(n), Ordinal: true, Spelled: true, P: 0.8}, true // such as "twenty-third"
 	}
 	e = r.addHalf(e)
 	if unit, last, ok := r.unitAt(e.Last + 1); ok && !r.parted(e.Last+1) {
@@ -59,10 +59,10 @@ func (r *reader) amount(i int) (Entity, bool) {
 	return e, true
 }
 
-// unitAt reads a unit of time, with a word behind it such as "úteis"; last is its last token.
+// unitAt reads a unit of time, with a modifier such as "úteis"; last is its last token.
 func (r *reader) unitAt(i int) (unit string, last int, ok bool) {
-	unit, ok = r.tongue.units[r.fold(i)]
-	if ok && r.tongue.working[r.fold(i+1)] == unit && !r.parted(i+1) {
+	unit, ok = r.language.units[r.fold(i)]
+	if ok && r.language.working[r.fold(i+1)] == unit && !r.parted(i+1) {
 		i++
 	}
 	return unit, i, ok
@@ -73,21 +73,21 @@ func (r *reader) span(i int) (Entity, bool) {
 	at, times := i, 1.0
 	if n, ok := r.spelled(i); ok && !r.parted(n.Last+1) {
 		at, times = n.Last+1, n.Number
-	} else if r.tongue.num.Article(r.fold(i)) {
+	} else if r.language.num.Article(r.fold(i)) {
 		at = i + 1
 	}
-	e, ok := r.tongue.spans[r.fold(at)]
+	e, ok := r.language.spans[r.fold(at)]
 	e.First, e.Last, e.Number = i, at, e.Number*times
 	return e, ok && at < len(r.d.Tokens)
 }
 
-// oneUnit reads "a day", and "day and a half" with or without its article.
+// oneUnit reads "a day", or "day and a half" with or without an article.
 func (r *reader) oneUnit(i int) (Entity, bool) {
 	at := i
-	if r.tongue.num.Article(r.fold(i)) {
+	if r.language.num.Article(r.fold(i)) {
 		at++
 	}
-	unit, ok := r.tongue.units[r.fold(at)]
+	unit, ok := r.language.units[r.fold(at)]
 	if !ok || at > i && r.parted(at) {
 		return Entity{}, false
 	}
@@ -96,16 +96,16 @@ func (r *reader) oneUnit(i int) (Entity, bool) {
 	return half, half.Last > e.Last || at > i && unit != "second"
 }
 
-// longest gives the end of the longest reading of a form from a place on, -1 if there is none.
+// longest returns the end of the longest match of a form, or -1.
 func (r *reader) longest(f lexicon.Form, from int) int {
 	end := -1
-	lexicon.Walk(f, r.d.said, from, r, func(next int) { end = max(end, next) })
+	lexicon.Walk(f, r.d.spaced, from, r, func(next int) { end = max(end, next) })
 	return end
 }
 
-// addHalf adds a half that follows: "and a half".
+// addHalf adds a half behind a number: "and a half".
 func (r *reader) addHalf(e Entity) Entity {
-	for _, f := range r.tongue.andHalf {
+	for _, f := range r.language.andHalf {
 		if end := r.longest(f, e.Last+1); end > 0 {
 			e.Number, e.Last, e.P = e.Number+0.5, end-1, max(e.P, 0.85)
 			return e
@@ -126,11 +126,11 @@ func (s *Scanner) andHalf(d *Doc, readers []*reader, e Entity) Entity {
 	return e
 }
 
-func (r *reader) parted(i int) bool { return i < len(r.d.said) && r.d.said[i].parted }
+func (r *reader) parted(i int) bool { return i < len(r.d.spaced) && r.d.spaced[i].parted }
 
-// spelled reads number words: seven, twenty-five, a hundred, einundzwanzig.
+// spelled reads number words: "seven", "twenty-five", "a hundred", "einundzwanzig".
 func (r *reader) spelled(i int) (Entity, bool) {
-	n, last, ok := r.tongue.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
+	n, last, ok := r.language.num.Read(r.fold, r.parted, i, len(r.d.Tokens))
 	if !ok {
 		return Entity{}, false
 	}
@@ -141,45 +141,44 @@ func (r *reader) spelled(i int) (Entity, bool) {
 	return e, true
 }
 
-// count reads a whole number or a spelled one where a form asks for one: "in 3
-// days", "in a week".
+// count reads a number in digits or words as part of a form: "in 3 days", "in a week".
 func (r *reader) count(i int) (Entity, bool) {
 	if c, ok := r.d.ChunkAt(i); ok {
-		if e, ok := parseNumber(c, &r.tongue.data.Numbers); ok && !e.Money && !e.Percent {
+		if e, ok := parseNumber(c, &r.language.data.Numbers); ok && !e.Money && !e.Percent {
 			return e, true
 		}
 	}
 	if e, ok := r.spelled(i); ok {
 		return e, true
 	}
-	if r.tongue.num.Article(r.fold(i)) {
+	if r.language.num.Article(r.fold(i)) {
 		return Entity{Kind: Number, First: i, Last: i, Number: 1, P: 0.7}, true
 	}
 	return Entity{}, false
 }
 
 // half reads "half a day", "meio dia" and "half a dozen".
-func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+func (s *Scanner) half(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	weights := d.Languages.At(i)
 	for _, n := range d.Languages.Order(i) {
 		if !starting.has(n) {
 			continue
 		}
 		r := readers[n]
-		for _, f := range r.tongue.half {
+		for _, f := range r.language.half {
 			var out Entity
 			found := false
-			lexicon.Walk(f, d.said, i, r, func(next int) {
+			lexicon.Walk(f, d.spaced, i, r, func(next int) {
 				if found || r.parted(next) || next == i {
 					return
 				}
-				if unit, ok := r.tongue.units[r.fold(next)]; ok {
+				if unit, ok := r.language.units[r.fold(next)]; ok {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: 0.5, Unit: unit, P: 0.88}, true
-				} else if n, ok := r.tongue.num.Large(r.fold(next)); ok && n == Dozen {
+				} else if n, ok := r.language.num.Large(r.fold(next)); ok && n == Dozen {
 					out, found = Entity{Kind: Number, First: i, Last: next, Number: Dozen / 2, Spelled: true, P: 0.85}, true
 				}
 			})
-			if found && r.admitted(weights, i, out.Last+1) {
+			if found && r.inLanguage(weights, i, out.Last+1) {
 				return out, true
 			}
 		}
@@ -187,7 +186,7 @@ func (s *Scanner) half(d *Doc, readers []*reader, i int, starting tongues) (Enti
 	return Entity{}, false
 }
 
-// withUnit looks at the words after a number.
+// withUnit adds the unit behind a number.
 func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	i := e.Last + 1
 	if i >= len(d.Tokens) || d.Tokens[i].Break {
@@ -196,7 +195,7 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	weights := d.Languages.At(i)
 	for _, n := range d.Languages.Order(i) {
 		r := readers[n]
-		if out, ok := s.unitIn(d, readers, r, e); ok && r.admitted(weights, i, out.Last+1) {
+		if out, ok := s.unitIn(d, readers, r, e); ok && r.inLanguage(weights, i, out.Last+1) {
 			return out
 		}
 	}
@@ -214,12 +213,12 @@ func (s *Scanner) withUnit(d *Doc, readers []*reader, e Entity) Entity {
 	return e
 }
 
-// unitIn looks for a multiplier, a unit of time, a percent or a currency behind a
-// number, in one language.
+// unitIn reads a multiplier, a unit of time, a percent sign or a currency behind a number in one
+// language.
 func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity, bool) {
 	i := e.Last + 1
 	fold := d.fold(i)
-	if n, ok := r.tongue.num.Large(fold); ok && !e.Spelled && !e.Percent {
+	if n, ok := r.language.num.Large(fold); ok && !e.Spelled && !e.Percent {
 		e.Number, e.Last = e.Number*n, i
 		return s.withUnit(d, readers, e), true
 	}
@@ -227,7 +226,7 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 		e.Unit, e.Last, e.P = unit, last, max(e.P, 0.9)
 		return r.addHalf(e), true
 	}
-	for _, f := range r.tongue.percent {
+	for _, f := range r.language.percent {
 		if end := r.longest(f, i); end > 0 {
 			e.Percent, e.Last = true, end-1
 			return e, true
@@ -241,10 +240,10 @@ func (s *Scanner) unitIn(d *Doc, readers []*reader, r *reader, e Entity) (Entity
 	return e, false
 }
 
-// numberWord tells words that are numbers in a language.
+// numberWord reports whether a word is a number in any language.
 func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 	for _, r := range readers {
-		if r.tongue.num.Counts(fold) {
+		if r.language.num.Counts(fold) {
 			return true
 		}
 	}
@@ -254,8 +253,8 @@ func (s *Scanner) numberWord(readers []*reader, fold string) bool {
 // coin reads the name of a currency.
 func (r *reader) coin(i int) (code string, last int, ok bool) {
 	last = -1
-	for _, c := range r.tongue.money {
-		lexicon.Walk(c.form, r.d.said, i, r, func(next int) {
+	for _, c := range r.language.money {
+		lexicon.Walk(c.form, r.d.spaced, i, r, func(next int) {
 			if next-1 > last {
 				code, last = c.code, next-1
 			}
@@ -264,8 +263,8 @@ func (r *reader) coin(i int) (code string, last int, ok bool) {
 	return code, last, last >= i
 }
 
-// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian
-// dollars". A dollar that nobody says more of may be any.
+// CurrencyAt reads the code or the name of a currency at token i: "CAD", "Canadian dollars".
+// "Dollars" alone is ambiguous and has no code.
 func (s *Scanner) CurrencyAt(d *Doc, i int) (code string, last int, ok bool) {
 	if code := strings.ToUpper(d.fold(i)); len(code) == 3 && s.codes[code] {
 		return code, i, true

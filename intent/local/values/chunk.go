@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Chunk is a piece of a message between spaces, brackets and quotes, without
-// the punctuation around it: "al-17", "40.50", "2026-12-07".
+// Chunk is a run of text between spaces, brackets and quotes, without surrounding punctuation:
+// "al-17", "40.50", "2026-12-07".
 type Chunk struct {
 	Span tokenize.Span
 	Text string
@@ -38,7 +38,8 @@ func chunks(src string, tokens []tokenize.Token) []Chunk {
 	return out
 }
 
-// chunkStart takes a sign or a currency before the first token along.
+// chunkStart returns the start of a chunk, including a sign or a currency symbol before its first
+// token.
 func chunkStart(src string, tokens []tokenize.Token, i int) int {
 	start, floor := tokens[i].Start, 0
 	if i > 0 {
@@ -57,8 +58,8 @@ func chunkStart(src string, tokens []tokenize.Token, i int) int {
 	return start
 }
 
-// openingOf gives the length of the sign that begins a path or a name such as
-// ".env" at the end of a gap: "/", "./", "../", "~/", ".".
+// openingOf returns the length of the prefix of a path or a dot file at the end of a gap: "/",
+// "./", "../", "~/", ".".
 func openingOf(gap string) int {
 	for _, sign := range []string{"../", "./", "~/", "/", "\\\\", "."} {
 		if before, ok := strings.CutSuffix(gap, sign); ok && (before == "" || strings.ContainsAny(before[len(before)-1:], " \t\n([{\"'`=")) {
@@ -99,7 +100,7 @@ func separates(r, prev, next rune) bool {
 	return false
 }
 
-// trim removes punctuation at both ends and a possessive ending.
+// trim removes trailing punctuation and a possessive ending.
 func trim(src string, s tokenize.Span) tokenize.Span {
 	raw := src[s.Start:s.End]
 	trimmed := strings.TrimRight(raw, ".,:!?'’/-&…")

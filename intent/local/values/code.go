@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Code tells a chunk that is written as no word is: a path, the name of a file or
-// a host, a version, an identifier, a sign such as "#ops".
+// Code reports whether a chunk is a code: a path, a file or host name, a version, an identifier,
+// or a name such as "#ops".
 func (c Chunk) Code() bool {
 	s := c.Text
 	if s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
@@ -40,19 +40,19 @@ func (c Chunk) Code() bool {
 	return strings.ContainsAny(s, "\\_@") || strings.Count(s, "/") > 1 || fileLike(s)
 }
 
-// fileLike tells a name with an ending: "notes.txt", "example.org".
+// fileLike reports whether a text has a file or domain suffix: "notes.txt", "example.org".
 func fileLike(s string) bool {
 	at := strings.LastIndexByte(s, '.')
 	return at > 1 && len(s)-at > 2 && len(s)-at <= 6 && unicode.IsLower(rune(s[at+1]))
 }
 
-// The digits of a telephone number with its country.
+// The number of digits of an international telephone number.
 const (
 	fewestDigits = 8
 	mostDigits   = 15
 )
 
-// phone reads a telephone number that begins with "+", over its spaces.
+// phone reads a telephone number that begins with "+", across spaces.
 func phone(d *Doc, i int) (Entity, bool) {
 	start := d.Tokens[i].Start
 	if start == 0 || d.Src[start-1] != '+' || !d.Tokens[i].Is(tokenize.FormDigits) {

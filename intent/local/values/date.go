@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// numericDate reads a date of digits and signs. Where the languages that may be
-// meant order day and month differently, it is in doubt.
+// numericDate reads a date in digits. If the possible languages order day and month differently,
+// it is doubtful.
 func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now time.Time) (Entity, bool) {
 	weights := d.Languages.At(i)
 	var out Entity
 	found := false
 	for _, n := range d.Languages.Order(i) {
-		dates := &readers[n].tongue.data.Dates
+		dates := &readers[n].language.data.Dates
 		if found && !weights.Likely(n) {
 			break
 		}
@@ -29,7 +29,7 @@ func (s *Scanner) numericDate(d *Doc, readers []*reader, i int, c Chunk, now tim
 	return out, found
 }
 
-// numericDate reads one chunk of digits and signs.
+// numericDate reads a date in digits from one chunk.
 func numericDate(c Chunk, now time.Time, order string, dotted bool) (Entity, bool) {
 	e := Entity{Kind: Date, First: c.First, Last: c.Last, P: 0.95}
 	if c.Text == "" || c.Text[0] < '0' || c.Text[0] > '9' {
@@ -56,9 +56,8 @@ func numericDate(c Chunk, now time.Time, order string, dotted bool) (Entity, boo
 	return slashDate(c, now, order, dotted)
 }
 
-// slashDate reads 13/02/2026, 02/13/2026, 7.12.2026, and 24/12 where a language
-// writes so. Where day and month could be exchanged the order of the language
-// decides, or the value is in doubt.
+// slashDate reads 13/02/2026, 02/13/2026, 7.12.2026, and 24/12 for a language with that format. If
+// day and month could be swapped, the order of the language decides, or the value is doubtful.
 func slashDate(c Chunk, now time.Time, order string, dotted bool) (Entity, bool) {
 	for _, sep := range []string{"/", ".", "-"} {
 		parts := strings.Split(strings.TrimSuffix(c.Text, "."), sep)
@@ -86,7 +85,7 @@ func slashDate(c Chunk, now time.Time, order string, dotted bool) (Entity, bool)
 	return Entity{}, false
 }
 
-// shortDate reads 24/12 and 7.12. as the next such day.
+// shortDate reads 24/12 and 7.12. as the next such date.
 func shortDate(c Chunk, parts []string, now time.Time) (Entity, bool) {
 	day, errDay := strconv.Atoi(parts[0])
 	month, errMonth := strconv.Atoi(parts[1])
@@ -99,7 +98,7 @@ func shortDate(c Chunk, parts []string, now time.Time) (Entity, bool) {
 	return e, ok
 }
 
-// calendar makes a date that exists.
+// calendar returns a date; false if it does not exist.
 func calendar(year int, month time.Month, day int, loc *time.Location) (Entity, bool) {
 	t := time.Date(year, month, day, 0, 0, 0, 0, loc)
 	ok := month >= 1 && month <= 12 && t.Day() == day && t.Month() == month
@@ -161,7 +160,7 @@ func clock(d *Doc, i int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// halfOfDay cuts "am" and "p.m." off a time, beside it or behind a space.
+// halfOfDay splits "am" or "p.m." from a time, with or without a space.
 func halfOfDay(d *Doc, c Chunk) (body, half string, last int) {
 	body, last = strings.ToLower(c.Text), c.Last
 	for _, ending := range []string{"a.m", "p.m", "am", "pm"} {

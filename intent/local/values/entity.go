@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Kind says what a value is.
+// Kind is the type of a value.
 type Kind string
 
 // The kinds of values.
@@ -23,97 +23,95 @@ const (
 	UUID   Kind = "uuid"
 	Phone  Kind = "phone"
 
-	// None is what looks like a value and is none: "por la mañana".
+	// None is a phrase that looks like a value but is none: "por la mañana".
 	None Kind = ""
 )
 
-// Entity is one typed value in a message.
+// Entity is a typed value in a message.
 type Entity struct {
 	Kind Kind
 	Span tokenize.Span
-	// First and Last are the tokens that it covers.
+	// First and Last are its tokens.
 	First, Last int
-	// Number, Unit, Percent and Currency belong to numbers. Unit is the singular
-	// English unit of time, or the stem of the word after the number.
+	// Number, Unit, Percent and Currency are set for numbers. Unit is the singular English unit of
+	// time, or the stem of the word behind the number.
 	Number   float64
 	Unit     string
 	Percent  bool
 	Currency string
-	// Money tells a number with a sign or a code of a currency, Ordinal one such
-	// as 3rd, Spelled one that is written as words.
+	// Money is set for a number with a currency symbol or code, Ordinal for one such as "3rd",
+	// Spelled for a spelled-out one.
 	Money   bool
 	Ordinal bool
 	Spelled bool
-	// Time belongs to dates and clock times; HasClock and HasZone say how much
-	// of it was written.
+	// Time is set for dates and clock times. HasClock and HasZone are set if the text gives a time
+	// of day and a zone.
 	Time     time.Time
 	HasClock bool
 	HasZone  bool
-	// Clock are the first and the last token of a time behind a date, Day the last one of
-	// the date; zero where both are one token or there is no time.
+	// Clock holds the first and last token of a time behind a date, Day the last token of the
+	// date. They are zero if both are one token or there is no time.
 	Clock [2]int
 	Day   int
-	// Distance is the number of days or years that a date is away, as in "in 3 days".
+	// Distance is the number of days or years to a relative date, as in "in 3 days".
 	Distance *Entity
-	// Edge tells the ends of a period that is said as a whole: "from the 3rd to the
-	// 5th".
+	// Edge is set for the two ends of a period: "from the 3rd to the 5th".
 	Edge Edge
-	// Doubt marks a value with two readings; it must not be used unasked.
+	// Doubt is set for an ambiguous value, which must not be used without a question.
 	Doubt bool
-	// P is how probable the reading is.
+	// P is the probability of the reading.
 	P float64
 
-	// weekday, yearless and halves tell what was left open: which week, which year,
-	// which half of the day.
+	// weekday, yearless and halves are set if the week, the year or the half of the day is not
+	// given.
 	weekday, yearless, halves bool
 }
 
-// Yearless tells a date of which nobody said the year.
+// Yearless reports whether the text gives no year for a date.
 func (e Entity) Yearless() bool { return e.yearless }
 
 // Edge is an end of a period.
 type Edge uint8
 
-// The ends.
+// The ends of a period.
 const (
-	Whole Edge = iota // no end, a day of its own
+	Whole Edge = iota // no end of a period
 	Start
 	End
 )
 
-// Scanner reads entities. Now and its location resolve relative dates; the
-// zero time leaves them unread.
+// Scanner extracts entities.
 type Scanner struct {
-	lex      *tokenize.Lexicon
-	tongues  []*tongue
-	starts   map[string]tongues // the words that a value can begin with
-	heads    map[string]tongues // the first letters of compounds
-	units    map[string]string
-	shorts   map[string]string
-	measures map[string]string
-	codes    map[string]bool
+	lex       *tokenize.Lexicon
+	languages []*language
+	starts    map[string]languageSet // languages by the first word of a value
+	heads     map[string]languageSet // languages by the first letters of compounds
+	units     map[string]string
+	shorts    map[string]string
+	measures  map[string]string
+	codes     map[string]bool
 }
 
-// NewScanner prepares the tables of all languages.
+// NewScanner returns a scanner for all languages.
 func NewScanner(lex *tokenize.Lexicon) *Scanner {
 	s := &Scanner{
-		lex: lex, starts: map[string]tongues{}, heads: map[string]tongues{}, units: map[string]string{}, shorts: map[string]string{},
+		lex: lex, starts: map[string]languageSet{}, heads: map[string]languageSet{}, units: map[string]string{}, shorts: map[string]string{},
 		measures: measureSigns(), codes: currencyCodes(),
 	}
 	for n := range lex.Languages {
-		t, err := newTongue(n, lex.Lexica)
+		t, err := newLanguage(n, lex.Lexica)
 		if err != nil {
 			panic(err) //nolint:forbidigo // the files are part of the program, and a test reads them
 		}
-		s.tongues = append(s.tongues, t)
+		s.languages = append(s.languages, t)
 		t.startsOf(s)
 	}
 	return s
 }
 
-// startsOf notes the words that a value of a language can begin with.
-func (t *tongue) startsOf(s *Scanner) {
-	bit := tongues(1) << t.index
+// startsOf registers the words that a value of a language can begin with.
+func (t *language) startsOf(s *Scanner) {
+	bit := languageSet(1) << t.index
 	starts := func(w string) {
 		w, _, _ = strings.Cut(w, " ")
 		s.starts[w] |= bit
@@ -142,7 +140,7 @@ func (t *tongue) startsOf(s *Scanner) {
 		}
 	}
 	for w, unit := range t.units {
-		if len(t.andHalf) > 0 { // "dia e meio"
+		if len(t.andHalf) > 0 { // such as "dia e meio"
 			starts(w)
 		}
 		s.units[w] = unit
@@ -153,10 +151,10 @@ func (t *tongue) startsOf(s *Scanner) {
 	}
 }
 
-// Ordinal reads an ordinal that is said in words at a token, in any language: "fifth"
-// is 5. By itself it is no value: "the fifth" may be a day or a place in a list.
+// Ordinal reads a spelled-out ordinal at a token in any language: "fifth" is 5. It is no entity,
+// since "the fifth" may be a date or a position in a list.
 func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
-	for _, t := range s.tongues {
+	for _, t := range s.languages {
 		if n, width, ok = t.num.Ordinal(d.fold, i); ok {
 			return n, width, true
 		}
@@ -164,24 +162,24 @@ func (s *Scanner) Ordinal(d *Doc, i int) (n, width int, ok bool) {
 	return 0, 0, false
 }
 
-// tongues is a set of languages, one bit each.
-type tongues uint32
+// languageSet is a bit set of languages.
+type languageSet uint32
 
-func (t tongues) has(n int) bool { return t&(1<<n) != 0 }
+func (t languageSet) has(n int) bool { return t&(1<<n) != 0 }
 
-// starting gives the languages in which a value can begin with a token. Digits may
-// begin one in any that is likely, and in those of the word behind them.
-func (s *Scanner) starting(d *Doc, i int) tongues {
+// starting returns the languages in which a value can begin with a token. For digits these are the
+// likely languages, and those of the next word.
+func (s *Scanner) starting(d *Doc, i int) languageSet {
 	t := &d.Tokens[i]
 	out := s.starts[t.Fold]
-	if len(t.Fold) > shortestCompound {
+	if len(t.Fold) > maxSimpleWord {
 		out |= s.heads[NumberHead(t.Fold)]
 	}
 	if !t.Is(tokenize.FormDigits | tokenize.FormMixed) {
 		return out
 	}
 	weights := d.Languages.At(i)
-	for n := range s.tongues {
+	for n := range s.languages {
 		if weights.Likely(n) {
 			out |= 1 << n
 		}
@@ -189,52 +187,52 @@ func (s *Scanner) starting(d *Doc, i int) tongues {
 	return out | s.starts[d.fold(i+1)]
 }
 
-// shortestCompound is how many letters a word has at most that is no compound.
-const shortestCompound = 5
+// maxSimpleWord is the maximum length of a word that is no compound.
+const maxSimpleWord = 5
 
 // Doc is a message with its tokens and chunks.
 type Doc struct {
 	Src    string
 	Tokens []tokenize.Token
 	Chunks []Chunk
-	// Languages tells the language of each sentence.
+	// Languages holds the detected language of each sentence.
 	Languages lexicon.LanguageMix
-	// said are the tokens, with what stands between them.
-	said []said
-	// readers are those that read it last.
+	// spaced holds the tokens with the text before them.
+	spaced []spacedToken
+	// readers caches the readers of the last scan.
 	readers []*reader
-	// chunkOf gives the chunk of each token.
+	// chunkOf holds the chunk index of each token.
 	chunkOf []int
 }
 
-// said is a token with what stands before it. The dot of an ordinal parts nothing.
-type said struct {
+// spacedToken is a token with the text before it. The dot of an ordinal does not set parted.
+type spacedToken struct {
 	word   lexicon.Word
 	gap    string
 	parted bool
 }
 
-func (s said) Spelling() lexicon.Word { return s.word }
-func (s said) Parted() bool           { return s.parted }
-func (s said) Gap() string            { return s.gap }
+func (s spacedToken) Spelling() lexicon.Word { return s.word }
+func (s spacedToken) Parted() bool           { return s.parted }
+func (s spacedToken) Gap() string            { return s.gap }
 
-// NewDoc cuts a message. Of its language nothing is known but what it says.
+// NewDoc returns a document for a message whose language is detected.
 func NewDoc(src string, tokens []tokenize.Token) *Doc { return NewDocIn(src, tokens, nil) }
 
-// NewDocIn cuts a message of somebody who has set a language.
+// NewDocIn returns a document for a message of a user with a language preference.
 func NewDocIn(src string, tokens []tokenize.Token, prior lexicon.Weights) *Doc {
-	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), said: make([]said, len(tokens))}
+	d := &Doc{Src: src, Tokens: tokens, chunkOf: make([]int, len(tokens)), spaced: make([]spacedToken, len(tokens))}
 	d.Languages = lexicon.DetectLanguages(lexicon.Shipped(), tokens, prior)
 	d.respell()
 	for i, t := range tokens {
-		d.said[i] = said{word: t.Word, parted: t.Break}
+		d.spaced[i] = spacedToken{word: t.Word, parted: t.Break}
 		if i == 0 {
 			continue
 		}
 		gap := src[tokens[i-1].End:t.Start]
-		d.said[i].gap = gap
+		d.spaced[i].gap = gap
 		if before := tokens[i-1]; t.Break && (strings.TrimSpace(gap) == "." || strings.TrimSpace(gap) == "°") && before.Is(tokenize.FormDigits) && before.End-before.Start <= 2 {
-			d.said[i].parted = false
+			d.spaced[i].parted = false
 		}
 	}
 	d.Chunks = chunks(src, tokens)
@@ -249,7 +247,7 @@ func NewDocIn(src string, tokens []tokenize.Token, prior lexicon.Weights) *Doc {
 	return d
 }
 
-// ChunkAt gives the chunk that begins with token i.
+// ChunkAt returns the chunk that begins with token i.
 func (d *Doc) ChunkAt(i int) (Chunk, bool) {
 	if i >= len(d.Tokens) || d.chunkOf[i] < 0 {
 		return Chunk{}, false
@@ -258,7 +256,7 @@ func (d *Doc) ChunkAt(i int) (Chunk, bool) {
 	return c, c.First == i
 }
 
-// ChunkOf gives the chunk that token i belongs to.
+// ChunkOf returns the chunk that contains token i.
 func (d *Doc) ChunkOf(i int) (Chunk, bool) {
 	if i >= len(d.Tokens) || d.chunkOf[i] < 0 {
 		return Chunk{}, false
@@ -266,7 +264,7 @@ func (d *Doc) ChunkOf(i int) (Chunk, bool) {
 	return d.Chunks[d.chunkOf[i]], true
 }
 
-// fold gives the folded token i, "" outside.
+// fold returns the folded token i, or "" outside of the message.
 func (d *Doc) fold(i int) string {
 	if i < 0 || i >= len(d.Tokens) {
 		return ""
@@ -274,7 +272,8 @@ func (d *Doc) fold(i int) string {
 	return d.Tokens[i].Fold
 }
 
-// Scan reads every entity, from left to right, the longest reading first.
+// Scan returns all entities from left to right. At each token it prefers the longest one. now and
+// its location resolve relative dates; the zero time leaves them unread.
 func (s *Scanner) Scan(d *Doc, now time.Time) []Entity {
 	var out []Entity
 	readers := s.readers(d, now)
@@ -293,15 +292,15 @@ func (s *Scanner) Scan(d *Doc, now time.Time) []Entity {
 	return slices.DeleteFunc(out, func(e Entity) bool { return e.Kind == None })
 }
 
-// readers are one for each language.
+// readers returns one reader per language.
 func (s *Scanner) readers(d *Doc, now time.Time) []*reader {
 	if len(d.readers) > 0 && d.readers[0].now.Equal(now) && d.readers[0].now.Location() == now.Location() {
 		return d.readers
 	}
-	room := make([]reader, len(s.tongues))
-	d.readers = make([]*reader, len(s.tongues))
-	for n, t := range s.tongues {
-		room[n] = reader{s: s, tongue: t, d: d, now: now, today: dayStart(now)}
+	room := make([]reader, len(s.languages))
+	d.readers = make([]*reader, len(s.languages))
+	for n, t := range s.languages {
+		room[n] = reader{s: s, language: t, d: d, now: now, today: dayStart(now)}
 		d.readers[n] = &room[n]
 	}
 	return d.readers
@@ -326,7 +325,7 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 	}
 	dates := s.days(d, readers, i, starting)
 	if len(dates) == 1 && dates[0].yearless && now.IsZero() {
-		dates = nil // nobody knows of which year
+		dates = nil // the year is unknown
 	}
 	if begins && len(dates) == 0 {
 		if e, ok := s.numericDate(d, readers, i, chunk, now); ok {
@@ -349,7 +348,7 @@ func (s *Scanner) at(d *Doc, readers []*reader, i int, now time.Time) []Entity {
 	return nil
 }
 
-// address reads e-mail addresses, links and UUIDs.
+// address reads an e-mail address, a URL or a UUID.
 func address(c Chunk) (Entity, bool) {
 	e := Entity{First: c.First, Last: c.Last, P: 0.97}
 	switch {

@@ -12,17 +12,16 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Length is what units such as metres measure.
+// Length is the dimension of units such as metres.
 const Length = "length"
 
-// unit is what one measures, and how many of the basic unit it is: 0 where it is not turned
-// into others.
+// unit is a unit with its dimension and its factor to the base unit; 0 if it is not converted.
 type unit struct {
 	of     string
 	factor float64
 }
 
-// units are by the stems of their names in all languages.
+// units holds the units of all languages by the stems of their names.
 var units = sync.OnceValue(func() map[string]unit { //nolint:gochecknoglobals // read once, never changed
 	out := map[string]unit{}
 	for _, l := range lexicon.Shipped().Languages {
@@ -42,8 +41,8 @@ var units = sync.OnceValue(func() map[string]unit { //nolint:gochecknoglobals //
 	return out
 })
 
-// sizes are the stems of words in names by what they say that a value measures. Of what two
-// languages write alike, the first one counts.
+// sizes holds the dimensions by the stems of size words in names, such as "height". On a conflict
+// the first language wins.
 var sizes = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // read once, never changed
 	out := map[string]string{}
 	for _, l := range lexicon.Shipped().Languages {
@@ -58,7 +57,7 @@ var sizes = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals 
 	return out
 })
 
-// pairs reads "kilo 1000 milli 0.001".
+// pairs parses "kilo 1000 milli 0.001".
 func pairs(list string) map[string]float64 {
 	out := map[string]float64{}
 	fields := strings.Fields(list)
@@ -72,8 +71,8 @@ func pairs(list string) map[string]float64 {
 
 func stem(word string) string { return strings.Join(tokenize.Stems(word), " ") }
 
-// UnitOf gives the unit that is turned into others among the stems of a description, "" where
-// it names none or two that differ, and for a rate: "mg per kg" is neither.
+// UnitOf returns the convertible unit among the stems of a description. It returns "" if there is
+// none, if two differ, or for a rate such as "mg per kg".
 func UnitOf(stems map[string]bool) string {
 	found := ""
 	if stems["per"] {
@@ -92,7 +91,7 @@ func UnitOf(stems map[string]bool) string {
 	return found
 }
 
-// DimensionOf gives what a unit measures, "" for one of which it is not known.
+// DimensionOf returns the dimension of a unit, or "".
 func DimensionOf(unit string) string {
 	if IsTimeUnit(unit) {
 		return ofTime
@@ -100,7 +99,7 @@ func DimensionOf(unit string) string {
 	return units()[unit].of
 }
 
-// DimensionNamed tells by the last word of a name that is a size what it measures.
+// DimensionNamed returns the dimension of the last size word of a name, or "".
 func DimensionNamed(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if of := sizes()[w]; of != "" {
@@ -110,10 +109,10 @@ func DimensionNamed(words []string) string {
 	return ""
 }
 
-// precision is how many parts of one are kept when a number is turned.
+// precision is the inverse of the rounding unit of a conversion.
 const precision = 1e9
 
-// Convert gives a number of one unit as one of another: 30 cm are 0.3 metres.
+// Convert converts a number to another unit: 30 cm are 0.3 metres.
 func Convert(n float64, unit, into string) (float64, bool) {
 	from, to := units()[unit], units()[into]
 	if from.factor == 0 || to.factor == 0 || from.of != to.of || unit == into {
@@ -122,7 +121,7 @@ func Convert(n float64, unit, into string) (float64, bool) {
 	return math.Round(n*from.factor/to.factor*precision) / precision, true
 }
 
-// Convertible tells a unit that is another one, or is turned into it.
+// Convertible reports whether two units are equal or can be converted.
 func Convertible(unit, into string) bool {
 	_, turned := Convert(1, unit, into)
 	return turned || unit == into

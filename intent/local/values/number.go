@@ -13,7 +13,7 @@ import (
 func named(t tokenize.Token) bool { return t.Is(tokenize.FormTitle) }
 
 // number reads a number at token i: digits with signs and units, or words.
-func (s *Scanner) number(d *Doc, readers []*reader, i int, starting tongues) (Entity, bool) {
+func (s *Scanner) number(d *Doc, readers []*reader, i int, starting languageSet) (Entity, bool) {
 	if e, ok := s.half(d, readers, i, starting); ok {
 		return e, true
 	}
@@ -31,8 +31,8 @@ func (s *Scanner) number(d *Doc, readers []*reader, i int, starting tongues) (En
 	return s.signed(d, readers, i)
 }
 
-// digits reads a number in digits by the conventions of the languages that may be
-// meant, with a fraction behind it: "2 1/2".
+// digits reads a number in digits, with a fraction behind it: "2 1/2". The format depends on the
+// possible languages.
 func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 	c, ok := d.ChunkAt(i)
 	if !ok || c.Text[0] > '9' && !strings.ContainsAny(c.Text, "$€£¥₹") {
@@ -45,7 +45,7 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 		if found && !weights.Likely(n) {
 			break
 		}
-		e, ok := parseNumber(grouped(d, c, readers[n]), &readers[n].tongue.data.Numbers)
+		e, ok := parseNumber(grouped(d, c, readers[n]), &readers[n].language.data.Numbers)
 		switch {
 		case !ok:
 		case !found:
@@ -61,10 +61,10 @@ func (s *Scanner) digits(d *Doc, readers []*reader, i int) (Entity, bool) {
 	return s.andHalf(d, readers, out), true
 }
 
-// grouped joins groups of three digits with spaces between them where a language
-// writes so: "1 500".
+// grouped joins groups of three digits separated by spaces, for a language that writes so: "1
+// 500".
 func grouped(d *Doc, c Chunk, r *reader) Chunk {
-	if r.tongue.data.Numbers.Group != " " || len(c.Text) > 3 || strings.ContainsFunc(c.Text, func(x rune) bool { return !unicode.IsDigit(x) }) {
+	if r.language.data.Numbers.Group != " " || len(c.Text) > 3 || strings.ContainsFunc(c.Text, func(x rune) bool { return !unicode.IsDigit(x) }) {
 		return c
 	}
 	out := c
@@ -94,7 +94,7 @@ func fraction(d *Doc, e Entity) Entity {
 	return e
 }
 
-// parseNumber reads one chunk such as 40, -1.5, 1,000, $250, 15% or 40k.
+// parseNumber parses a chunk such as 40, -1.5, 1,000, $250, 15% or 40k.
 func parseNumber(c Chunk, by *lexicon.Numbers) (Entity, bool) {
 	e := Entity{Kind: Number, First: c.First, Last: c.Last, P: 0.9}
 	body := c.Text
@@ -114,12 +114,12 @@ func parseNumber(c Chunk, by *lexicon.Numbers) (Entity, bool) {
 		return Entity{}, false
 	}
 	e.Number = n * factor
-	// 298K may be a temperature as well as a number of thousands.
+	// 298K may be a temperature or 298 thousand.
 	e.Doubt = strings.HasSuffix(c.Text, "K") && e.Currency == ""
 	return e, !math.IsInf(e.Number, 0)
 }
 
-// cutCurrency takes a currency sign or code off a number.
+// cutCurrency removes a currency symbol or code from a number.
 func cutCurrency(s string) (rest, code string, money bool) {
 	for _, sign := range currencySigns() {
 		if after, ok := strings.CutPrefix(s, sign.sign); ok {
@@ -132,8 +132,7 @@ func cutCurrency(s string) (rest, code string, money bool) {
 	return s, "", false
 }
 
-// spaced takes a sign along that stands apart from its number: "R$ 40", "40 €",
-// "15 %".
+// spaced adds a sign that is separated from its number by a space: "R$ 40", "40 €", "15 %".
 func (s *Scanner) spaced(d *Doc, e Entity) Entity {
 	before := strings.TrimRight(d.Src[:d.Tokens[e.First].Start], " \u00a0")
 	behind := strings.TrimLeft(d.Src[d.Tokens[e.Last].End:], " \u00a0\u202f")
@@ -153,8 +152,8 @@ func (s *Scanner) spaced(d *Doc, e Entity) Entity {
 	return e
 }
 
-// lettersOf tells 1 where the word before a number is the letters of its currency's sign:
-// the "R" of "R$ 40".
+// lettersOf returns 1 if the token before a number is the letters of its currency symbol, as "R"
+// in "R$ 40", else 0.
 func lettersOf(d *Doc, first int, before, sign string) int {
 	letters, ok := strings.CutSuffix(sign, "$")
 	if !ok || letters == "" || first == 0 || !strings.HasSuffix(before, sign) || d.Src[d.Tokens[first-1].Start:d.Tokens[first-1].End] != letters {
@@ -163,13 +162,13 @@ func lettersOf(d *Doc, first int, before, sign string) int {
 	return 1
 }
 
-// signed reads a number whose currency is written in letters before it: "R$40".
+// signed reads a number behind a currency symbol with letters: "R$40".
 func (s *Scanner) signed(d *Doc, readers []*reader, i int) (Entity, bool) {
 	c, ok := d.ChunkAt(i)
 	if !ok || !strings.Contains(c.Text, "$") {
 		return Entity{}, false
 	}
-	return parseNumber(c, &readers[d.Languages.At(i).Best()].tongue.data.Numbers)
+	return parseNumber(c, &readers[d.Languages.At(i).Best()].language.data.Numbers)
 }
 
 func cutMagnitude(s string) (rest string, factor float64) {
@@ -187,8 +186,8 @@ func cutMagnitude(s string) (rest string, factor float64) {
 	return s, 1
 }
 
-// parseDigits reads 40, 40.5, 40,5, 1,000 and 1.000.000. What a sign before three
-// digits means is for the language to say.
+// parseDigits parses 40, 40.5, 40,5, 1,000 and 1.000.000. The language decides what a separator
+// before three digits means.
 func parseDigits(s string, by *lexicon.Numbers) (float64, bool) {
 	s = strings.TrimPrefix(s, "+")
 	body, negative := strings.CutPrefix(s, "-")
@@ -212,7 +211,7 @@ func parseDigits(s string, by *lexicon.Numbers) (float64, bool) {
 	return n, err == nil
 }
 
-// scientific reads 1e-9 and 2.5E3.
+// scientific parses 1e-9 and 2.5E3.
 func scientific(s string) (float64, bool) {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(s), "e")
 	if !ok || mantissa == "" || len(exponent) > 4 || strings.ContainsFunc(mantissa, func(r rune) bool { return r != '.' && r != '-' && (r < '0' || r > '9') }) {
@@ -222,7 +221,7 @@ func scientific(s string) (float64, bool) {
 	return n, err == nil
 }
 
-// decimal rewrites a number with a dot as its only sign.
+// decimal normalises a number to a decimal point and no group separators.
 func decimal(s string, by *lexicon.Numbers) (plain string, ok bool) {
 	dots, commas := strings.Count(s, "."), strings.Count(s, ",")
 	switch {
@@ -251,7 +250,7 @@ func before(s, sep string) string {
 	return head
 }
 
-// groups reports whether a sign separates groups of three digits.
+// groups reports whether a separator separates groups of three digits.
 func groups(s, sign string) bool {
 	parts := strings.Split(s, sign)
 	if len(parts) < 2 || parts[0] == "" || len(parts[0]) > 3 || parts[0] == "0" {
@@ -272,7 +271,7 @@ func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 		return Entity{}, false
 	}
 	main := readers[d.Languages.At(c.First).Best()]
-	n, ok := parseDigits(c.Text[:cut], &main.tongue.data.Numbers)
+	n, ok := parseDigits(c.Text[:cut], &main.language.data.Numbers)
 	if !ok {
 		return Entity{}, false
 	}
@@ -295,7 +294,7 @@ func (s *Scanner) joined(d *Doc, readers []*reader, c Chunk) (Entity, bool) {
 	return Entity{}, false
 }
 
-// hemisphere makes degrees of the south and of the west negative.
+// hemisphere makes southern latitudes and western longitudes negative.
 func hemisphere(d *Doc, e Entity) Entity {
 	i := e.Last + 1
 	if e.Unit != "degre" || i >= len(d.Tokens) {
@@ -310,9 +309,9 @@ func hemisphere(d *Doc, e Entity) Entity {
 	return e
 }
 
-// ordinalEnding tells the endings of 1st, 2nd, 3rd and 4th.
+// ordinalEnding reports whether a text is the ending of an ordinal such as 1st, 2nd, 3rd or 4th.
 func (s *Scanner) ordinalEnding(ending string) bool {
-	for _, t := range s.tongues {
+	for _, t := range s.languages {
 		for _, e := range t.num.Endings {
 			if len(e) > 1 && e == ending {
 				return true

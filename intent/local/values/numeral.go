@@ -11,38 +11,39 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// atom is a number word: what it counts, and whether it adds or multiplies.
+// atom is a number word: its value, and whether it multiplies.
 type atom struct {
 	value    float64
 	multiply bool
 }
 
-// NumberWords are the number words of one language.
+// NumberWords holds the number words of one language.
 type NumberWords struct {
-	// atoms are by their folded words, two joined by a space; pairs are the first
-	// words of those, and of other names of two words.
+	// atoms is keyed by folded words; two words are joined by a space. pairs holds the first words
+	// of two-word names.
 	atoms map[string]atom
 	pairs map[string]bool
-	// first tells the words that a number can begin with.
+	// alone holds the multipliers that can begin a number, article the words for one before a
+	// unit, joiners the words between number words such as "and".
 	alone, article, joiners map[string]bool
 	joinFrom                float64
 	teensAfter              map[float64]bool
-	// compounds, elided, unitsFirst and halfEnding are for words written together.
+	// compounds, elided, unitsFirst and halfEnding describe compound number words.
 	compounds  bool
 	elided     map[string]float64
 	unitsFirst string
 	halfEnding string
-	heads      map[string]bool // the first two letters of the atoms
+	heads      map[string]bool // first letters of the atoms
 	ordinals   map[string]int
-	// Endings are those of ordinals in digits.
+	// Endings are the endings of ordinals in digits.
 	Endings    []string
-	compounded []string // of ordinals as words
+	compounded []string // endings of ordinals in words
 }
 
-// firstLetters are how many letters of a compound are looked at first.
+// firstLetters is the length of the prefix by which compounds are looked up.
 const firstLetters = 2
 
-// NewNumberWords reads what the file of a language says of numbers.
+// NewNumberWords compiles the number words of a language file.
 func NewNumberWords(l *lexicon.Language) (*NumberWords, error) {
 	n := &l.Numbers
 	pairs := func(list string, yield func(string, float64)) error { return NumberPairs(l, list, yield) }
@@ -76,17 +77,17 @@ func NewNumberWords(l *lexicon.Language) (*NumberWords, error) {
 	return x, err
 }
 
-// Pair notes the first word of a name of two.
+// Pair registers the first word of a two-word name.
 func (n *NumberWords) Pair(name string) {
 	if first, _, two := strings.Cut(name, " "); two {
 		n.pairs[first] = true
 	}
 }
 
-// NumberHead gives the letters of a word by which it is told early whether it may be a compound.
+// NumberHead returns the prefix of a word by which compounds are looked up.
 func NumberHead(word string) string { return word[:min(len(word), firstLetters)] }
 
-// folded makes a set of the words of a list.
+// folded returns the set of the folded words of a list.
 func folded(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -95,7 +96,7 @@ func folded(list string) map[string]bool {
 	return out
 }
 
-// NumberPairs reads "one 1 two 2"; "_" joins the words of one.
+// NumberPairs parses "one 1 two 2"; "_" joins the words of one name.
 func NumberPairs(l *lexicon.Language, list string, yield func(word string, v float64)) error {
 	fields := strings.Fields(list)
 	if len(fields)%2 != 0 {
@@ -113,7 +114,7 @@ func NumberPairs(l *lexicon.Language, list string, yield func(word string, v flo
 	return nil
 }
 
-// NumberSpellings folds a name of several words joined by "_" or "-", in all its spellings.
+// NumberSpellings folds a name of words joined by "_" or "-", in all its spellings.
 func NumberSpellings(l *lexicon.Language, name string) []string {
 	plain, respelled := foldAll(name), foldAll(l.Respelled.Replace(name))
 	if plain == respelled {
@@ -130,20 +131,19 @@ func foldAll(name string) string {
 	return strings.Join(parts, " ")
 }
 
-// sum is a number as far as it was read: full groups, and the group below a
-// thousand that is being read.
+// sum is the state of reading a number: complete groups, and the current group below a thousand.
 type sum struct {
 	total, group float64
-	// last is the multiplier before the group: the next one is smaller.
+	// last is the multiplier before the group; the next one must be smaller.
 	last float64
 	any  bool
-	// closed tells that nothing more can be added: a dozen, one and a half.
+	// closed is set if no further word can be added: a dozen, one and a half.
 	closed bool
 }
 
 func (s sum) value() float64 { return s.total + s.group }
 
-// with takes another word along.
+// with adds a word.
 func (n *NumberWords) with(s sum, a atom) (sum, bool) {
 	if s.closed {
 		return s, false
@@ -159,7 +159,7 @@ func (n *NumberWords) with(s sum, a atom) (sum, bool) {
 	return s, true
 }
 
-// The multipliers that are told apart.
+// Multipliers with special rules.
 const (
 	Dozen    = 12
 	hundred  = 100
@@ -202,8 +202,8 @@ func (n *NumberWords) adds(group, total, v float64) bool {
 	return false
 }
 
-// Read reads a number in words that begins at a place: "two hundred and five". It may go on
-// as far as the places are no end and have no gap before them.
+// Read reads a spelled-out number that begins at a token: "two hundred and five". It ends before
+// end and before the next gap.
 func (n *NumberWords) Read(fold func(int) string, parted func(int) bool, i, end int) (v float64, last int, ok bool) {
 	var s sum
 	last, j := -1, i
@@ -227,30 +227,30 @@ func (n *NumberWords) Read(fold func(int) string, parted func(int) bool, i, end 
 	return s.value(), last, last >= 0 && (last > i || !n.article[fold(i)])
 }
 
-// Article tells words that are one before a unit.
+// Article reports whether a word stands for one before a unit.
 func (n *NumberWords) Article(fold string) bool { return n.article[fold] }
 
-// Counts tells words that are a number by themselves.
+// Counts reports whether a word is a number by itself.
 func (n *NumberWords) Counts(fold string) bool {
 	_, ok := n.atoms[fold]
 	return ok && !n.article[fold]
 }
 
-// Large gives the multiplier that a word behind digits is: a dozen, or a thousand and more.
+// Large returns the multiplier of a word behind digits: a dozen, or a thousand and more.
 func (n *NumberWords) Large(fold string) (float64, bool) {
 	a, ok := n.atoms[fold]
 	return a.value, ok && a.multiply && (a.value >= thousand || a.value == Dozen)
 }
 
-// Paired tells the first words of names of two.
+// Paired reports whether a word begins a two-word name.
 func (n *NumberWords) Paired(fold string) bool { return n.pairs[fold] }
 
-// Starts are the words that a number or an ordinal begins with.
+// Starts returns the words that a number or an ordinal can begin with.
 func (n *NumberWords) Starts() []string {
 	return slices.Concat(slices.Collect(maps.Keys(n.atoms)), slices.Collect(maps.Keys(n.article)), slices.Collect(maps.Keys(n.ordinals)))
 }
 
-// Heads are what the words begin with that are written together, none where they are not.
+// Heads returns the prefixes of compound number words, or nil for a language without them.
 func (n *NumberWords) Heads() []string {
 	if !n.compounds {
 		return nil
@@ -258,7 +258,7 @@ func (n *NumberWords) Heads() []string {
 	return slices.Collect(maps.Keys(n.heads))
 }
 
-// MayBegin tells words that a number may begin with.
+// MayBegin reports whether a number may begin with a word.
 func (n *NumberWords) MayBegin(fold string) bool {
 	if len(fold) < firstLetters {
 		return n.article[fold]
@@ -266,7 +266,7 @@ func (n *NumberWords) MayBegin(fold string) bool {
 	return n.heads[NumberHead(fold)] || n.article[fold] || n.ordinals[fold] > 0
 }
 
-// compound reads a word that is written together of several.
+// compound parses a compound number word.
 func (n *NumberWords) compound(word string, s sum) (sum, bool) {
 	if word == "" {
 		return s, s.any
@@ -288,8 +288,7 @@ func (n *NumberWords) compound(word string, s sum) (sum, bool) {
 	return s, false
 }
 
-// piece takes the first letters of a compound as a number word, and gives where
-// the rest begins.
+// piece parses a prefix of a compound as a number word, and returns where the rest begins.
 func (n *NumberWords) piece(word string, end int, s sum) (next sum, rest int, ok bool) {
 	a, known := n.atoms[word[:end]]
 	if !known {
@@ -314,7 +313,7 @@ func (n *NumberWords) piece(word string, end int, s sum) (next sum, rest int, ok
 	return next, end, ok
 }
 
-// at reads one number word, or several that are one, at a place: "quatre vingt".
+// at reads one number word, or two that are one, at a token: "quatre vingt".
 func (n *NumberWords) at(fold func(int) string, i int) (a atom, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if a, ok := n.atoms[fold(i)+" "+fold(i+1)]; ok {
@@ -325,7 +324,7 @@ func (n *NumberWords) at(fold func(int) string, i int) (a atom, width int, ok bo
 	return a, 1, ok
 }
 
-// take adds the word at a place to a sum.
+// take adds the word at a token to a sum.
 func (n *NumberWords) take(fold func(int) string, i int, s sum) (next sum, width int, ok bool) {
 	if a, width, found := n.at(fold, i); found {
 		if a.multiply && !s.any && !n.alone[fold(i)] {
@@ -347,7 +346,7 @@ func (n *NumberWords) take(fold func(int) string, i int, s sum) (next sum, width
 	return s, 0, false
 }
 
-// Ordinal reads an ordinal word: "third", "einundzwanzigsten".
+// Ordinal reads a spelled-out ordinal: "third", "einundzwanzigsten".
 func (n *NumberWords) Ordinal(fold func(int) string, i int) (v, width int, ok bool) {
 	if n.pairs[fold(i)] {
 		if v, ok := n.ordinals[fold(i)+" "+fold(i+1)]; ok {

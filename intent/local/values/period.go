@@ -2,7 +2,7 @@ package values
 
 import "time"
 
-// periodOf gives the first and the last day of the week, month or year so many away.
+// periodOf returns the first and the last day of the week, month or year at a distance.
 func periodOf(today time.Time, unit string, away int) (first, last time.Time, ok bool) {
 	switch unit {
 	case "week":
@@ -29,8 +29,8 @@ func periodAway(away int) func(*reader, *captures) (Entity, Entity, bool) {
 	}
 }
 
-// monthPeriod reads a month, with its year or as the next such month. A month that
-// is only named is marked: short names mean too much else.
+// monthPeriod reads a month with its year, or as the next such month. A month without a year is
+// marked as yearless, since short names are ambiguous.
 func monthPeriod(r *reader, c *captures) (a, b Entity, ok bool) {
 	year := c.year
 	if year == 0 {
@@ -48,7 +48,7 @@ func monthPeriod(r *reader, c *captures) (a, b Entity, ok bool) {
 	return a, b, true
 }
 
-// period reads a week, a month or a year at a place.
+// period reads a week, a month or a year at a token.
 func (r *reader) period(at int) (first, last time.Time, end int, bare, ok bool) {
 	if at >= len(r.d.Tokens) {
 		return first, last, 0, false, false
@@ -60,12 +60,11 @@ func (r *reader) period(at int) (first, last time.Time, end int, bare, ok bool) 
 	return out.a.Time, out.b.Time, out.end - 1, out.a.yearless, ok
 }
 
-// shortMonth is how many letters a month has at most that may be another word.
+// shortMonth is the maximum length of a month name that may be another word.
 const shortMonth = 3
 
-// Period reads a month or a week that begins at token i, "next week" and "this
-// month" included, and gives its first and its last day. A month that is only
-// named, as "December" is, has bare set.
+// Period reads a month or a week that begins at token i, such as "next week" or "this month", and
+// returns its first and last day. bare is set for a month without a year, such as "December".
 func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, end int, bare, ok bool) {
 	if i >= len(d.Tokens) || s.starts[d.Tokens[i].Fold] == 0 {
 		return first, last, 0, false, false
@@ -78,7 +77,7 @@ func (s *Scanner) Period(d *Doc, i int, now time.Time) (first, last time.Time, e
 		first, last, end, bare, ok = readers[n].period(i)
 		lone := end == i && !bare // "month" in "the end of the month" is no period by itself
 		short := bare && len(d.fold(i)) <= shortMonth && !named(d.Tokens[i])
-		if ok && !lone && !short && readers[n].admitted(weights, i, end+1) {
+		if ok && !lone && !short && readers[n].inLanguage(weights, i, end+1) {
 			return first, last, end, bare, true
 		}
 	}

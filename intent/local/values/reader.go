@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// captures are the values in the places of one form, as far as it is read.
+// captures holds the values of the slots of a form while it is matched.
 type captures struct {
-	from, second int // the first and the second value begin here
-	behind       int // the first value ends before this
+	from, second int // start tokens of the first and the second value
+	behind       int // end of the first value
 	days         [2]int
 	months       [2]time.Month
 	year         int
@@ -25,7 +25,7 @@ type captures struct {
 	period       [2]time.Time
 	hour, minute int
 	spelledHour  bool
-	wordy        bool // a day is a word
+	wordy        bool // a day is spelled out
 	nd, nm       int
 	np, nc       int
 	end          int
@@ -34,18 +34,17 @@ type captures struct {
 // reader reads the values of one message in one language.
 type reader struct {
 	s          *Scanner
-	tongue     *tongue
+	language   *language
 	d          *Doc
 	now, today time.Time
 	c          captures
-	// points are the days that were read, by where they begin.
+	// points caches the dates by their first token.
 	points map[int][]reading
-	// classes are the rules that are tried now.
+	// classes selects the rules to try.
 	classes [periodRule + 1]bool
 }
 
-// reading is one way to read the tokens from a place on: a value, or two that are
-// the ends of something.
+// reading is a match at a token: a value, or the two ends of a range.
 type reading struct {
 	a, b Entity
 	pair bool
@@ -76,7 +75,7 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 			give(at + width)
 		}
 	case "month":
-		if month, ok := r.tongue.months[r.fold(at)]; ok && r.c.nm < 2 {
+		if month, ok := r.language.months[r.fold(at)]; ok && r.c.nm < 2 {
 			r.c.months[r.c.nm] = month
 			r.c.nm++
 			give(at + 1)
@@ -95,10 +94,10 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 	case "n":
 		r.fillNumber(at, give)
 	case "unit":
-		if unit, ok := r.tongue.units[r.fold(at)]; ok {
+		if unit, ok := r.language.units[r.fold(at)]; ok {
 			r.c.unit = unit
 			give(at + 1)
-		} else if span, ok := r.tongue.spans[r.fold(at)]; ok {
+		} else if span, ok := r.language.spans[r.fold(at)]; ok {
 			r.c.unit, r.c.number.Number = span.Unit, r.c.number.Number*span.Number
 			give(at + 1)
 		}
@@ -116,7 +115,7 @@ func (r *reader) Fill(slot string, at int, then func(next int)) {
 	r.c = saved
 }
 
-// fillNumber reads a number, and a half of nothing.
+// fillNumber reads a number in a form.
 func (r *reader) fillNumber(at int, give func(int)) {
 	if e, ok := r.count(at); ok {
 		r.c.number = e
@@ -132,7 +131,7 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 			give(end + 1)
 		}
 	case "hour", "hour_h":
-		if slot == "hour_h" && (!r.d.Tokens[at].Is(tokenize.FormMixed) || !r.tongue.data.Times.H) {
+		if slot == "hour_h" && (!r.d.Tokens[at].Is(tokenize.FormMixed) || !r.language.data.Times.H) {
 			return
 		}
 		if hour, width, spelled, ok := r.hour(at); ok {
@@ -153,10 +152,9 @@ func (r *reader) fillTime(slot string, at int, give func(int)) {
 	}
 }
 
-// day reads the number of a day: 7, 7th, "seventh", and "seven" where no ordinal
-// is asked for.
+// day reads a day of the month: 7, 7th, "seventh", or "seven" unless an ordinal is required.
 func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
-	if v, width, ok := r.tongue.num.Ordinal(r.fold, at); ok && v <= 31 {
+	if v, width, ok := r.language.num.Ordinal(r.fold, at); ok && v <= 31 {
 		return v, width, true
 	}
 	if day, marked, ok := r.dayDigits(at); ok {
@@ -171,14 +169,14 @@ func (r *reader) day(at int, ordinal bool) (day, width int, ok bool) {
 	return 0, 0, false
 }
 
-// dayDigits reads a day in digits, and whether a sign makes an ordinal of it.
+// dayDigits reads a day in digits, and reports whether it is marked as an ordinal.
 func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	if at >= len(r.d.Tokens) {
 		return 0, false, false
 	}
 	t := r.d.Tokens[at]
 	digits := t.Fold
-	for _, ending := range r.tongue.num.Endings {
+	for _, ending := range r.language.num.Endings {
 		if before, found := strings.CutSuffix(t.Fold, lexicon.Fold(ending)); found && before != "" {
 			digits, marked = before, true
 			break
@@ -188,19 +186,18 @@ func (r *reader) dayDigits(at int) (day int, marked, ok bool) {
 	if err != nil || len(digits) > 2 || day < 1 || day > 31 || r.partOfCode(at) {
 		return 0, false, false
 	}
-	if behind := r.d.Src[t.End:]; strings.HasPrefix(behind, "°") || strings.HasPrefix(behind, "º") || strings.HasPrefix(behind, "ª") || r.tongue.data.Numbers.OrdinalDot && dotBehind(behind) {
+	if behind := r.d.Src[t.End:]; strings.HasPrefix(behind, "°") || strings.HasPrefix(behind, "º") || strings.HasPrefix(behind, "ª") || r.language.data.Numbers.OrdinalDot && dotBehind(behind) {
 		marked = true
 	}
 	return day, marked, true
 }
 
-// dotBehind tells a dot that makes an ordinal of a number.
+// dotBehind reports whether a dot behind a number marks an ordinal.
 func dotBehind(behind string) bool {
 	return strings.HasPrefix(behind, ".") && !strings.HasPrefix(strings.TrimLeft(behind[1:], "0123456789"), ".") && (len(behind) == 1 || behind[1] < '0' || behind[1] > '9')
 }
 
-// partOfCode tells digits that are written together with something other than
-// another day.
+// partOfCode reports whether digits are joined with something other than another day.
 func (r *reader) partOfCode(at int) bool {
 	c, ok := r.d.ChunkOf(at)
 	if !ok {
@@ -211,26 +208,26 @@ func (r *reader) partOfCode(at int) bool {
 }
 
 func (r *reader) dayName(at int, slot string) (day time.Weekday, width int, ok bool) {
-	if r.tongue.num.Paired(r.fold(at)) {
-		if day, ok := r.tongue.days[r.fold(at)+" "+r.fold(at+1)]; ok {
+	if r.language.num.Paired(r.fold(at)) {
+		if day, ok := r.language.days[r.fold(at)+" "+r.fold(at+1)]; ok {
 			return day, 2, true
 		}
 	}
 	if slot == "announced" {
-		day, ok = r.tongue.announced[r.fold(at)]
-		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.said[at+1].word.In(r.tongue.index, lexicon.Value))
+		day, ok = r.language.announced[r.fold(at)]
+		return day, 1, ok && r.fold(at) != "" && (r.stops(at+1) || r.d.spaced[at+1].word.In(r.language.index, lexicon.Value))
 	}
-	day, ok = r.tongue.days[r.fold(at)]
+	day, ok = r.language.days[r.fold(at)]
 	return day, 1, ok
 }
 
-// hour reads 15, "15h" where that is a time, and "three".
+// hour reads 15, "15h" for a language with that format, and "three".
 func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 	if c, ok := r.d.ChunkOf(at); !ok || c.First != at || c.Last != at {
-		return 0, 0, false, false // part of 10:30
+		return 0, 0, false, false // part of a time such as 10:30
 	}
 	digits := strings.TrimSuffix(r.fold(at), "h")
-	if digits != r.fold(at) && !r.tongue.data.Times.H {
+	if digits != r.fold(at) && !r.language.data.Times.H {
 		return 0, 0, false, false
 	}
 	if hour, err := strconv.Atoi(digits); err == nil {
@@ -243,7 +240,7 @@ func (r *reader) hour(at int) (hour, width int, spelled, ok bool) {
 	return int(n.Number), n.Last - at + 1, true, true
 }
 
-// stops reports whether nothing that is counted stands at a place.
+// stops reports whether no unit or counted noun follows.
 func (r *reader) stops(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return i == 0 || !signBehind(r.d.Src[r.d.Tokens[i-1].End:])
@@ -252,13 +249,13 @@ func (r *reader) stops(i int) bool {
 		return false
 	}
 	t := r.d.Tokens[i]
-	if _, unit := r.tongue.units[t.Fold]; unit || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
+	if _, unit := r.language.units[t.Fold]; unit || t.Is(tokenize.FormDigits|tokenize.FormMixed) {
 		return false
 	}
 	return t.Has(lexicon.Function) || t.Has(lexicon.Filler) || t.Has(lexicon.Pronoun)
 }
 
-// signBehind tells the sign of an amount behind a number.
+// signBehind reports whether a percent or currency sign follows a number.
 func signBehind(behind string) bool {
 	behind = strings.TrimLeft(behind, " \u00a0\u202f")
 	if strings.HasPrefix(behind, "%") {
@@ -267,7 +264,7 @@ func signBehind(behind string) bool {
 	return slices.ContainsFunc(currencySigns(), func(s currencySign) bool { return strings.HasPrefix(behind, s.sign) })
 }
 
-// counts tells words behind a number of units that make it an amount.
+// counts reports whether a word makes a number of units an amount.
 func (r *reader) counts(i int) bool {
 	if i >= len(r.d.Tokens) || r.d.Tokens[i].Break {
 		return false
@@ -275,7 +272,7 @@ func (r *reader) counts(i int) bool {
 	return r.d.Tokens[i].Has(lexicon.Counted)
 }
 
-// pointsAt reads the days that begin at a place, whatever they are the end of.
+// pointsAt returns the dates that begin at a token, for use as ends of a range.
 func (r *reader) pointsAt(at int) []reading {
 	if out, ok := r.points[at]; ok {
 		return out
@@ -283,7 +280,7 @@ func (r *reader) pointsAt(at int) []reading {
 	if r.points == nil {
 		r.points = map[int][]reading{}
 	}
-	r.points[at] = nil // a day is no part of itself
+	r.points[at] = nil // a date does not contain itself
 	saved := r.classes
 	r.classes = [periodRule + 1]bool{dayRule: true, edgeRule: true}
 	var out []reading
@@ -291,7 +288,7 @@ func (r *reader) pointsAt(at int) []reading {
 		out = append(out, best)
 	}
 	if c, ok := r.d.ChunkAt(at); ok {
-		if e, ok := numericDate(c, r.now, r.tongue.data.Dates.Order, r.tongue.data.Dates.Dotted); ok && (len(out) == 0 || e.Last >= out[0].end) {
+		if e, ok := numericDate(c, r.now, r.language.data.Dates.Order, r.language.data.Dates.Dotted); ok && (len(out) == 0 || e.Last >= out[0].end) {
 			out = []reading{{a: e, end: e.Last + 1}}
 		}
 	}
@@ -300,31 +297,31 @@ func (r *reader) pointsAt(at int) []reading {
 	return out
 }
 
-// best is the longest reading at a place by the rules that are tried now.
+// best returns the longest reading at a token by the selected rules.
 func (r *reader) best(at int) (reading, bool) {
 	best, found := reading{}, false
 	if at >= len(r.d.Tokens) {
 		return best, false
 	}
 	try := func(k int) {
-		rule := &r.tongue.rules[k]
+		rule := &r.language.rules[k]
 		if !r.classes[rule.class] {
 			return
 		}
 		saved := r.c
 		r.c = captures{from: -1, second: -1}
-		lexicon.Walk(rule.form, r.d.said, at, r, func(end int) {
-			if out, ok := r.made(rule, at, end); ok && (!found || out.end > best.end) {
+		lexicon.Walk(rule.form, r.d.spaced, at, r, func(end int) {
+			if out, ok := r.build(rule, at, end); ok && (!found || out.end > best.end) {
 				best, found = out, true
 			}
 		})
 		r.c = saved
 	}
-	for _, k := range r.tongue.byWord[r.fold(at)] {
+	for _, k := range r.language.byWord[r.fold(at)] {
 		try(k)
 	}
 	for _, slot := range slots() {
-		rules := r.tongue.bySlot[slot]
+		rules := r.language.bySlot[slot]
 		if len(rules) > 0 && r.begins(slot, at) {
 			for _, k := range rules {
 				try(k)
@@ -334,8 +331,8 @@ func (r *reader) best(at int) (reading, bool) {
 	return best, found
 }
 
-// made makes the value of a form that takes the tokens up to end.
-func (r *reader) made(rule *rule, at, end int) (reading, bool) {
+// build builds the value of a form that matches up to end.
+func (r *reader) build(rule *rule, at, end int) (reading, bool) {
 	saved := r.c
 	defer func() { r.c = saved }()
 	if rule.class <= rangeRule && r.c.nm > 0 && r.c.year == 0 {
@@ -364,7 +361,7 @@ func (r *reader) made(rule *rule, at, end int) (reading, bool) {
 	return reading{a: a, b: b, pair: true, end: end}, true
 }
 
-// secondFrom is where the second end of a period begins.
+// secondFrom returns where the second end of a range begins.
 func (r *reader) secondFrom() int {
 	if r.c.np == 2 || r.c.nc == 2 || r.c.nm == 0 || r.c.second < 0 {
 		return r.c.second
@@ -372,11 +369,11 @@ func (r *reader) secondFrom() int {
 	return max(r.c.second, r.c.behind)
 }
 
-// withYear takes the year behind a date along.
+// withYear adds the year behind a date.
 func (r *reader) withYear(end int) int {
 	last := end
-	for _, f := range r.tongue.year {
-		lexicon.Walk(f, r.d.said, end, r, func(next int) {
+	for _, f := range r.language.year {
+		lexicon.Walk(f, r.d.spaced, end, r, func(next int) {
 			if next > last {
 				last = next
 				year, _ := yearOf(r.fold(next - 1))
@@ -397,13 +394,13 @@ func (r *reader) begins(slot string, at int) bool {
 		_, _, ok := r.dayName(at, slot)
 		return ok
 	case "month":
-		_, ok := r.tongue.months[r.fold(at)]
+		_, ok := r.language.months[r.fold(at)]
 		return ok
 	case "point":
 		return len(r.pointsAt(at)) > 0
 	case "unit":
-		_, ok := r.tongue.units[r.fold(at)]
+		_, ok := r.language.units[r.fold(at)]
 		return ok
 	}
-	return r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed) || r.tongue.num.MayBegin(r.fold(at))
+	return r.d.Tokens[at].Is(tokenize.FormDigits|tokenize.FormMixed) || r.language.num.MayBegin(r.fold(at))
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// ruleClass tells what a rule makes, and so where it may be used.
+// ruleClass is the kind of value that a rule builds.
 type ruleClass uint8
 
 const (
 	dayRule    ruleClass = iota // a day
-	awayRule                    // a day that counts from another
+	awayRule                    // a day relative to another
 	edgeRule                    // the first or the last day of a period
 	rangeRule                   // two days
 	clockRule                   // a time of day
@@ -22,22 +22,22 @@ const (
 	periodRule                  // a week, a month or a year, from its first to its last day
 )
 
-// rule is a form and what is made of the values in its places.
+// rule is a form with the constructor of its value.
 type rule struct {
 	form  lexicon.Form
 	class ruleClass
-	// bare tells that words before the first value belong to the sentence: "on".
+	// bare is set if the words before the first value belong to the sentence, such as "on".
 	bare bool
 	make func(r *reader, c *captures) (a, b Entity, ok bool)
 }
 
-// ruleList are the forms of one key of a file.
+// ruleList holds the forms of one key of a language file.
 type ruleList struct {
 	forms []string
 	rule  rule
 }
 
-func (t *tongue) ruleLists() []ruleList {
+func (t *language) ruleLists() []ruleList {
 	d, c := &t.data.Dates, &t.data.Times
 	day := func(forms []string, bare bool, f func(*reader, *captures) (Entity, bool)) ruleList {
 		return ruleList{forms, rule{class: dayRule, bare: bare, make: single(f)}}
@@ -77,40 +77,39 @@ func single(f func(*reader, *captures) (Entity, bool)) func(*reader, *captures) 
 	}
 }
 
-// near reads days such as "tomorrow".
+// near returns the constructor for days such as "tomorrow".
 func near(days int) func(*reader, *captures) (Entity, Entity, bool) {
 	return single(func(r *reader, _ *captures) (Entity, bool) {
 		return Entity{Kind: Date, Time: r.today.AddDate(0, 0, days), P: 0.93}, !r.now.IsZero()
 	})
 }
 
-// fixed reads days that have a name in the calendar.
+// fixed returns the constructor for named dates such as Christmas.
 func fixed(month time.Month, day int) func(*reader, *captures) (Entity, Entity, bool) {
 	return single(func(r *reader, _ *captures) (Entity, bool) { return r.nextDate(month, day, 0) })
 }
 
-// writtenDate reads a day and a month, with a year or without.
+// writtenDate reads a day and a month, with or without a year.
 func writtenDate(r *reader, c *captures) (Entity, bool) {
-	if c.year == 0 && r.now.IsZero() { // the other end of a period may have the year
+	if c.year == 0 && r.now.IsZero() { // the other end of a range may have the year
 		e, ok := calendar(leapYear, c.months[0], c.days[0], r.now.Location())
 		e.yearless = true
 		return e, ok
 	}
 	e, ok := r.nextDate(c.months[0], c.days[0], c.year)
 	if !ok && !r.now.IsZero() && c.days[0] > shortestMonth {
-		return Entity{Kind: None}, true // a day that does not exist is no number either
+		return Entity{Kind: None}, true // a date that does not exist is no number either
 	}
 	return e, ok
 }
 
-// leapYear is one that has every day.
+// leapYear is a year with all dates.
 const leapYear = 2000
 
-// shortestMonth is how many days every month has.
+// shortestMonth is the number of days that every month has.
 const shortestMonth = 28
 
-// nextDate makes a date; without a year it is the next such day, which is less
-// sure.
+// nextDate returns a date. Without a year it is the next such date, with a lower probability.
 func (r *reader) nextDate(month time.Month, day, year int) (Entity, bool) {
 	if year > 0 {
 		return calendar(year, month, day, r.now.Location())
@@ -127,7 +126,7 @@ func (r *reader) nextDate(month time.Month, day, year int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// nextNth reads "the 24th" as the next such day.
+// nextNth reads "the 24th" as the next such date.
 func nextNth(r *reader, c *captures) (Entity, bool) {
 	if r.now.IsZero() || !r.stops(c.end) || c.wordy {
 		return Entity{}, false
@@ -135,7 +134,7 @@ func nextNth(r *reader, c *captures) (Entity, bool) {
 	return r.nth(c.days[0])
 }
 
-// nth is the next day with this number.
+// nth returns the next date with this day of the month.
 func (r *reader) nth(day int) (Entity, bool) {
 	for k := range 4 {
 		first := time.Date(r.today.Year(), r.today.Month()+time.Month(k), 1, 0, 0, 0, 0, r.today.Location())
@@ -147,17 +146,17 @@ func (r *reader) nth(day int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// comingWeekday is the first such day after today.
+// comingWeekday returns the first such weekday after today.
 func comingWeekday(r *reader, c *captures) (Entity, bool) {
 	ahead := (int(c.weekday)-int(r.today.Weekday())+6)%7 + 1
 	return Entity{Kind: Date, Time: r.today.AddDate(0, 0, ahead), P: 0.85, weekday: true}, !r.now.IsZero()
 }
 
-// nextWeekday is the same; said before that day of the week it has two readings in
-// some languages.
+// nextWeekday is the same for "next"; in some languages it is ambiguous before that weekday of the
+// current week.
 func nextWeekday(r *reader, c *captures) (Entity, bool) {
 	e, ok := comingWeekday(r, c)
-	e.Doubt = r.tongue.data.Dates.DoubtfulNext && isoDay(c.weekday) > isoDay(r.today.Weekday())
+	e.Doubt = r.language.data.Dates.DoubtfulNext && isoDay(c.weekday) > isoDay(r.today.Weekday())
 	return e, ok
 }
 
@@ -166,15 +165,15 @@ func lastWeekday(r *reader, c *captures) (Entity, bool) {
 	return Entity{Kind: Date, Time: r.today.AddDate(0, 0, -back), P: 0.85}, !r.now.IsZero()
 }
 
-// farthest is how many units away a day may be.
-const farthest = 36500
+// maxDistance is the maximum distance of a date in units.
+const maxDistance = 36500
 
 // distance reads "in 3 days" and "3 days ago".
 func distance(sign int) func(*reader, *captures) (Entity, bool) {
 	return func(r *reader, c *captures) (Entity, bool) {
 		e, ok := r.moved(r.today, c, sign)
 		if ok && sign > 0 && r.counts(c.end) {
-			return Entity{}, false // "in 3 days of work"
+			return Entity{}, false // a duration: "in 3 days of work"
 		}
 		n := c.number
 		e.Distance = &n
@@ -184,7 +183,7 @@ func distance(sign int) func(*reader, *captures) (Entity, bool) {
 
 func (r *reader) moved(from time.Time, c *captures, sign int) (Entity, bool) {
 	n := c.number.Number
-	if c.number.Doubt || n != math.Trunc(n) || math.Abs(n) > farthest {
+	if c.number.Doubt || n != math.Trunc(n) || math.Abs(n) > maxDistance {
 		return Entity{}, false
 	}
 	t, ok := move(from, c.unit, sign*int(n))
@@ -196,7 +195,7 @@ func fromPoint(sign int) func(*reader, *captures) (Entity, bool) {
 	return func(r *reader, c *captures) (Entity, bool) {
 		from := c.points[0].Time
 		if c.np == 0 {
-			e, ok := comingWeekday(r, c) // "Montag in einer Woche"
+			e, ok := comingWeekday(r, c) // such as "Montag in einer Woche"
 			if !ok {
 				return Entity{}, false
 			}
@@ -206,8 +205,8 @@ func fromPoint(sign int) func(*reader, *captures) (Entity, bool) {
 	}
 }
 
-// weeksFrom reads "a week from Monday". Three days from Monday are an amount of
-// days and where they begin, and so is "two weeks from December 14".
+// weeksFrom reads "a week from Monday". "Three days from Monday" and "two weeks from December 14"
+// are a duration with a start date instead.
 func weeksFrom(r *reader, c *captures) (Entity, bool) {
 	dated := c.np > 0 && slices.ContainsFunc(r.d.Tokens[c.points[0].First:c.points[0].Last+1], func(t tokenize.Token) bool { return t.Is(tokenize.FormDigits | tokenize.FormMixed) })
 	if c.unit == "day" || dated {
@@ -247,7 +246,7 @@ func spanOfMonth(r *reader, c *captures) (a, b Entity, ok bool) {
 		return a, b, false
 	}
 	if b.Time.Before(a.Time) && c.year == 0 && c.days[0] < c.days[1] {
-		a.Time = a.Time.AddDate(-1, 0, 0) // today lies between them
+		a.Time = a.Time.AddDate(-1, 0, 0) // today is between them
 	}
 	return edges(a, b)
 }
@@ -269,14 +268,14 @@ func spanOfDays(r *reader, c *captures) (a, b Entity, ok bool) {
 // rangeOfPoints reads "Monday to Wednesday" and "20 December to 3 January".
 func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 	switch {
-	case c.np == 1 && !r.now.IsZero(): // "from now until Friday"
+	case c.np == 1 && !r.now.IsZero(): // such as "from now until Friday"
 		c.points[1], c.points[0] = c.points[0], Entity{Kind: Date, Time: r.today, P: 0.85}
 	case c.np < 2:
 		return a, b, false
 	}
 	a, b = c.points[0], c.points[1]
 	if a.yearless && !b.yearless && !b.weekday {
-		a = inYearOf(a, b.Time) // "March 3 to March 9, 2025"
+		a = inYearOf(a, b.Time) // such as "March 3 to March 9, 2025"
 	}
 	switch {
 	case b.yearless && r.now.IsZero():
@@ -286,13 +285,12 @@ func rangeOfPoints(r *reader, c *captures) (a, b Entity, ok bool) {
 		b.Time = b.Time.AddDate(0, 0, 7)
 	case b.yearless && a.yearless:
 		b.Time = b.Time.AddDate(1, 0, 0)
-		b.Doubt = b.Time.Sub(a.Time) > longestTurn
+		b.Doubt = b.Time.Sub(a.Time) > maxYearTurn
 	}
 	return edges(a, b)
 }
 
-// inYearOf puts the first day of a period into the year of its last one, or into that
-// before.
+// inYearOf moves the first day of a period to the year of its last day, or to the year before.
 func inYearOf(a Entity, last time.Time) Entity {
 	for year := last.Year(); year >= last.Year()-1; year-- {
 		if e, ok := calendar(year, a.Time.Month(), a.Time.Day(), last.Location()); ok && !e.Time.After(last) {
@@ -303,16 +301,16 @@ func inYearOf(a Entity, last time.Time) Entity {
 	return a
 }
 
-// longestTurn is the longest time over the end of a year that nobody doubts: "31 December
-// to 24 December" is a slip.
-const longestTurn = 300 * 24 * time.Hour
+// maxYearTurn is the maximum length of a range over the end of a year: "31 December to 24
+// December" is a mistake.
+const maxYearTurn = 300 * 24 * time.Hour
 
 func edges(a, b Entity) (Entity, Entity, bool) {
 	a.Edge, b.Edge = Start, End
 	return a, b, !b.Time.Before(a.Time)
 }
 
-// fullHour reads noon and midnight.
+// fullHour returns the constructor for noon and midnight.
 func fullHour(hour int) func(*reader, *captures) (Entity, bool) {
 	return func(*reader, *captures) (Entity, bool) { return clockAt(hour, 0), true }
 }
@@ -321,8 +319,8 @@ func clockAt(hour, minute int) Entity {
 	return Entity{Kind: Clock, Time: time.Date(0, 1, 1, hour, minute, 0, 0, time.UTC), HasClock: true, P: 0.9}
 }
 
-// onHour reads an hour that is named, so many hours and minutes on. An hour up to
-// twelve that is said in words has two readings until the half of the day is told.
+// onHour returns the constructor for an hour with an offset. A spelled-out hour up to twelve is
+// ambiguous until the half of the day is given.
 func onHour(hours, minutes int) func(*reader, *captures) (Entity, bool) {
 	return func(_ *reader, c *captures) (Entity, bool) {
 		if c.hour+hours < 0 || c.hour > 24 {
@@ -335,14 +333,13 @@ func onHour(hours, minutes int) func(*reader, *captures) (Entity, bool) {
 	}
 }
 
-// earliest is the first hour that somebody says without its half of the day and
-// means the morning.
-const earliest = 7
+// firstMorningHour is the first hour that means the morning without a half of the day.
+const firstMorningHour = 7
 
 // onSpokenHour reads "alle 9".
 func onSpokenHour(r *reader, c *captures) (Entity, bool) {
 	e, ok := onHour(0, 0)(r, c)
-	e.Doubt = e.Doubt || c.hour > 0 && c.hour < earliest
+	e.Doubt = e.Doubt || c.hour > 0 && c.hour < firstMorningHour
 	return e, ok
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// noTime is the time where nobody asks for dates.
+// noTime disables the reading of relative dates.
 var noTime time.Time //nolint:gochecknoglobals // the zero time, never changed
 
-// currencyCodes are codes of ISO 4217 that people write beside numbers.
+// currencyCodes returns the ISO 4217 codes that are recognised beside numbers.
 func currencyCodes() map[string]bool {
 	out := map[string]bool{}
 	for code := range strings.FieldsSeq("USD EUR GBP BRL CHF JPY CNY INR CAD AUD MXN ARS CLP SEK NOK DKK PLN SGD HKD NZD ZAR KRW RUB TRY THB CZK HUF ILS") {
@@ -19,14 +19,13 @@ func currencyCodes() map[string]bool {
 
 type currencySign struct{ sign, code string }
 
-// currencySigns are the signs of currencies, the longest first; one that several
-// have names none.
+// currencySigns returns the currency symbols, the longest first. An ambiguous symbol has no code.
 func currencySigns() []currencySign {
 	return []currencySign{{"US$", "USD"}, {"R$", "BRL"}, {"$", ""}, {"€", "EUR"}, {"£", "GBP"}, {"¥", ""}, {"₹", "INR"}}
 }
 
-// measureSigns gives the signs of the common units. Those that are words or
-// have a second meaning beside numbers, such as "in", "K" and "C", are left out.
+// measureSigns returns the symbols of common units. Symbols that are words or ambiguous beside
+// numbers, such as "in", "K" and "C", are left out.
 func measureSigns() map[string]string {
 	return map[string]string{
 		"mm": "millimet", "cm": "centimet", "km": "kilomet", "ft": "feet", "mi": "mile", "yd": "yard",
@@ -39,5 +38,5 @@ func measureSigns() map[string]string {
 	}
 }
 
-// Measure gives the stem of the English name of a unit's sign, "" for others.
+// Measure returns the stem of the English name of a unit symbol, or "".
 func (s *Scanner) Measure(sign string) string { return s.measures[sign] }

@@ -7,25 +7,23 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// shortestCalendar is how many letters a word of the calendar has at least of which a
-// typing error is told.
-const shortestCalendar = 6
+// minMisspelledLength is the minimum length of a calendar word that is matched with a misspelling.
+const minMisspelledLength = 6
 
-// calendarWords are the long names of the calendar, by language.
+// calendarWords holds the long calendar words by language.
 var calendarWords = sync.OnceValue(func() [][]string {
 	var out [][]string
 	for _, l := range lexicon.Shipped().Languages {
-		out = append(out, l.CalendarWords(shortestCalendar))
+		out = append(out, l.CalendarWords(minMisspelledLength))
 	}
 	return out
 })
 
-// respell reads a word that no language has as the one name of the calendar that it is one
-// slip or a doubled letter from: "tomorrwo", "sunnday". A name is none: "Augusto" without
-// a number beside it.
+// respell corrects an unknown word to the only calendar word within one edit or a doubled letter:
+// "tomorrwo", "sunnday". Names are excluded, such as "Augusto" without a number beside it.
 func (d *Doc) respell() {
 	for i, t := range d.Tokens {
-		if len(t.Fold) < shortestCalendar || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
+		if len(t.Fold) < minMisspelledLength || t.Known() || t.Is(tokenize.FormQuoted|tokenize.FormMixed|tokenize.FormDigits|tokenize.FormCaps|tokenize.FormSign) || t.Glued {
 			continue
 		}
 		near, many := "", false
@@ -47,7 +45,7 @@ func (d *Doc) respell() {
 	}
 }
 
-// numbered tells a token with a number right before or behind it.
+// numbered reports whether a number stands beside a token.
 func (d *Doc) numbered(i int) bool {
 	digits := func(i int) bool {
 		return i >= 0 && i < len(d.Tokens) && d.Tokens[i].Is(tokenize.FormDigits|tokenize.FormMixed)

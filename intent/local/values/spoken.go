@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// days are what is spoken at a place, unless it is a word of a title.
-func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Entity {
+// days returns the dates and times in words at a token, except inside a title.
+func (s *Scanner) days(d *Doc, readers []*reader, i int, starting languageSet) []Entity {
 	found := s.spoken(d, readers, i, starting)
 	if len(found) == 1 && inTitle(d, found[0]) {
 		return nil
@@ -17,9 +17,9 @@ func (s *Scanner) days(d *Doc, readers []*reader, i int, starting tongues) []Ent
 	return found
 }
 
-// spoken reads the days and times that are said at a place, in every language that
-// may be meant. Where two languages read different things, the value is in doubt.
-func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []Entity {
+// spoken reads dates and times in words at a token, in all possible languages. If two languages
+// differ, the value is doubtful.
+func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting languageSet) []Entity {
 	weights := d.Languages.At(i)
 	best, weight := reading{}, -1.0
 	var others []reading
@@ -28,7 +28,7 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 			continue
 		}
 		out, ok := r.spokenAt(i)
-		if !ok || !r.admitted(weights, i, out.end) {
+		if !ok || !r.inLanguage(weights, i, out.end) {
 			continue
 		}
 		switch w := weights[n]; {
@@ -44,7 +44,7 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 	if weight < 0 {
 		return nil
 	}
-	if from := best.a.First; from > i && !best.pair { // "do dia 3" of "a partir do dia 3 de maio"
+	if from := best.a.First; from > i && !best.pair { // "do dia 3" in "a partir do dia 3 de maio"
 		if longer := s.spoken(d, readers, from, s.starting(d, from)); len(longer) > 0 && longer[len(longer)-1].Last >= best.end {
 			return longer
 		}
@@ -60,8 +60,8 @@ func (s *Scanner) spoken(d *Doc, readers []*reader, i int, starting tongues) []E
 	return []Entity{best.a}
 }
 
-// inTitle tells a lone name of a day that is a word of a title, "to Friday Digest", in
-// languages where not every noun has a capital. Behind "on" or "from" it is the day.
+// inTitle reports whether a single word for a day is part of a title, as in "to Friday Digest", in
+// a language that does not capitalise all nouns. Behind "on" or "from" it is a day.
 func inTitle(d *Doc, e Entity) bool {
 	i := e.First
 	if e.First != e.Last || i == 0 || i+1 == len(d.Tokens) || !d.Tokens[i].Is(tokenize.FormTitle) || d.Tokens[i].Is(tokenize.FormFirst) {
@@ -87,15 +87,15 @@ func same(a, b reading) bool {
 	return a.a.Kind == b.a.Kind && a.a.Time.Equal(b.a.Time) && a.pair == b.pair && a.b.Time.Equal(b.b.Time)
 }
 
-// admitted reports whether the tokens up to end may be read in the reader's language:
-// it is likely, or the likely ones have none of these words.
-func (r *reader) admitted(weights lexicon.Weights, at, end int) bool {
-	if weights.Likely(r.tongue.index) {
+// inLanguage reports whether the tokens up to end may be in the reader's language: it is likely, or
+// the likely languages have none of these words.
+func (r *reader) inLanguage(weights lexicon.Weights, at, end int) bool {
+	if weights.Likely(r.language.index) {
 		return true
 	}
-	for i := at; i < end && i < len(r.d.said); i++ {
+	for i := at; i < end && i < len(r.d.spaced); i++ {
 		for n := range weights {
-			if weights.Likely(n) && r.d.said[i].word.KnownIn(n) {
+			if weights.Likely(n) && r.d.spaced[i].word.KnownIn(n) {
 				return false
 			}
 		}
@@ -103,16 +103,16 @@ func (r *reader) admitted(weights lexicon.Weights, at, end int) bool {
 	return true
 }
 
-// spokenAt is the longest day, period or time of day that is said at a place. What
-// looks like a day and is none hides it.
+// spokenAt returns the longest date, range or time of day at a token. A longer phrase that is no
+// date hides it.
 func (r *reader) spokenAt(i int) (reading, bool) {
 	r.classes = [periodRule + 1]bool{dayRule: true, awayRule: true, edgeRule: true, rangeRule: true, clockRule: true, hoursRule: true}
 	best, ok := r.best(i)
 	if ok && best.a.Kind == Clock && !best.pair {
 		best = r.withHalf(best)
 	}
-	for _, f := range r.tongue.none {
-		lexicon.Walk(f, r.d.said, i, r, func(end int) {
+	for _, f := range r.language.none {
+		lexicon.Walk(f, r.d.spaced, i, r, func(end int) {
 			if !ok || end >= best.end {
 				best, ok = reading{a: Entity{Kind: None, First: i, Last: end - 1}, end: end}, true
 			}
@@ -121,7 +121,7 @@ func (r *reader) spokenAt(i int) (reading, bool) {
 	return best, ok
 }
 
-// withHalf takes the half of the day behind a time along: "in the afternoon".
+// withHalf adds the half of the day behind a time: "in the afternoon".
 func (r *reader) withHalf(t reading) reading {
 	const noon = 12
 	half := func(forms []lexicon.Form, change func(hour int) int) bool {
@@ -137,13 +137,12 @@ func (r *reader) withHalf(t reading) reading {
 		}
 		return false
 	}
-	_ = half(r.tongue.morning, func(hour int) int { return hour % noon }) ||
-		half(r.tongue.later, func(hour int) int { return hour%noon + noon })
+	_ = half(r.language.morning, func(hour int) int { return hour % noon }) ||
+		half(r.language.later, func(hour int) int { return hour%noon + noon })
 	return t
 }
 
-// clock reads a time of day in digits, with the half of the day behind it: "9:45 in
-// the evening".
+// clock reads a time of day in digits, with the half of the day behind it: "9:45 in the evening".
 func (s *Scanner) clock(d *Doc, readers []*reader, i int) (Entity, bool) {
 	e, ok := clock(d, i)
 	if c, whole := d.ChunkAt(i); !ok || !whole || e.Last > c.Last || e.Time.Hour() < 1 || e.Time.Hour() > 12 || !strings.HasSuffix(c.Text, e.Time.Format("04")) {
@@ -175,7 +174,7 @@ func (r *reader) clock(at int) (Entity, bool) {
 	return r.withHalf(out).a, true
 }
 
-// withClock adds a time of day that follows a date: "2026-12-07 at 10:30".
+// withClock adds a time of day behind a date: "2026-12-07 at 10:30".
 func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 	if e.HasClock || e.Kind != Date {
 		return e
@@ -193,8 +192,8 @@ func (s *Scanner) withClock(d *Doc, readers []*reader, e Entity) Entity {
 		if c, ok := r.clock(behind); ok && c.Last > best.Last {
 			best = joinClock(e, c)
 		}
-		for _, f := range r.tongue.at {
-			lexicon.Walk(f, d.said, behind, r, func(next int) {
+		for _, f := range r.language.at {
+			lexicon.Walk(f, d.spaced, behind, r, func(next int) {
 				if c, ok := r.clock(next); ok && c.Last > best.Last {
 					best = joinClock(e, c)
 				}
@@ -211,7 +210,7 @@ func joinClock(e, c Entity) Entity {
 	return e
 }
 
-// Apart gives a date and the time behind it each by itself; false where it has none.
+// Apart splits a date with a time into two entities; false if it has no time.
 func (e Entity) Apart(d *Doc) (day, clock Entity, ok bool) {
 	if e.Kind != Date || e.Clock[0] <= e.Day || e.Clock[0] == 0 {
 		return e, e, false

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// ofTime is what units of time measure.
+// ofTime is the dimension of units of time.
 const ofTime = "time"
 
-// IsTimeUnit tells the units of time.
+// IsTimeUnit reports whether a unit is a unit of time.
 func IsTimeUnit(unit string) bool {
 	return slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "year"}, unit)
 }
 
-// TimeUnitOf gives the unit of time that a name says, or the only one that a description does,
-// and how many they name.
+// TimeUnitOf returns the unit of time in a name, or else the only one in a description, and the
+// number of units found.
 func TimeUnitOf(words []string, desc map[string]bool) (unit string, named int) {
 	stems := []string{"second", "minut", "hour", "day", "week", "month", "year"}
 	for _, stem := range stems {
@@ -31,13 +31,13 @@ func TimeUnitOf(words []string, desc map[string]bool) (unit string, named int) {
 		}
 	}
 	if named > 1 {
-		return "", named // "in minutes, an hour is 60"
+		return "", named // ambiguous: "in minutes, an hour is 60"
 	}
 	return unit, named
 }
 
-// TimeUnitsPer is how many of a unit of time one of another is, where that is in no doubt: a week
-// has seven nights, but of working days nobody knows.
+// TimeUnitsPer returns how many of one unit of time another one has, if that is unambiguous: a
+// week has seven nights, but the number of working days is unknown.
 func TimeUnitsPer(unit, of string, nights bool) (float64, bool) {
 	if of == "day" {
 		return 7, unit == "week" && nights

@@ -10,20 +10,20 @@ import (
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 )
 
-// tongue is one language, made ready to read values in it.
-type tongue struct {
+// language is a language compiled for reading values.
+type language struct {
 	index  int
 	data   *lexicon.Language
 	num    *NumberWords
 	months map[string]time.Month
-	// days are the names of weekdays, announced those that need a word before them.
+	// days holds the names of weekdays, announced those that need a word before them.
 	days, announced map[string]time.Weekday
 	units, short    map[string]string
-	working         map[string]string // words behind a day: it is a working day
+	working         map[string]string // modifiers of working days
 	spans           map[string]Entity
 	rules           []rule
-	byWord          map[string][]int // rules by a word that they can begin with
-	bySlot          map[string][]int // the same by a slot
+	byWord          map[string][]int // rules by their first word
+	bySlot          map[string][]int // rules by their first slot
 	half, andHalf   []lexicon.Form
 	percent         []lexicon.Form
 	money           []coin
@@ -32,20 +32,20 @@ type tongue struct {
 	morning, later  []lexicon.Form
 }
 
-// coin is a name of a currency; the code is "" where several have the name.
+// coin is a name of a currency; code is "" if the name is ambiguous.
 type coin struct {
 	form lexicon.Form
 	code string
 }
 
-// slots are the places for values that forms may have.
+// slots returns the slots that forms may have.
 func slots() []string {
 	return []string{"n", "unit", "day", "nth", "month", "year", "weekday", "announced", "point", "period", "hour", "hour_h", "minute", "clock"}
 }
 
-func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
+func newLanguage(index int, x *lexicon.Lexica) (*language, error) {
 	data := x.Languages[index]
-	t := &tongue{
+	t := &language{
 		index: index, data: data, months: map[string]time.Month{}, days: map[string]time.Weekday{}, announced: map[string]time.Weekday{},
 		spans: map[string]Entity{}, byWord: map[string][]int{}, bySlot: map[string][]int{},
 	}
@@ -65,7 +65,7 @@ func newTongue(index int, x *lexicon.Lexica) (*tongue, error) {
 	return t, nil
 }
 
-// names reads a list with alternatives: "january|jan february|feb".
+// names parses a list with alternatives: "january|jan february|feb".
 func names(l *lexicon.Language, list string, yield func(i int, name string)) {
 	for i, alternatives := range strings.Fields(list) {
 		for name := range strings.SplitSeq(alternatives, "|") {
@@ -77,7 +77,7 @@ func names(l *lexicon.Language, list string, yield func(i int, name string)) {
 }
 
 // forms compiles the phrases.
-func (t *tongue) forms(x *lexicon.Lexica) error {
+func (t *language) forms(x *lexicon.Lexica) error {
 	n, d, c := &t.data.Numbers, &t.data.Dates, &t.data.Times
 	for _, list := range []struct {
 		into *[]lexicon.Form
@@ -117,8 +117,8 @@ func (t *tongue) forms(x *lexicon.Lexica) error {
 	return t.counted(x)
 }
 
-// periods reads "fortnight 2 week".
-func (t *tongue) periods(list string) error {
+// periods parses "fortnight 2 week".
+func (t *language) periods(list string) error {
 	fields := strings.Fields(list)
 	if len(fields)%3 != 0 {
 		return fmt.Errorf("spans: %q are no triples", list)
@@ -133,9 +133,8 @@ func (t *tongue) periods(list string) error {
 	return nil
 }
 
-// counted compiles the phrases that begin with what they count: "1 tomorrow" and
-// "12-25 christmas".
-func (t *tongue) counted(x *lexicon.Lexica) error {
+// counted compiles the phrases with a leading value: "1 tomorrow" and "12-25 christmas".
+func (t *language) counted(x *lexicon.Lexica) error {
 	for _, line := range t.data.Dates.Near {
 		var days int
 		count, say, _ := strings.Cut(line, " ")
@@ -159,8 +158,8 @@ func (t *tongue) counted(x *lexicon.Lexica) error {
 	return nil
 }
 
-// spelled adds the other spelling of each word to a form.
-func (t *tongue) spelled(say string) string {
+// spelled adds the alternative spelling of each word to a form.
+func (t *language) spelled(say string) string {
 	places := strings.Fields(say)
 	for i, p := range places {
 		if other := t.data.Respelled.Replace(p); other != p {
@@ -174,7 +173,7 @@ func (t *tongue) spelled(say string) string {
 	return strings.Join(places, " ")
 }
 
-func (t *tongue) add(x *lexicon.Lexica, say string, r rule) error {
+func (t *language) add(x *lexicon.Lexica, say string, r rule) error {
 	f, err := lexicon.NewForm(t.spelled(say), slots())
 	if err != nil {
 		return err
