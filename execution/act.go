@@ -35,16 +35,16 @@ type pendingAct struct {
 	recorded atomic.Bool
 }
 
-// An act travels in the context, so that no port needs a parameter for it: WithAct sets
-// it, a store asks ActOf for each write, and Recorded ends it.
+// WithAct sets the act of a context. An act travels in the context, so that no port needs
+// a parameter for it: a store asks ActOf for each write, and MarkRecorded ends it.
 //
-// WithAct has the first write that succeeds with the context recorded as an act,
+// It has the first write that succeeds with the context recorded as an act,
 // in its transaction: neither is there without the other.
 func WithAct(ctx context.Context, a Act) context.Context {
 	return context.WithValue(ctx, actOf{}, &pendingAct{Act: a})
 }
 
-// ActOf is what a store asks each write for; Recorded is what it calls once the
+// ActOf is what a store asks each write for; MarkRecorded is what it calls once the
 // write is committed.
 func ActOf(ctx context.Context) (Act, bool) {
 	a, ok := ctx.Value(actOf{}).(*pendingAct)

@@ -301,8 +301,10 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 	o := newOffice(t)
 	var intents []contracts.Intent
 	for i, worker := range []string{"Ana Souza", "Bruno Keller", "Chen Wei"} {
-		in := contracts.Intent{ID: fmt.Sprint("b", i), Domain: "people", Capability: "book_leave", Confidence: 1, Source: "caller",
-			Parameters: map[string]any{"worker": worker, "start_date": "2026-12-07", "days": 2}}
+		in := contracts.Intent{
+			ID: fmt.Sprint("b", i), Domain: "people", Capability: "book_leave", Confidence: 1, Source: "caller",
+			Parameters: map[string]any{"worker": worker, "start_date": "2026-12-07", "days": 2},
+		}
 		if i > 0 {
 			in.After = []string{fmt.Sprint("b", i-1)}
 		}
