@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -351,6 +352,36 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 	for _, node := range []string{"", first} {
 		if _, err := o.Runs.Compensate(t.Context(), ana, run, node); contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("once more, %q: %v", node, err)
+		}
+	}
+}
+
+// TestAWriteIsUndoneByOneOfTwoWays: asked for alone and with all of its run at once, it has
+// one gate.
+func TestAWriteIsUndoneByOneOfTwoWays(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for range 5 {
+		r := o.ask("book 2 days off for Bruno Keller from 2026-12-07")
+		if err := o.approve(bob, *r.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Runs.Get(t.Context(), ana, r.RunIDs[0], patience); err != nil {
+			t.Fatal(err)
+		}
+		var asked sync.WaitGroup
+		for i := range 8 {
+			asked.Go(func() {
+				_, err := o.Runs.Compensate(t.Context(), ana, r.RunIDs[0], []string{r.Interrupt.NodeID, ""}[i%2])
+				if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
+					t.Error(err)
+				}
+			})
+		}
+		asked.Wait()
+		s, err := o.Session(t.Context(), ana, r.SessionID, patience)
+		if err != nil || len(s.RunIDs) != 2 || len(s.Interrupts) != 1 {
+			t.Fatalf("%d runs, %d gates, %v", len(s.RunIDs), len(s.Interrupts), err)
 		}
 	}
 }

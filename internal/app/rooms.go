@@ -44,7 +44,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}
 	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
 		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Local: a.local, Model: a.reader, Catalogs: a.registry, Notifier: a.notifier,
-		Quarantine: a.store.held,
+		Leases: a.store.leases(), Quarantine: a.store.held,
 	}); err != nil {
 		return r, err
 	}

@@ -193,8 +193,7 @@ func (c *Conversation) taken(ctx context.Context, who access.Principal, in Input
 	if again && t.Outcome == orchestrator.TurnRefused {
 		t.Outcome, t.Refusal = "", nil // it had no effect, and may have one now
 	}
-	// What was said is taken to its end even if its sender goes away.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := Patiently(ctx)
 	defer cancel()
 	t, err = c.machine.finish(ctx, t, resumed)
 	if failed, ok := errors.AsType[*command.UnsaidError](err); ok {

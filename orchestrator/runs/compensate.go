@@ -12,6 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/internal/expr"
+	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/planner"
@@ -32,6 +33,15 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 			return "", err
 		}
 	}
+	// Which writes are undone already, and what begins to undo the others, is one step: no
+	// two runs undo the same write.
+	r.undoing.Lock()
+	defer r.undoing.Unlock()
+	release, _, err := orchestrator.Hold(ctx, r.leases, "undo "+runID, func() bool { return false })
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	nodes, err := r.toUndo(ctx, view, nodeID)
 	if err != nil {
 		return "", err

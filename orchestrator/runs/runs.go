@@ -39,6 +39,8 @@ type Deps struct {
 	Model    intent.Reader
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
+	// Leases are nil where no other server is.
+	Leases orchestrator.Leases
 	// Quarantine may be nil where no database is restored.
 	Quarantine execution.Quarantine
 }
@@ -54,8 +56,11 @@ type Runs struct {
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
+	leases   orchestrator.Leases
 	probe    probe
 	recent   recent
+	// undoing lets this server begin one compensation at a time.
+	undoing sync.Mutex
 	// quarantine may be nil.
 	quarantine execution.Quarantine
 }
@@ -72,7 +77,7 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	}
 	return &Runs{
 		cfg: cfg, store: deps.Store, runner: deps.Runner, previews: deps.Previews, sessions: deps.Sessions,
-		intents: intent.NewAdapter(deps.Local, deps.Model), catalogs: deps.Catalogs, notifier: deps.Notifier, quarantine: deps.Quarantine,
+		intents: intent.NewAdapter(deps.Local, deps.Model), catalogs: deps.Catalogs, notifier: deps.Notifier, leases: deps.Leases, quarantine: deps.Quarantine,
 	}, nil
 }
 
