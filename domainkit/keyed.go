@@ -39,7 +39,7 @@ func (x *executor) keyed(ctx context.Context, j *job) reply {
 		case standing.Fingerprint != own.Fingerprint:
 			return refused(http.StatusConflict, contracts.ErrConflict, "this idempotency key was used with other parameters")
 		}
-		out, ended, err := x.standing(ctx, j, standing, own)
+		out, ended, err := x.answerFrom(ctx, j, standing, own)
 		if err != nil {
 			return x.storeDown(ctx, err)
 		}
@@ -88,18 +88,18 @@ func (x *executor) keyID(c *served, call Call) KeyID {
 	return KeyID{Scope: x.config.Domain + "." + c.name, Key: call.IdempotencyKey}
 }
 
-// standing answers from the record of an earlier execution, if it can.
-func (x *executor) standing(ctx context.Context, j *job, standing, own Record) (out reply, ended bool, err error) {
-	if standing.State == KeyFinal {
-		return replay(standing), true, nil
+// answerFrom answers from the record of an earlier execution, if it can.
+func (x *executor) answerFrom(ctx context.Context, j *job, existing, own Record) (out reply, ended bool, err error) {
+	if existing.State == KeyFinal {
+		return replay(existing), true, nil
 	}
-	if w, here := x.running.underWay(standing.Operation); here {
+	if w, here := x.running.underWay(existing.Operation); here {
 		return x.await(ctx, w, x.config.AcceptAfter), true, nil
 	}
-	if standing.State == KeyRunning && standing.LeaseUntil.After(x.config.Now()) {
+	if existing.State == KeyRunning && existing.LeaseUntil.After(x.config.Now()) {
 		return reply{}, false, nil
 	}
-	stolen, err := x.config.Store.Steal(ctx, own, standing.Token, x.config.Now())
+	stolen, err := x.config.Store.Steal(ctx, own, existing.Token, x.config.Now())
 	if err != nil || !stolen {
 		return reply{}, false, err
 	}
@@ -113,12 +113,12 @@ func replay(r Record) reply {
 // begin executes under a record that this call holds. After a steal it first
 // asks what became of the execution that held it before.
 func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) reply {
-	free := Settlement{Released: true}
+	ifNotStarted := Settlement{Released: true}
 	if stolen {
-		free = x.doubtful(j)
+		ifNotStarted = x.doubtful(j)
 	}
 	if busy := x.admit(j.capability); busy != nil {
-		x.settle(ctx, own, free)
+		x.settle(ctx, own, ifNotStarted)
 		return *busy
 	}
 	w, ok := x.launch(ctx, j, own.Operation, func(ctx context.Context) answer {
@@ -133,7 +133,7 @@ func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) r
 		return out
 	})
 	if !ok {
-		x.settle(ctx, own, free)
+		x.settle(ctx, own, ifNotStarted)
 		return x.busy(0, "the service is stopping")
 	}
 	return x.await(ctx, w, x.config.AcceptAfter)

@@ -131,7 +131,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 }
 
 func (o *owner) committed(c Committed, over bool) {
-	o.taken = false
+	o.lastRefused = false
 	o.pending.changes.Done()
 	if over {
 		o.run.Run.LedgerHead = o.pending.chain.Head
@@ -152,13 +152,13 @@ func (o *owner) committed(c Committed, over bool) {
 // conflict, what is stored is not what this owner believes: the run is read
 // anew.
 func (o *owner) refused(doubtful bool) {
-	if doubtful || o.taken {
+	if doubtful || o.lastRefused {
 		o.logger().WarnContext(o.ctx, "run is read anew")
 		o.reload = true
 		o.loseLease()
 		return
 	}
-	o.taken = true
+	o.lastRefused = true
 	for _, id := range o.pending.changes.Drop() {
 		o.take(model.TakenBack{Node: id})
 		o.places.EndTurn(id)

@@ -45,8 +45,8 @@ type owner struct {
 	// leaving tells that the run gives its place to runs that can go on.
 	leaving bool
 	// reload tells that the store may have more than this owner knows of, and
-	// taken that the last commit was refused and taken back.
-	reload, taken bool
+	// lastRefused that the last commit was refused and lastRefused back.
+	reload, lastRefused bool
 
 	ctx context.Context //nolint:containedctx // the life of this run's exchanges; set once by live
 }

@@ -29,7 +29,7 @@ type evalFlags struct {
 
 func evalCommand(c *cli) *cobra.Command {
 	var f evalFlags
-	var gates hearing.Gates
+	var gates hearing.Thresholds
 	cmd := &cobra.Command{
 		Use: "eval [FILE]…", Short: "Measure how well sentences are understood, and say what manifests lack",
 		Long: `Runs sentences whose meaning is known through the matcher of this machine and

@@ -31,21 +31,21 @@ type serveOptions struct {
 	LogFormat           string `json:"log_format"`
 	ForwardedUserHeader string `json:"forwarded_user_header"`
 	// FrontendRoles are the roles here for the roles of a chat frontend's users.
-	FrontendRoles        map[string]string `json:"frontend_roles,omitempty"`
-	FrontendJWT          string            `json:"frontend_jwt,omitempty"`
-	Links                linkOptions       `json:"approval_links,omitzero"`
-	Telegram             telegramOptions   `json:"telegram,omitzero"`
-	Embeddings           encoder.Options   `json:"embeddings,omitzero"`
-	Mind                 models.Mind       `json:"mind,omitzero"`
-	Gates                hearing.Gates     `json:"gates,omitzero"`
-	SessionsPerMinute    int               `json:"sessions_per_minute"`
-	RequestsPerMinute    int               `json:"requests_per_minute"`
-	MaxActiveRuns        int               `json:"max_active_runs"`
-	Retention            time.Duration     `json:"retention_ns"`
-	DropData             bool              `json:"drop_data"`
-	PublicDomainsOnly    bool              `json:"public_domains_only"`
-	WebhookAllowLoopback bool              `json:"webhook_allow_loopback"`
-	WebhookAllowPrivate  bool              `json:"webhook_allow_private"`
+	FrontendRoles        map[string]string  `json:"frontend_roles,omitempty"`
+	FrontendJWT          string             `json:"frontend_jwt,omitempty"`
+	Links                linkOptions        `json:"approval_links,omitzero"`
+	Telegram             telegramOptions    `json:"telegram,omitzero"`
+	Embeddings           encoder.Options    `json:"embeddings,omitzero"`
+	Mind                 models.Mind        `json:"mind,omitzero"`
+	Gates                hearing.Thresholds `json:"gates,omitzero"`
+	SessionsPerMinute    int                `json:"sessions_per_minute"`
+	RequestsPerMinute    int                `json:"requests_per_minute"`
+	MaxActiveRuns        int                `json:"max_active_runs"`
+	Retention            time.Duration      `json:"retention_ns"`
+	DropData             bool               `json:"drop_data"`
+	PublicDomainsOnly    bool               `json:"public_domains_only"`
+	WebhookAllowLoopback bool               `json:"webhook_allow_loopback"`
+	WebhookAllowPrivate  bool               `json:"webhook_allow_private"`
 
 	// Audit is where keys and roots are, and how often a root is signed.
 	AuditKeys  string        `json:"audit_keys,omitempty"`

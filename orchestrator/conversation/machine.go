@@ -242,7 +242,7 @@ func (m *machine) sweep(ctx context.Context, before time.Time) {
 func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
 	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate && !t.CreatedAt.Before(m.restored) {
 		_, err := m.finish(ctx, t, true)
-		if !command.Passing(err) {
+		if !command.Retryable(err) {
 			return nil // it was refused, and says so
 		}
 		return err

@@ -21,7 +21,7 @@ type made struct {
 // read gets what came of that, and nothing is paid for twice.
 func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) made {
 	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasModel() {
-		return m.make(ctx, t, resumed)
+		return m.stepAndSave(ctx, t, resumed)
 	}
 	ctx = context.WithoutCancel(ctx) // others wait for it too
 	out, _, _ := m.reading.Do(t.Conversation+"\x00"+t.Key+"\x00"+t.Model, func() (any, error) {
@@ -37,7 +37,7 @@ func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) 
 		case !held:
 			return made{err: contracts.Errorf(contracts.CodeConflict, "the message was read meanwhile")}, nil
 		}
-		return m.make(ctx, t, resumed), nil
+		return m.stepAndSave(ctx, t, resumed), nil
 	})
 	done, ok := out.(made)
 	if !ok {
@@ -46,11 +46,11 @@ func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) 
 	return done
 }
 
-// make makes one step and commits it.
-func (m *machine) make(ctx context.Context, t orchestrator.Turn, resumed bool) made {
+// stepAndSave makes one step and commits it.
+func (m *machine) stepAndSave(ctx context.Context, t orchestrator.Turn, resumed bool) made {
 	next, refused := m.step(ctx, t, resumed)
 	if refused != nil {
-		if command.Passing(refused) || t.Kind == orchestrator.TurnRequest {
+		if command.Retryable(refused) || t.Kind == orchestrator.TurnRequest {
 			return made{refused: refused, nothing: true}
 		}
 		next = t

@@ -25,7 +25,7 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 		return m.open(ctx, t)
 	}
 	if t.Replaces != nil {
-		next, err := m.clear(ctx, t)
+		next, err := m.clearReplaced(ctx, t)
 		if err != nil || next.Outcome != "" {
 			return next, err
 		}
@@ -44,9 +44,9 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 	return m.compile(ctx, t)
 }
 
-// clear makes way for a request that takes the place of another: that is
+// clearReplaced makes way for a request that takes the place of another: that is
 // withdrawn, or undone behind its own gate.
-func (m *machine) clear(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
+func (m *machine) clearReplaced(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if t.Undo {
 		if _, err := m.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
 			return refusal(t, err)

@@ -175,8 +175,8 @@ func (d *db) Snapshot(ctx context.Context, queries ...store.Statement) error {
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// Passing implements store.Backend.
-func (d *db) Passing(err error) bool { return passing(err) }
+// Retryable implements store.Backend.
+func (d *db) Retryable(err error) bool { return passing(err) }
 
 // Answered implements store.Backend.
 func (d *db) Answered(err error) bool { return reached(err) }

@@ -124,9 +124,9 @@ type Backend interface {
 	Write(ctx context.Context, parts []Part) error
 	// Fault gives an error of the database a code of contracts.
 	Fault(doing string, err error) error
-	// Passing reports whether a fault is a deadlock or a failed serialization, after which
+	// Retryable reports whether a fault is a deadlock or a failed serialization, after which
 	// the transaction is tried again.
-	Passing(err error) bool
+	Retryable(err error) bool
 	// Answered reports whether one of the changes of a Write caused the fault, so that
 	// each is worth being tried alone.
 	Answered(err error) bool

@@ -108,7 +108,7 @@ func (s *core) attempt(batch []*write) (answers []error, err error) {
 		switch {
 		case errors.Is(err, errNeedsLocks):
 			locked = true
-		case s.db.Passing(err) && try < maxTries:
+		case s.db.Retryable(err) && try < maxTries:
 		default:
 			return answers, err
 		}

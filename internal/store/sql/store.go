@@ -111,7 +111,7 @@ func (s *core) transaction(ctx context.Context, doing string, do func(context.Co
 	}
 	for try := 1; ; try++ {
 		err := s.pool.Transact(ctx, func(x Tx) error { return do(ctx, x) })
-		if !s.db.Passing(err) || try == maxTries {
+		if !s.db.Retryable(err) || try == maxTries {
 			return err
 		}
 	}

@@ -117,8 +117,8 @@ func (w *writer) appendEvents(ctx context.Context, events []store.Event) error {
 	return w.writeRows(ctx, rows)
 }
 
-// Passing implements store.Backend: there is one writer.
-func (s *file) Passing(error) bool { return false }
+// Retryable implements store.Backend: there is one writer.
+func (s *file) Retryable(error) bool { return false }
 
 // Answered implements store.Backend: whatever the fault, the next write may be
 // smaller.

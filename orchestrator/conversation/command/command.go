@@ -186,7 +186,7 @@ func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 	for _, code := range t.Codes {
 		i, line, err := c.decideOne(ctx, &t, here, code)
 		if err != nil {
-			line, passed = code+": "+c.fault(ctx, err), passed && !Passing(err)
+			line, passed = code+": "+c.fault(ctx, err), passed && !Retryable(err)
 		}
 		lines = append(lines, line)
 		if t.RunID == "" && err == nil && t.Shows == "" {
@@ -346,8 +346,8 @@ func spoken(t orchestrator.Turn) time.Time {
 	return t.CreatedAt
 }
 
-// Passing tells a fault that is not the message's: the same may work in a moment.
-func Passing(err error) bool {
+// Retryable tells a fault that is not the message's: the same may work in a moment.
+func Retryable(err error) bool {
 	switch contracts.CodeOf(err) {
 	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:
 		return true

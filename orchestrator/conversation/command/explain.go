@@ -54,7 +54,7 @@ func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (
 		i, err = c.gates.Get(ctx, t.By, t.Codes[0])
 	}
 	if err != nil {
-		if Passing(err) {
+		if Retryable(err) {
 			return t, err
 		}
 		t.Notice = chat.Escape(err.Error())
@@ -194,7 +194,7 @@ func summaries(nodes []contracts.NodeView) []string {
 func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run contracts.RunView, nodeID, head string, what []string) (orchestrator.Turn, bool, error) {
 	session, err := c.runs.Compensate(ctx, t.By, run.RunID, nodeID)
 	if err != nil {
-		if Passing(err) {
+		if Retryable(err) {
 			return t, true, err
 		}
 		t.Notice = chat.Escape(err.Error())

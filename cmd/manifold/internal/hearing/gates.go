@@ -10,16 +10,16 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// Gates are from where on it goes on with a read, or a write, without asking, and from
+// Thresholds are from where on it goes on with a read, or a write, without asking, and from
 // where on it asks, each from 0 to 1; 0 is the default.
-type Gates struct {
+type Thresholds struct {
 	AcceptRead  float64 `json:"accept_read,omitempty"`
 	AcceptWrite float64 `json:"accept_write,omitempty"`
 	Ask         float64 `json:"ask,omitempty"`
 }
 
 // Flags adds the flags; write says what holds of a write besides.
-func (g *Gates) Flags(cmd *cobra.Command, write string) {
+func (g *Thresholds) Flags(cmd *cobra.Command, write string) {
 	flags := cmd.Flags()
 	flags.Float64Var(&g.AcceptRead, "accept-read", 0, "how sure of its reading, from 0 to 1, it must be to go on with a read without asking which was meant")
 	flags.Float64Var(&g.AcceptWrite, "accept-write", 0, "the same for what has an effect; never below --accept-read"+write)
@@ -30,12 +30,12 @@ func (g *Gates) Flags(cmd *cobra.Command, write string) {
 }
 
 // Config are the gates as the matcher takes them.
-func (g *Gates) Config() local.Config {
+func (g *Thresholds) Config() local.Config {
 	return local.Config{Accept: g.AcceptRead, AcceptWrite: g.AcceptWrite, Clarify: g.Ask}
 }
 
 // Check refuses what is no share.
-func (g *Gates) Check() error {
+func (g *Thresholds) Check() error {
 	for name, v := range map[string]float64{"accept-read": g.AcceptRead, "accept-write": g.AcceptWrite, "ask": g.Ask} {
 		if v < 0 || v > 1 {
 			return fmt.Errorf("--%s must be between 0 and 1", name)
