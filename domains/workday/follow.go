@@ -19,12 +19,16 @@ type FollowQuery struct {
 	RequestID string `json:"request_id,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request, where it is known"`
 }
 
+// following has the method of its own that reports what became of a request.
+type following struct{ d *domain }
+
 // usualFollow is how often an event is looked at.
 const usualFollow = 15 * time.Minute
 
 // followRequest tells what a request came to, once it has come to something. Until then
 // the run of whoever asks is parked, and this is asked again.
-func (d *domain) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
+func (f following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
+	d := f.d
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
 		return RequestState{}, err

@@ -30,7 +30,7 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, private(d, d.listTimeOff)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_business_processes"}, d.listProcesses),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_requests"}, private(d, d.listRequests)),
-		domainkit.Add(svc, domainkit.Capability{Name: "follow_request"}, private(d, d.followRequest)),
+		domainkit.Add(svc, domainkit.Capability{Name: "follow_request"}, private(d, following{d}.followRequest)),
 		d.records.register(d, svc),
 		domainkit.Add(svc, domainkit.Capability{Name: "compile_ops"}, wiring{d.people}.compileOps),
 		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, private(d, d.planTimeOff)),
