@@ -50,6 +50,9 @@ type MCPServer struct {
 	URL string `json:"url,omitempty"`
 	// Authorization is "env:NAME", as that of a domain.
 	Authorization string `json:"authorization,omitempty"`
+	// TokenFile is what "manifold bridge mcp login" has written, in the place of
+	// Authorization. Only the bootstrap file may name one.
+	TokenFile string `json:"token_file,omitempty"`
 	// Command starts the server, with the variables that Env names besides PATH and
 	// HOME. Only the bootstrap file may name one.
 	Command []string `json:"command,omitempty"`

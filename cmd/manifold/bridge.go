@@ -30,8 +30,10 @@ func mcpBridge(c *cli) *cobra.Command {
 	})
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&m.Authorization, "authorization", "", "env:NAME: the variable with the value of the header Authorization")
+	flags.StringVar(&m.TokenFile, "token-file", "", "file with the tokens of a login, see login; in the place of --authorization")
 	flags.StringSliceVar(&m.Env, "env", nil, "variables of the environment that the command gets besides PATH and HOME")
 	flags.StringVar(&m.Protocol, "protocol", "", "version of the protocol to begin with [the newest]")
+	cmd.AddCommand(bridges.LoginCommand(&m.TokenFile, func(ctx context.Context, l bridges.Login) error { return l.Run(ctx, c.getenv, c.out.w) }))
 	return cmd
 }
 

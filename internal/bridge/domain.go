@@ -316,6 +316,9 @@ const ErrChanged = "domain.operation_changed"
 
 func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 	defs, err := d.definitions(ctx)
+	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && refused.Type == contracts.ErrUnauthorized {
+		return refused // a repeat would be refused as well
+	}
 	if err != nil {
 		return domainkit.Retryf(contracts.ErrUpstream, "the server cannot be asked whether %s is what was approved: %s", name, contracts.CleanSummary(err.Error()))
 	}

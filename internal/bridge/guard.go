@@ -56,7 +56,12 @@ type bounded struct {
 type Status struct {
 	Code       int
 	RetryAfter string
+	// Refused is why a request was not sent, or not sent again, for want of a credential.
+	Refused *contracts.ToolError
 }
+
+// Failed tells whether it is no success.
+func (s Status) Failed() bool { return s.Code >= 300 || s.Refused != nil }
 
 type statusKey struct{}
 
@@ -66,6 +71,13 @@ func Noting(ctx context.Context) (context.Context, func() Status) {
 	newest := &atomic.Pointer[Status]{}
 	newest.Store(&Status{})
 	return context.WithValue(ctx, statusKey{}, newest), func() Status { return *newest.Load() }
+}
+
+// Note notes a status under a context of Noting.
+func Note(ctx context.Context, s Status) {
+	if newest, ok := ctx.Value(statusKey{}).(*atomic.Pointer[Status]); ok {
+		newest.Store(&s)
+	}
 }
 
 // RoundTrip sends a request.
@@ -80,9 +92,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if newest, ok := r.Context().Value(statusKey{}).(*atomic.Pointer[Status]); ok {
-		newest.Store(&Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")})
-	}
+	Note(r.Context(), Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")})
 	res.Body = &limited{ReadCloser: res.Body, left: MaxAnswer}
 	return res, nil
 }
@@ -118,6 +128,8 @@ func (s Status) Failure(subject string) *contracts.ToolError {
 		return &contracts.ToolError{Type: kind, Message: subject + " " + text, Effect: effect, Retryable: retry}
 	}
 	switch {
+	case s.Refused != nil:
+		return s.Refused
 	case s.Code >= 300 && s.Code < 400: // it may have been done before
 		return fail(contracts.ErrUpstream, contracts.EffectUnknown, false, "answered with a redirect, which is not followed; give the final address")
 	case s.Code == http.StatusRequestTimeout:

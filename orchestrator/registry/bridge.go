@@ -84,6 +84,9 @@ func mcpFaults(at string, m *contracts.MCPServer) []contracts.Fault {
 	if m.Authorization != "" && (m.URL == "" || !authorizationForm.MatchString(m.Authorization)) {
 		faults.add(at+"/authorization", `must be "env:NAME", and belongs to a url`)
 	}
+	if m.TokenFile != "" && (m.URL == "" || m.Authorization != "") {
+		faults.add(at+"/token_file", "belongs to a url, and stands in the place of authorization")
+	}
 	if len(m.Env) > 0 && len(m.Command) == 0 {
 		faults.add(at+"/env", "belongs to a command")
 	}
@@ -122,6 +125,7 @@ func remoteFaults(reg contracts.Registration) []contracts.Fault {
 	}
 	if m := reg.MCP; m != nil {
 		refuse("/mcp/command", len(m.Command) > 0)
+		refuse("/mcp/token_file", m.TokenFile != "")
 		refuse("/mcp/overlay_file", m.OverlayFile != "")
 	}
 	if o := reg.OpenAPI; o != nil {

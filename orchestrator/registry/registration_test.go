@@ -54,6 +54,13 @@ func TestParseBootstrapListsEveryFault(t *testing.T) {
 				"/domains/2/url", "/domains/2/domain", "/domains/3/url", "/domains/3/domain",
 			},
 		},
+		"tokens beside another credential, and of no server": {
+			`{"domains":[
+				{"domain":"alpha","mcp":{"url":"https://a.example/mcp","authorization":"env:A","token_file":"a.json"}},
+				{"domain":"beta","mcp":{"command":["serve"],"token_file":"b.json"}},
+				{"domain":"gamma","mcp":{"url":"https://c.example/mcp","token_file":"c.json"}}]}`,
+			[]string{"/domains/0/mcp/token_file", "/domains/1/mcp/token_file"},
+		},
 		"a floor that is none": {
 			`{"domains":[{"domain":"alpha","url":"http://a","floor":{"risk_level":"scary","approval":{"quorum":-1},"capabilities":{"a/b":{"risk_level":"x"}}}}]}`,
 			[]string{"/domains/0/floor/approval", "/domains/0/floor/capabilities/a~1b/risk_level", "/domains/0/floor/risk_level"},
@@ -76,6 +83,17 @@ func TestParseBootstrapListsEveryFault(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestOnlyTheBootstrapFileNamesFiles: over the API, a token file is one of the server's
+// machine that the caller need not have.
+func TestOnlyTheBootstrapFileNamesFiles(t *testing.T) {
+	t.Parallel()
+	_, err := setup(t, registry.Config{}).Register(t.Context(), contracts.Registration{Domain: "alpha", Bridge: contracts.Bridge{MCP: &contracts.MCPServer{URL: "https://a.example/mcp", TokenFile: "a.json"}}})
+	wantCode(t, err, contracts.CodeInvalid)
+	if diff := cmp.Diff([]string{"/mcp/token_file"}, pointers(err)); diff != "" {
+		t.Error(diff)
 	}
 }
 

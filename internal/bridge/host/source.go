@@ -74,7 +74,16 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 			return nil
 		}
 	}
-	return mcp.New(mcp.Config{URL: b.MCP.URL, HTTP: way, Protocol: b.MCP.Protocol, Changed: r.Changed, Logger: r.Logger})
+	var tokens *mcp.Tokens
+	if b.MCP.TokenFile != "" {
+		if value != "" {
+			return nil, contracts.Errorf(contracts.CodeInvalid, "a token file stands in the place of an authorization")
+		}
+		if tokens, err = mcp.OpenTokens(mcp.TokensConfig{File: b.MCP.TokenFile, Server: b.MCP.URL, HTTP: bridge.HTTP{Control: r.Control}, Logger: r.Logger}); err != nil {
+			return nil, err
+		}
+	}
+	return mcp.New(mcp.Config{URL: b.MCP.URL, HTTP: way, Tokens: tokens, Protocol: b.MCP.Protocol, Changed: r.Changed, Logger: r.Logger})
 }
 
 // secret gives the value of the variable that "env:NAME" names, "" for "".

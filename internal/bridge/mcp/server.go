@@ -25,6 +25,8 @@ type Config struct {
 	// URL is that of streamable HTTP.
 	URL  string
 	HTTP bridge.HTTP
+	// Tokens are sent with every request, where a person has logged in.
+	Tokens *Tokens
 	// Command starts a server that speaks on standard input and output, with the
 	// environment Env and nothing else.
 	Command []string
@@ -106,7 +108,7 @@ func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
 	ctx, status := bridge.Noting(ctx)
 	session, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
 	if err != nil {
-		if status := status(); status.Code >= 300 {
+		if status := status(); status.Failed() {
 			return nil, status.Failure("the MCP server")
 		}
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "the MCP server cannot be reached: %w", err)
@@ -117,7 +119,11 @@ func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
 
 func (s *Server) transport() sdk.Transport {
 	if s.cfg.URL != "" {
-		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: s.cfg.HTTP.Client(), MaxRetries: -1, MaxEventSize: bridge.MaxAnswer}
+		client := s.cfg.HTTP.Client()
+		if s.cfg.Tokens != nil {
+			client.Transport = bearer{tokens: s.cfg.Tokens, next: client.Transport}
+		}
+		return &sdk.StreamableClientTransport{Endpoint: s.cfg.URL, HTTPClient: client, MaxRetries: -1, MaxEventSize: bridge.MaxAnswer}
 	}
 	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...) //nolint:gosec,noctx // an operator names the program; it lives as long as the session
 	cmd.Env, cmd.Dir, cmd.Stderr = s.cfg.Env, s.cfg.Dir, logWriter{s.cfg.Logger}
@@ -180,7 +186,7 @@ func (s *Server) list(ctx context.Context) ([]bridge.Definition, error) {
 		page, err := session.ListTools(ctx, params)
 		if err != nil {
 			s.drop(session)
-			if status := status(); status.Code >= 300 {
+			if status := status(); status.Failed() {
 				return nil, status.Failure("the MCP server")
 			}
 			return nil, contracts.Errorf(contracts.CodeUnavailable, "the tools could not be listed: %w", err)
@@ -230,6 +236,9 @@ func (s *Server) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 
 func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
 	session, err := s.connected(ctx)
+	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && refused.Type == contracts.ErrUnauthorized {
+		return contracts.ToolResult{}, refused
+	}
 	if err != nil {
 		return contracts.ToolResult{}, domainkit.Retryf(contracts.ErrUpstream, "%s", err.Error())
 	}
@@ -247,11 +256,11 @@ func (s *Server) failure(ctx context.Context, session *sdk.ClientSession, c brid
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && status.Code < 400 && (refused.Code == jsonrpc.CodeInvalidParams || refused.Code == jsonrpc.CodeMethodNotFound) {
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); ok && status.Refused == nil && status.Code < 400 && (refused.Code == jsonrpc.CodeInvalidParams || refused.Code == jsonrpc.CodeMethodNotFound) {
 		return domainkit.Refusef(contracts.ErrInvalidParameters, "the MCP server refused %s: %s", c.Name, contracts.CleanSummary(refused.Message))
 	}
 	s.drop(session)
-	if status.Code >= 300 {
+	if status.Failed() {
 		return status.Failure("the MCP server")
 	}
 	if errors.Is(err, sdk.ErrConnectionClosed) {

@@ -1901,6 +1901,8 @@ export interface components {
             url?: string;
             /** @description Authorization is "env:NAME", as that of a domain. */
             authorization?: string;
+            /** @description TokenFile is what "manifold bridge mcp login" has written, in the place of Authorization. Only the bootstrap file may name one. */
+            token_file?: string;
             /** @description Command starts the server, with the variables that Env names besides PATH and HOME. Only the bootstrap file may name one. */
             command?: string[];
             env?: string[];
