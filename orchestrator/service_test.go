@@ -334,7 +334,7 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 	if _, err := o.Decide(t.Context(), bob, r.Interrupt.Code, contracts.Resume{Decision: contracts.DecisionReject}, patience); err != nil {
 		t.Fatal(err)
 	}
-	if r, err = o.Session(t.Context(), ana, r.SessionID, patience); err != nil || !strings.Contains(text(r.Answer), "booked for Bruno Keller; booked for Ana Souza. Write `undo all`") {
+	if r, err = o.Session(t.Context(), ana, r.SessionID, patience); err != nil || !strings.Contains(text(r.Answer), "booked for Bruno Keller; booked for Ana Souza. To have it taken back, the last first: `undo all`") {
 		t.Fatalf("%v %s", err, text(r.Answer))
 	}
 	for _, want := range []string{"req-2", "req-1"} {

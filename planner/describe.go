@@ -24,7 +24,7 @@ func Rows(p contracts.Plan) []contracts.PlanRow {
 }
 
 func rowOf(p contracts.Plan, n contracts.Node) contracts.PlanRow {
-	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
+	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n) + loops(p, n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
 	row.Step += asks(n, p.Unattended && p.InProcedure(n))
 	row.Say = n.Say
 	if n.Policy != nil {
@@ -57,7 +57,7 @@ func step(n contracts.Node) string {
 	if !n.Required && n.Kind != contracts.KindResult {
 		text += " (its failure does not fail the rest)"
 	}
-	return text + loops(n)
+	return text
 }
 
 // asks says what becomes of a question when nobody is there.
@@ -74,8 +74,8 @@ func asks(n contracts.Node, unattended bool) string {
 	return "; needs a person, and fails without one"
 }
 
-// loops says how often a node may go back, and to what.
-func loops(n contracts.Node) string {
+// loops says how often a node may go back, and to which step, by its title.
+func loops(p contracts.Plan, n contracts.Node) string {
 	var text strings.Builder
 	for _, rule := range n.On {
 		cause := "if a person says " + rule.Answer
@@ -85,7 +85,11 @@ func loops(n contracts.Node) string {
 		case rule.Error != "":
 			cause = "if it fails with " + rule.Error
 		}
-		fmt.Fprintf(&text, "; goes back to %s at most %s %s", rule.Goto, times(rule.Max), cause)
+		back := "is done again"
+		if i := slices.IndexFunc(p.Nodes, func(of contracts.Node) bool { return of.NodeID == rule.Goto }); i >= 0 && rule.Goto != n.NodeID {
+			back = fmt.Sprintf("goes back to “%s”", what(p.Nodes[i]))
+		}
+		fmt.Fprintf(&text, "; %s at most %s %s", back, times(rule.Max), cause)
 	}
 	return text.String()
 }

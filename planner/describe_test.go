@@ -70,3 +70,16 @@ func TestDescribeQuotes(t *testing.T) {
 		t.Error("a dry run opens no gates, but the preview announces some")
 	}
 }
+
+func TestALoopNamesTheStepItGoesBackTo(t *testing.T) {
+	plan := contracts.Plan{Nodes: []contracts.Node{
+		{NodeID: "n1", Kind: contracts.KindTool, Title: "draft it", Required: true, On: []contracts.Rule{{Error: "busy", Goto: "n1", Max: 1}}},
+		{NodeID: "n2", Kind: contracts.KindHuman, Title: "review it", Required: true, On: []contracts.Rule{{Answer: "again", Goto: "n1", Max: 3}}},
+	}}
+	rows := planner.Rows(plan)
+	for i, want := range []string{"draft it; is done again at most once if it fails with busy", "review it; goes back to “draft it” at most 3 times if a person says again"} {
+		if rows[i].Step != want {
+			t.Errorf("%q, not %q", rows[i].Step, want)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 	c.procedures()
 	c.joins()
 	c.single()
-	c.stillDone()
+	c.remainingEffects()
 	if len(c.blocks) == 0 {
 		if !view.State.Terminal() {
 			return nil // nothing has come in yet

@@ -36,9 +36,9 @@ func finished(n contracts.NodeView) time.Time {
 	return *n.FinishedAt
 }
 
-// stillDone says of a run that ended before its end what it has done, and how that is
+// remainingEffects says of a run that ended before its end what it has done, and how that is
 // taken back.
-func (c *composer) stillDone() {
+func (c *composer) remainingEffects() {
 	if !c.view.State.Terminal() || c.view.State == contracts.RunCompleted {
 		return
 	}
@@ -47,6 +47,6 @@ func (c *composer) stillDone() {
 		done = append(done, cmp.Or(n.Summary, n.Title, n.Tool))
 	}
 	if len(done) > 0 {
-		c.text(contracts.BlockNote, "Done before that, and still so: "+strings.Join(done, "; ")+". Write `undo all` to have it taken back, the last first.")
+		c.text(contracts.BlockNote, "Done before that, and still so: "+strings.Join(done, "; ")+". To have it taken back, the last first: `undo all` in the chat, or `manifold run compensate "+c.view.RunID+"`.")
 	}
 }
