@@ -54,6 +54,6 @@ func newSalt() []byte {
 
 // VerifyRows compares the rows of a run with what its ledger says of them, and
 // gives one sentence for each that differs.
-func VerifyRows(s Snapshot, entries []contracts.LedgerEntry, blob func(sha256 string) ([]byte, error)) []string {
-	return model.VerifyRows(s, entries, blob)
+func VerifyRows(s Snapshot, entries []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
+	return model.VerifyRows(s, entries, payload)
 }

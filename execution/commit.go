@@ -39,7 +39,7 @@ func (p *pending) transition(state contracts.RunState, end ending) (Transition, 
 	}
 	return Transition{
 		Lease: p.lease, State: state, Nodes: c.Rows(), Gates: c.Gates, Intents: c.Intents, Consume: c.Consume,
-		Events: c.Events, Ledger: entries, Blobs: append(payloads, c.Blobs...), Data: c.Data, Release: c.Release,
+		Events: c.Events, Ledger: entries, Payloads: payloads, Blobs: c.Blobs, Data: c.Data, Release: c.Release,
 		Verdict: end.verdict, Finished: end.over,
 		Park: end.park, SeenWakeSeq: end.seen, WakeAt: end.wakeAt,
 	}, chain, nil

@@ -68,7 +68,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := func(hash string) ([]byte, error) { return w.store.Blob(t.Context(), hash) }
+		read := func(e contracts.LedgerEntry) ([]byte, error) { return w.store.Payload(t.Context(), e) }
 		if faults := execution.VerifyRows(snap, entries, read); len(faults) > 0 {
 			t.Errorf("rows of %s: %q", id, faults)
 		}
@@ -162,7 +162,7 @@ func explained(t *testing.T, w *world, r *execution.Runner, id string, format in
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(hash string) ([]byte, error) { return w.store.Blob(t.Context(), hash) }
+	read := func(e contracts.LedgerEntry) ([]byte, error) { return w.store.Payload(t.Context(), e) }
 	if faults := execution.VerifyRows(snap, entries, read); len(faults) > 0 {
 		t.Errorf("rows of %s: %q", id, faults)
 	}

@@ -173,9 +173,12 @@ type Swept struct {
 	Runs, Blobs, Data int
 }
 
-// Artifacts are contents by hash.
+// Artifacts are what is stored beside the rows of runs: contents by hash, payloads of
+// ledger entries, raw outputs.
 type Artifacts interface {
 	Blob(ctx context.Context, sha256 string) ([]byte, error)
+	// Payload gives the payload of a ledger entry; not_found once it was deleted.
+	Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, error)
 	NodeData(ctx context.Context, runID, nodeID string) ([]byte, error)
 }
 

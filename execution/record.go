@@ -48,7 +48,6 @@ const (
 	StepVerify = model.StepVerify
 
 	BlobArtifact = model.BlobArtifact
-	BlobLedger   = model.BlobLedger
 
 	ReplyResult       = model.ReplyResult
 	ReplyAccepted     = model.ReplyAccepted
@@ -94,6 +93,7 @@ type Transition struct {
 	Consume  []string              // nonces whose outcome goes into the ledger here
 	Events   []contracts.Event
 	Ledger   []contracts.LedgerEntry // sealed by the lease holder
+	Payloads [][]byte                // of the ledger's entries, in their order; nil for an entry without one
 	Blobs    []Blob
 	Data     []NodeData
 	Release  []string // node ids that hold and want no locks any more; the next waiters are woken

@@ -2,8 +2,11 @@ package execution
 
 import (
 	"cmp"
+	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"log/slog"
 	"slices"
@@ -267,7 +270,7 @@ func firstTransition(run *Run, now time.Time) (Transition, error) {
 		return t, err
 	}
 	chain := model.Chain{RunID: run.ID, Salt: saltOf(run.Format)}
-	t.Ledger, t.Blobs, chain, err = chain.Seal([]model.Entry{plan})
+	t.Ledger, t.Payloads, chain, err = chain.Seal([]model.Entry{plan})
 	run.LedgerSeq, run.LedgerHead = chain.Seq, chain.Head
 	return t, err
 }
@@ -378,12 +381,22 @@ const idDigits = "234567abcdefghijklmnopqrstuvwxyz"
 // NewID makes an id such as run_7k3q…: the milliseconds of about a year, and 65 bits
 // that nobody can guess. Ids of one time lie together in an index, so that a large
 // one is not written all over.
-func NewID(prefix string) string {
-	digits := []byte(strings.ToLower(rand.Text()[:20]))
-	at := time.Now().UnixMilli()
+func NewID(prefix string) string { return idAt(prefix, time.Now(), []byte(rand.Text())) }
+
+// DerivedRunID gives the id of the run that a request of some time is for, so that a
+// repeat of the request finds it: as NewID, with digits that follow from the parts.
+func DerivedRunID(at time.Time, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return idAt("run", at, []byte(base32.StdEncoding.EncodeToString(sum[:])))
+}
+
+// idAt makes an id of a time and 13 of 20 digits.
+func idAt(prefix string, at time.Time, digits []byte) string {
+	digits = bytes.ToLower(digits[:20])
+	ms := at.UnixMilli()
 	for i := 6; i >= 0; i-- {
-		digits[i] = idDigits[at&31]
-		at >>= 5
+		digits[i] = idDigits[ms&31]
+		ms >>= 5
 	}
 	return prefix + "_" + string(digits)
 }

@@ -39,11 +39,11 @@ func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 		return Replayed{}, err
 	}
 	return model.Replay(s, entries, func(e contracts.LedgerEntry, into any) error {
-		blob, err := r.store.Blob(ctx, e.PayloadSHA256)
+		raw, err := r.store.Payload(ctx, e)
 		if err != nil {
 			return err
 		}
-		payload, err := model.OpenPayload(s.Run.Format, e, blob)
+		payload, err := model.OpenPayload(s.Run.Format, e, raw)
 		if err != nil {
 			return err
 		}

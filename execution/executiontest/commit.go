@@ -207,6 +207,7 @@ func (s *Store) applyIntents(w write) {
 }
 
 func (s *Store) applyContents(w write) {
+	keepPayloads(s, w.Ledger, w.Payloads)
 	for _, b := range w.Blobs {
 		b.SHA256 = bareHash(b.SHA256)
 		if _, there := s.blobs[b.SHA256]; !there {

@@ -118,8 +118,7 @@ func took(s *Store, what string, n int) error {
 func appendAct(s *Store, act execution.Act) error {
 	entry, payload, err := act.Entry(lastOf(s, execution.ActChain), time.Now())
 	if payload != nil {
-		s.blobs[entry.PayloadSHA256] = execution.Blob{SHA256: entry.PayloadSHA256, Kind: execution.BlobLedger, Body: payload}
-		s.actPayloads[entry.PayloadSHA256] = true
+		keepPayloads(s, []contracts.LedgerEntry{entry}, [][]byte{payload})
 	}
 	s.ledger[execution.ActChain] = append(s.ledger[execution.ActChain], entry)
 	return err
@@ -143,6 +142,7 @@ func bury(ctx context.Context, s *Store, chain, why string) error {
 // drop removes a run with its rows.
 func (s *Store) drop(ctx context.Context, id string, row *runRow, why string) error {
 	delete(s.runs, id)
+	delete(s.payloads, id)
 	for _, i := range row.intents {
 		delete(s.intent, i.Nonce)
 		delete(s.keys, i.Key)
@@ -170,7 +170,7 @@ func dropGates(s *Store, gone func(*contracts.Interrupt) bool) {
 
 // collect removes the blobs that no run names any more.
 func (s *Store) collect() int {
-	named := maps.Clone(s.actPayloads)
+	named := map[string]bool{}
 	for _, row := range s.runs {
 		maps.Copy(named, row.names)
 	}
@@ -188,6 +188,30 @@ func (s *Store) Blob(_ context.Context, sha256 string) ([]byte, error) {
 		return nil, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256)
 	}
 	return slices.Clone(b.Body), nil
+}
+
+// Payload gives the payload of a ledger entry.
+func (s *Store) Payload(_ context.Context, e contracts.LedgerEntry) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.payloads[e.RunID][e.Seq]; ok {
+		return slices.Clone(p), nil
+	}
+	return nil, contracts.Errorf(contracts.CodeNotFound, "entry %d of %s has no payload", e.Seq, e.RunID)
+}
+
+// keepPayloads stores the payloads of entries of one chain; the caller holds mu.
+func keepPayloads(s *Store, entries []contracts.LedgerEntry, payloads [][]byte) {
+	for i, p := range payloads {
+		if p == nil {
+			continue
+		}
+		of := entries[i]
+		if s.payloads[of.RunID] == nil {
+			s.payloads[of.RunID] = map[int64][]byte{}
+		}
+		s.payloads[of.RunID][of.Seq] = p
+	}
 }
 
 // NodeData gives the raw output of a node until it expires.

@@ -267,6 +267,11 @@ func (k *Killed) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	return read(ctx, k, func() ([]byte, error) { return k.store.Blob(ctx, sha256) })
 }
 
+// Payload is a read.
+func (k *Killed) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, error) {
+	return read(ctx, k, func() ([]byte, error) { return k.store.Payload(ctx, e) })
+}
+
 // NodeData is a read.
 func (k *Killed) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	return read(ctx, k, func() ([]byte, error) { return k.store.NodeData(ctx, runID, nodeID) })

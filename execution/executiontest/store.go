@@ -34,8 +34,8 @@ type Store struct {
 	ledger   map[string][]contracts.LedgerEntry
 	locks    map[string]*lockRow
 	blobs    map[string]execution.Blob
-	// actPayloads are the blobs that acts name: no sweep takes them.
-	actPayloads map[string]bool
+	// payloads are those of ledger entries, by chain and number.
+	payloads map[string]map[int64][]byte
 }
 
 // runRow is a run with the rows that go with it.
@@ -71,7 +71,7 @@ func NewStore(options ...Option) *Store {
 		intent: map[string]*intentRow{}, keys: map[string]bool{},
 		events: map[string][]contracts.Event{}, seqs: map[string]int64{},
 		ledger: map[string][]contracts.LedgerEntry{}, locks: map[string]*lockRow{},
-		blobs: map[string]execution.Blob{}, actPayloads: map[string]bool{},
+		blobs: map[string]execution.Blob{}, payloads: map[string]map[int64][]byte{},
 	}
 	for _, o := range options {
 		o(s)

@@ -87,7 +87,7 @@ func WantTaken(t *testing.T, s execution.Store, what ...string) {
 			continue
 		}
 		taken = append(taken, act.NodeID)
-		if payload, err := s.Blob(t.Context(), act.PayloadSHA256); act.Actor != "system" || err != nil || !strings.Contains(string(payload), `{"count":`) {
+		if payload, err := s.Payload(t.Context(), act); act.Actor != "system" || err != nil || !strings.Contains(string(payload), `{"count":`) {
 			t.Errorf("it says %+v with %q, %v", act, payload, err)
 		}
 	}
@@ -103,7 +103,7 @@ func ended(t *testing.T, s execution.Store, id string, at time.Time, blobs ...ex
 		At: at, Nodes: []execution.NodeRecord{{NodeID: "n1", State: contracts.NodeCompleted}}, Gates: []contracts.Interrupt{g},
 		Intents: []execution.Intent{intent(id, "n1", 1)}, Events: []contracts.Event{event(contracts.EventDone, "")}, Blobs: blobs,
 		Data:   []execution.NodeData{{NodeID: "n1", Body: []byte("raw"), ExpiresAt: time.Now().Add(time.Hour)}},
-		Ledger: link(t, id, 0, "", 2), State: contracts.RunCompleted, Finished: true,
+		Ledger: link(t, id, 0, "", 2), Payloads: [][]byte{[]byte("the plan of " + id), nil}, State: contracts.RunCompleted, Finished: true,
 	})
 }
 
@@ -117,7 +117,7 @@ func sweep(t *testing.T, s execution.Store, before time.Time, want execution.Swe
 }
 
 func sweepDeletesEnded(t *testing.T, s execution.Store) {
-	ended(t, s, "r1", day(), blob("a", "artifact"), blob("b", "ledger"))
+	ended(t, s, "r1", day(), blob("a", "artifact"), blob("b", "artifact"))
 	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 2})
 	ctx := t.Context()
 	_, err := s.LoadRun(ctx, "r1")
@@ -150,12 +150,17 @@ func sweepKeepsOpen(t *testing.T, s execution.Store) {
 }
 
 func sweepKeepsLedger(t *testing.T, s execution.Store) {
-	ended(t, s, "r1", day(), blob("b", "ledger"))
+	ended(t, s, "r1", day())
 	before, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 1})
+	if payload, err := s.Payload(t.Context(), before[0]); err != nil || string(payload) != "the plan of r1" {
+		t.Errorf("the payload of the first entry is %q, %v", payload, err)
+	}
+	_, err = s.Payload(t.Context(), before[1])
+	wantCode(t, err, contracts.CodeNotFound)
+	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1})
 	after, err := s.Ledger(t.Context(), "r1", 0, 0)
 	if err != nil || len(after) != 3 {
 		t.Fatalf("got %+v, %v; want both entries and a tombstone", after, err)
@@ -172,7 +177,7 @@ func sweepKeepsLedger(t *testing.T, s execution.Store) {
 		t.Fatal(err)
 	}
 	same(t, "the entry after the first", before[1:], rest)
-	_, err = s.Blob(t.Context(), hashOf("b"))
+	_, err = s.Payload(t.Context(), before[0])
 	wantCode(t, err, contracts.CodeNotFound)
 }
 

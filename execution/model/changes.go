@@ -43,11 +43,9 @@ type Blob struct {
 	Body   []byte
 }
 
-// The kinds of blobs.
-const (
-	BlobArtifact = "artifact"
-	BlobLedger   = "ledger"
-)
+// BlobArtifact is the kind of blobs that outputs of nodes are. Stores made before
+// payloads had a table of their own have them as blobs of the kind "ledger".
+const BlobArtifact = "artifact"
 
 // NodeData is raw output kept for debugging until it expires.
 type NodeData struct {
@@ -144,10 +142,10 @@ type Chain struct {
 	Head string
 }
 
-// Seal links entries to the end of the chain and gives them, their payloads and
-// the new end. Each payload begins with a salt of its own.
-func (c Chain) Seal(entries []Entry) ([]contracts.LedgerEntry, []Blob, Chain, error) {
-	sealed, payloads := make([]contracts.LedgerEntry, len(entries)), make([]Blob, 0, len(entries))
+// Seal links entries to the end of the chain and gives them, the payload of each (nil
+// if it has none) and the new end. Each payload begins with a salt of its own.
+func (c Chain) Seal(entries []Entry) ([]contracts.LedgerEntry, [][]byte, Chain, error) {
+	sealed, payloads := make([]contracts.LedgerEntry, len(entries)), make([][]byte, len(entries))
 	for i, e := range entries {
 		if c.Salt != nil {
 			e.salt(c.Salt())
@@ -158,9 +156,7 @@ func (c Chain) Seal(entries []Entry) ([]contracts.LedgerEntry, []Blob, Chain, er
 			return nil, nil, c, err
 		}
 		c.Seq, c.Head, sealed[i] = link.Seq, link.Hash, link
-		if e.Payload != nil {
-			payloads = append(payloads, Blob{SHA256: e.PayloadSHA256, Kind: BlobLedger, RunID: c.RunID, Body: e.Payload})
-		}
+		payloads[i] = e.Payload
 	}
 	return sealed, payloads, c, nil
 }

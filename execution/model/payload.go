@@ -35,20 +35,19 @@ type Payload struct {
 	salt []byte
 }
 
-// OpenPayload gives the payload of an entry from the blob that it names, by the
-// rules of the run's format; the error says that it is not the one that was
-// recorded.
-func OpenPayload(format int, e contracts.LedgerEntry, blob []byte) (Payload, error) {
-	if contracts.HashBytes(blob) != e.PayloadSHA256 {
+// OpenPayload gives the payload of an entry from what is stored of it, by the rules
+// of the run's format; the error says that it is not the one that was recorded.
+func OpenPayload(format int, e contracts.LedgerEntry, raw []byte) (Payload, error) {
+	if contracts.HashBytes(raw) != e.PayloadSHA256 {
 		return Payload{}, contracts.Errorf(contracts.CodeConflict, "the payload of entry %d was changed after it was written", e.Seq)
 	}
 	if format < Format3 {
-		return Payload{Body: blob}, nil
+		return Payload{Body: raw}, nil
 	}
-	if len(blob) < SaltSize {
+	if len(raw) < SaltSize {
 		return Payload{}, contracts.Errorf(contracts.CodeConflict, "the payload of entry %d has no salt", e.Seq)
 	}
-	return Payload{Body: blob[SaltSize:], salt: blob[:SaltSize]}, nil
+	return Payload{Body: raw[SaltSize:], salt: raw[:SaltSize]}, nil
 }
 
 // Names tells whether an entry of this payload was made for an action, by the

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -111,8 +110,7 @@ func (d *driven) again() {
 		d.t.Fatal(err)
 	}
 	replayed, err := model.Replay(d.snapshot(), sealed, func(e contracts.LedgerEntry, into any) error {
-		i := slices.IndexFunc(payloads, func(b model.Blob) bool { return b.SHA256 == e.PayloadSHA256 })
-		return contracts.Decode(payloads[i].Body, into)
+		return contracts.Decode(payloads[e.Seq-1], into)
 	})
 	if err != nil || len(replayed.Differences) > 0 || replayed.State != d.state.RunState() {
 		d.t.Errorf("replayed %+v, want %s (%v)", replayed, d.state.RunState(), err)

@@ -10,13 +10,13 @@ import (
 
 // VerifyRows compares the rows of a run with what its ledger says of them: the
 // plan, how each node ended, what was announced, what was decided. It gives one
-// sentence for each that is not what was recorded; blob reads what lies beside
-// an entry. What no entry tells of, such as events and nodes under way, is for
+// sentence for each that is not what was recorded; payload reads that of an
+// entry. What no entry tells of, such as events and nodes under way, is for
 // the seals of the store.
-func VerifyRows(snap Snapshot, entries []contracts.LedgerEntry, blob func(sha256 string) ([]byte, error)) []string {
+func VerifyRows(snap Snapshot, entries []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
 	v := rowCheck{snap: snap, outcomes: map[string][]byte{}, intents: map[string]told{}, decisions: map[string]told{}}
 	for _, e := range entries {
-		v.read(e, blob)
+		v.read(e, payload)
 	}
 	if len(entries) == 0 || entries[0].Kind != contracts.LedgerPlan {
 		v.say("the ledger does not begin with the plan")
@@ -48,11 +48,11 @@ func (v *rowCheck) say(format string, args ...any) {
 	v.faults = append(v.faults, fmt.Sprintf(format, args...))
 }
 
-func (v *rowCheck) read(e contracts.LedgerEntry, blob func(string) ([]byte, error)) {
+func (v *rowCheck) read(e contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) {
 	if e.PayloadSHA256 == "" {
 		return
 	}
-	content, err := blob(e.PayloadSHA256)
+	content, err := payload(e)
 	if err != nil {
 		v.say("the payload of entry %d is not there", e.Seq)
 		return

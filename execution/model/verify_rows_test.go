@@ -23,19 +23,19 @@ func TestASaltedLedgerTellsNothing(t *testing.T) {
 	}
 	plain := entry.LedgerEntry
 	salt := bytes.Repeat([]byte{7}, model.SaltSize)
-	sealed, blobs, _, err := model.Chain{RunID: "r", Salt: func() []byte { return salt }}.Seal([]model.Entry{entry})
-	if err != nil || len(blobs) != 1 {
-		t.Fatalf("%d blobs, %v", len(blobs), err)
+	sealed, payloads, _, err := model.Chain{RunID: "r", Salt: func() []byte { return salt }}.Seal([]model.Entry{entry})
+	if err != nil || len(payloads) != 1 {
+		t.Fatalf("%d payloads, %v", len(payloads), err)
 	}
 	got := sealed[0]
 	if got.PayloadSHA256 == plain.PayloadSHA256 || got.ActionSHA256 == plain.ActionSHA256 {
 		t.Error("the ledger keeps a hash that can be guessed")
 	}
-	payload, err := model.OpenPayload(model.Format3, got, blobs[0].Body)
+	payload, err := model.OpenPayload(model.Format3, got, payloads[0])
 	if err != nil || !payload.Names(got, "4711") || payload.Names(got, "4712") {
 		t.Errorf("the payload does not open: %v", err)
 	}
-	if _, err := model.OpenPayload(model.Format3, got, append(bytes.Clone(blobs[0].Body), ' ')); contracts.CodeOf(err) != contracts.CodeConflict {
+	if _, err := model.OpenPayload(model.Format3, got, append(bytes.Clone(payloads[0]), ' ')); contracts.CodeOf(err) != contracts.CodeConflict {
 		t.Errorf("a changed payload opens: %v", err)
 	}
 }
@@ -48,16 +48,11 @@ func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, blobs, _, err := model.Chain{RunID: "r", Salt: func() []byte { return make([]byte, model.SaltSize) }}.Seal([]model.Entry{first})
+	sealed, payloads, _, err := model.Chain{RunID: "r", Salt: func() []byte { return make([]byte, model.SaltSize) }}.Seal([]model.Entry{first})
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(hash string) ([]byte, error) {
-		if hash != blobs[0].SHA256 {
-			return nil, errors.New("not there")
-		}
-		return blobs[0].Body, nil
-	}
+	read := func(e contracts.LedgerEntry) ([]byte, error) { return payloads[e.Seq-1], nil }
 	sound := func() model.Snapshot {
 		own := plan
 		own.Nodes = slices.Clone(plan.Nodes) // a case changes them
@@ -68,7 +63,7 @@ func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		change func(*model.Snapshot)
-		read   func(string) ([]byte, error)
+		read   func(contracts.LedgerEntry) ([]byte, error)
 		want   string
 	}{
 		"nothing":           {func(*model.Snapshot) {}, read, ""},
@@ -84,7 +79,7 @@ func TestRowsThatAreNotThoseOfTheLedger(t *testing.T) {
 			s.Nodes[1].State, s.Nodes[1].Skip = contracts.NodeSkipped, model.SkipUpstreamFailed
 		}, read, "node n2 has ended, and no entry says how"},
 		"a write of nobody":      {func(s *model.Snapshot) { s.Intents = []model.Intent{{Key: "r/n1/1"}} }, read, "the write r/n1/1 is not the one"},
-		"a payload that is gone": {func(*model.Snapshot) {}, func(string) ([]byte, error) { return nil, errors.New("no") }, "the payload of entry 1 is not there"},
+		"a payload that is gone": {func(*model.Snapshot) {}, func(contracts.LedgerEntry) ([]byte, error) { return nil, errors.New("no") }, "the payload of entry 1 is not there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

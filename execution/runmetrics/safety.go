@@ -124,10 +124,10 @@ func stuck(snap model.Snapshot, now time.Time) int {
 // Holes counts what was done and what the ledger of the run does not tell: a chain that
 // is broken, and rows of which it says something else or nothing. blob reads what lies
 // beside an entry. A run whose rows were deleted has none.
-func Holes(snap model.Snapshot, ledger []contracts.LedgerEntry, blob func(sha256 string) ([]byte, error)) []string {
+func Holes(snap model.Snapshot, ledger []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
 	var out []string
 	if err := model.VerifyRun(snap.Run, ledger); err != nil {
 		out = append(out, strings.TrimSpace(err.Error()))
 	}
-	return append(out, model.VerifyRows(snap, ledger, blob)...)
+	return append(out, model.VerifyRows(snap, ledger, payload)...)
 }

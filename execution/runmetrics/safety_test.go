@@ -113,7 +113,7 @@ func many(t *testing.T, snaps ...model.Snapshot) *runmetrics.Many {
 // A ledger that says nothing of what was done, or something else, has holes.
 func TestALedgerThatSaysNothingHasHoles(t *testing.T) {
 	t.Parallel()
-	holes := runmetrics.Holes(paper(), nil, func(string) ([]byte, error) { return nil, errors.New("gone") })
+	holes := runmetrics.Holes(paper(), nil, func(contracts.LedgerEntry) ([]byte, error) { return nil, errors.New("gone") })
 	if len(holes) == 0 {
 		t.Error("a run without a ledger has no holes")
 	}

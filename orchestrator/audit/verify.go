@@ -154,7 +154,7 @@ func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []stri
 		return unburied(chain, entries), len(entries), false, nil
 	}
 	known := entries[:min(int(snap.Run.LedgerSeq), len(entries))]
-	faults = execution.VerifyRows(snap, known, func(hash string) ([]byte, error) { return v.store.Blob(ctx, hash) })
+	faults = execution.VerifyRows(snap, known, func(e contracts.LedgerEntry) ([]byte, error) { return v.store.Payload(ctx, e) })
 	return faults, len(entries), len(entries) > len(known), nil
 }
 

@@ -159,7 +159,7 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 		}}}), nil
 	}
 	result.Notes = append(result.Notes, down...)
-	result.Plan.RunID = orchestrator.DerivedID("run", t.Conversation, t.Key, t.Model)
+	result.Plan.RunID = execution.DerivedRunID(t.CreatedAt, t.Conversation, t.Key, t.Model)
 	runID, err := m.runner.Submit(ctx, session.ID, result.Plan)
 	if contracts.CodeOf(err) == contracts.CodeConflict {
 		runID, err = result.Plan.RunID, nil

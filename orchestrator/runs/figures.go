@@ -65,7 +65,7 @@ func (r *Runs) holes(ctx context.Context, snap execution.Snapshot) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	return runmetrics.Holes(snap, ledger, func(sha256 string) ([]byte, error) { return r.store.Blob(ctx, sha256) }), nil
+	return runmetrics.Holes(snap, ledger, func(e contracts.LedgerEntry) ([]byte, error) { return r.store.Payload(ctx, e) }), nil
 }
 
 // Stats sums up the figures of runs, the newest first: the caller's own, or all.

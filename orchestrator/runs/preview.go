@@ -119,7 +119,7 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 		return "", err
 	}
 	if key != "" {
-		plan.RunID = orchestrator.DerivedID("run", session.ID, key)
+		plan.RunID = execution.DerivedRunID(session.CreatedAt, session.ID, key)
 	}
 	_, err = r.runner.Submit(ctx, session.ID, plan)
 	if err != nil && (key == "" || contracts.CodeOf(err) != contracts.CodeConflict) {
@@ -189,5 +189,5 @@ func (r *Runs) sessionForPlan(ctx context.Context, who access.Principal, body co
 	if key != "" {
 		session.ID = orchestrator.DerivedID("ses", who.Subject(), key)
 	}
-	return session, r.sessions.Open(ctx, session)
+	return r.sessions.Open(ctx, session)
 }

@@ -90,23 +90,23 @@ func (d *Directory) Create(ctx context.Context, session orchestrator.Session) er
 	return d.store.CreateSession(ctx, session)
 }
 
-// Open inserts the session; one that is there already with the same owner is
-// the same request again.
-func (d *Directory) Open(ctx context.Context, session orchestrator.Session) error {
+// Open inserts the session and gives it as it is stored; one that is there already with
+// the same owner is the same request again.
+func (d *Directory) Open(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	err := d.store.CreateSession(ctx, session)
 	if contracts.CodeOf(err) != contracts.CodeConflict {
-		return err
+		return session, err
 	}
 	there, readErr := d.store.Session(ctx, session.ID)
 	switch {
 	case contracts.CodeOf(readErr) == contracts.CodeNotFound:
-		return err
+		return session, err
 	case readErr != nil: // whether it is the same request cannot be told now
-		return readErr
+		return session, readErr
 	case access.SubjectOf(there.Owner) != access.SubjectOf(session.Owner):
-		return err
+		return session, err
 	}
-	return nil
+	return there, nil
 }
 
 // NameOf makes a session's name of its first message.

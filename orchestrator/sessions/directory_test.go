@@ -35,19 +35,19 @@ func TestASessionThatCannotBeReadIsNoConflict(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := orchestrator.Session{ID: "ses_1", Owner: contracts.Principal{ID: "rita"}}
-	if err := dir.Open(t.Context(), session); err != nil {
+	if _, err := dir.Open(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.Open(t.Context(), session); err != nil {
+	if _, err := dir.Open(t.Context(), session); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
 	away.err = contracts.Errorf(contracts.CodeUnavailable, "the store is away")
-	if err := dir.Open(t.Context(), session); contracts.CodeOf(err) != contracts.CodeUnavailable {
+	if _, err := dir.Open(t.Context(), session); contracts.CodeOf(err) != contracts.CodeUnavailable {
 		t.Errorf("the same again, and it cannot be read: %v", err)
 	}
 	away.err = nil
 	session.Owner.ID = "otto"
-	if err := dir.Open(t.Context(), session); contracts.CodeOf(err) != contracts.CodeConflict {
+	if _, err := dir.Open(t.Context(), session); contracts.CodeOf(err) != contracts.CodeConflict {
 		t.Errorf("somebody else's: %v", err)
 	}
 }

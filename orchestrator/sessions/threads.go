@@ -59,7 +59,7 @@ func (p *Threads) Start(ctx context.Context, who access.Principal, body contract
 	if key != "" {
 		session.ID = orchestrator.DerivedID("ses", who.Subject(), key)
 	}
-	return session, p.dir.Open(ctx, session)
+	return p.dir.Open(ctx, session)
 }
 
 // Find gives the session of a chat: the one that the marker names if it is the
@@ -108,7 +108,7 @@ func (p *Threads) Begin(ctx context.Context, who access.Principal, session orche
 		return session, err
 	}
 	if t.Conversation != "" || t.Request == "" {
-		return session, p.dir.Open(ctx, session)
+		return p.dir.Open(ctx, session)
 	}
 	number := func(n int) string { return requestSession(who, t.Request, quarter(session.CreatedAt), n) }
 	n, err := p.unused(ctx, number)

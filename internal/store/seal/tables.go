@@ -80,6 +80,7 @@ func Tables() []Table {
 		ofSession("event", "session_id", "session_id", "seq", "run_id", "body"),
 		ofSession("event_seq", "session_id", "session_id", "seq"),
 		ofRun("ledger", "run_id", "run_id", "seq", "body"),
+		ofRun("payload", "run_id", "run_id", "seq", "body"),
 		ofRun("quarantine", "run_id", "run_id", "since"),
 		ofHouse("blob", "sha256", "kind"), // the body is what the hash says
 		ofRun("blob_name", "run_id", "sha256", "run_id"),

@@ -52,8 +52,7 @@ func recordAct(ctx context.Context, x Tx, a execution.Act) error {
 	}
 	if payload != nil {
 		err := x.Send(ctx, []Statement{
-			{Text: `INSERT INTO blob (sha256, kind, body) VALUES ($1, $2, $3)`, Args: []any{entry.PayloadSHA256, execution.BlobLedger, payload}},
-			{Text: `INSERT INTO blob_name (sha256, run_id) VALUES ($1, $2)`, Args: []any{entry.PayloadSHA256, execution.ActChain}},
+			{Text: `INSERT INTO payload (run_id, seq, body) VALUES ($1, $2, $3)`, Args: []any{entry.RunID, entry.Seq, stored.PackPayloads([][]byte{payload})}},
 		})
 		if err != nil {
 			return err

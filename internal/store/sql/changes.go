@@ -11,6 +11,7 @@ type changes struct {
 	nodes, data       distinct
 	gates, intentRows []any
 	ledger, mail      []any
+	payloads          []any
 	events            []Event
 	blobs             map[string]blobRow
 	names             map[nameRow]bool
@@ -83,6 +84,7 @@ func (a *changes) rows() []Rows {
 		{&tables.gates, a.gates},
 		{&tables.intents, a.intentRows},
 		{&tables.ledger, a.ledger},
+		{&tables.payloads, a.payloads},
 		blobs, names,
 		{&tables.data, a.data.cells},
 		{&tables.mail, a.mail},

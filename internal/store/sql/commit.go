@@ -170,6 +170,9 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.ledger = append(g.ledger, r.id, e.Seq, t.LedgerRows[i])
 		r.ledgerSeq, r.ledgerHead = e.Seq, e.Hash
 	}
+	if pack := stored.PackPayloads(t.Payloads); pack != nil {
+		g.payloads = append(g.payloads, r.id, t.Ledger[0].Seq, pack)
+	}
 	for _, b := range t.Blobs {
 		hash := stored.BareHash(b.SHA256)
 		g.addBlob(hash, b.Kind, stored.BytesOf(b.Body))

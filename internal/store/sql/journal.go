@@ -38,6 +38,22 @@ func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 		bytes, `SELECT body FROM blob WHERE sha256 = $1`, stored.BareHash(sha256))
 }
 
+// Payload gives the payload of a ledger entry. Older ones are contents by hash.
+func (s *Runs) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, error) {
+	payload, err := one(ctx, s.core, "read a payload of "+e.RunID, nil, func(row stored.Row) ([]byte, error) {
+		var first int64
+		var pack []byte
+		if err := row.Scan(&first, &pack); err != nil {
+			return nil, err
+		}
+		return stored.PayloadOf(pack, e.Seq-first)
+	}, `SELECT seq, body FROM payload WHERE run_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1`, e.RunID, e.Seq)
+	if err != nil || payload != nil {
+		return payload, err
+	}
+	return s.Blob(ctx, e.PayloadSHA256)
+}
+
 // NodeData gives the raw output of a node until it expires.
 func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	return one(ctx, s.core, "read the raw output of node "+nodeID,

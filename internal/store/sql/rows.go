@@ -83,7 +83,7 @@ const keepOld = `ON CONFLICT DO NOTHING`
 
 // tables are those that a group writes to.
 var tables = struct {
-	runs, born, plans, nodes, gates, intents, ledger, blobs, names, data, locks, mail Table
+	runs, born, plans, nodes, gates, intents, ledger, payloads, blobs, names, data, locks, mail Table
 }{
 	runs: Table{Name: "run", Key: 1, Columns: columns(texts("id", "owner", "state", "verdict"),
 		ints("epoch", "lease_until", "wake_seq", "handled_seq", "wake_at", "ledger_seq"), texts("ledger_head"),
@@ -97,9 +97,10 @@ var tables = struct {
 		[]Column{{"roles", List}}, texts("domain", "class", "body"), ints("{pg:created_at}"))},
 	intents: Table{Name: "intent", Columns: columns(texts("run_id", "node_id"), ints("n"), texts("key", "nonce", "operation", "outcome"),
 		[]Column{{"consumed", Bool}}, texts("body"))},
-	ledger: Table{Name: "ledger", Columns: columns(texts("run_id"), ints("seq"), texts("body"))},
-	blobs:  Table{Name: "blob", Columns: columns(texts("sha256", "kind"), []Column{{"body", Bytes}}), Conflict: keepOld},
-	names:  Table{Name: "blob_name", Columns: texts("sha256", "run_id"), Conflict: keepOld},
+	ledger:   Table{Name: "ledger", Columns: columns(texts("run_id"), ints("seq"), texts("body"))},
+	payloads: Table{Name: "payload", Columns: columns(texts("run_id"), ints("seq"), []Column{{"body", Bytes}})},
+	blobs:    Table{Name: "blob", Columns: columns(texts("sha256", "kind"), []Column{{"body", Bytes}}), Conflict: keepOld},
+	names:    Table{Name: "blob_name", Columns: texts("sha256", "run_id"), Conflict: keepOld},
 	data: Table{
 		Name: "node_data", Columns: columns(texts("run_id", "node_id"), ints("expires_at"), []Column{{"body", Bytes}}),
 		Conflict: `ON CONFLICT (run_id, node_id) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`,

@@ -105,7 +105,7 @@ func deleteRuns(ctx context.Context, x Tx, runs []string, act execution.Act, why
 	}
 	for _, rows := range []string{
 		"blob_name WHERE run_id", "run WHERE id", "plan WHERE run_id", "quarantine WHERE run_id", "node WHERE run_id",
-		"interrupt WHERE run_id", "intent WHERE run_id", "node_data WHERE run_id",
+		"interrupt WHERE run_id", "intent WHERE run_id", "node_data WHERE run_id", "payload WHERE run_id",
 	} {
 		statements = append(statements, Statement{Text: `DELETE FROM ` + rows + ` {any $1}`, Args: args})
 	}

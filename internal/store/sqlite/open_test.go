@@ -82,7 +82,7 @@ func reopened(t *testing.T, path string) {
 	create(t, s, "r1", execution.Transition{
 		Nodes: node("n1"), Events: []contracts.Event{{Type: contracts.EventDone}},
 		Gates: []contracts.Interrupt{{InterruptID: "g1", Code: "AAA", Prompt: "?"}},
-		Blobs: []execution.Blob{{SHA256: "cafe", Body: []byte("body")}},
+		Blobs: []execution.Blob{{SHA256: "cafe", Body: []byte("body")}}, // as payloads of ledger entries once were
 	})
 	if err := s.CreateSession(ctx, orchestrator.Session{ID: "s1", Name: "talk"}); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func reopened(t *testing.T, path string) {
 		run, err := s.LoadRun(ctx, "r1")
 		events, errEvents := s.Events(ctx, "s1", 0, 0)
 		session, errSession := s.Session(ctx, "s1")
-		body, errBlob := s.Blob(ctx, "cafe")
+		body, errBlob := s.Payload(ctx, contracts.LedgerEntry{RunID: "r1", Seq: 1, PayloadSHA256: "cafe"})
 		if err := errors.Join(err, errEvents, errSession, errBlob); err != nil {
 			t.Fatal(err)
 		}
