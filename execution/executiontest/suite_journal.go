@@ -28,13 +28,13 @@ func journalSentences() sentences {
 // hashOf is a well-formed hash.
 func hashOf(digit string) string { return strings.Repeat(digit, 64) }
 
-func blob(digit, kind string) execution.Blob {
-	return execution.Blob{SHA256: hashOf(digit), Kind: kind, Body: []byte("content " + digit)}
+func blob(digit string) execution.Blob {
+	return execution.Blob{SHA256: hashOf(digit), Kind: "artifact", Body: []byte("content " + digit)}
 }
 
 func contentByHash(t *testing.T, s execution.Store) {
-	create(t, s, exampleRun("r1"), execution.Transition{Blobs: []execution.Blob{blob("a", "artifact")}})
-	again := blob("a", "artifact")
+	create(t, s, exampleRun("r1"), execution.Transition{Blobs: []execution.Blob{blob("a")}})
+	again := blob("a")
 	again.Body = []byte("not stored again")
 	create(t, s, exampleRun("r2"), execution.Transition{Blobs: []execution.Blob{again}})
 	for _, name := range []string{hashOf("a"), "sha256:" + hashOf("a")} {
@@ -117,7 +117,7 @@ func sweep(t *testing.T, s execution.Store, before time.Time, want execution.Swe
 }
 
 func sweepDeletesEnded(t *testing.T, s execution.Store) {
-	ended(t, s, "r1", day(), blob("a", "artifact"), blob("b", "artifact"))
+	ended(t, s, "r1", day(), blob("a"), blob("b"))
 	sweep(t, s, day().Add(time.Hour), execution.Swept{Runs: 1, Blobs: 2})
 	ctx := t.Context()
 	_, err := s.LoadRun(ctx, "r1")
@@ -137,7 +137,7 @@ func sweepDeletesEnded(t *testing.T, s execution.Store) {
 }
 
 func sweepKeepsOpen(t *testing.T, s execution.Store) {
-	create(t, s, exampleRun("open"), execution.Transition{At: day(), Nodes: []execution.NodeRecord{{NodeID: "n1"}}, Blobs: []execution.Blob{blob("a", "artifact")}})
+	create(t, s, exampleRun("open"), execution.Transition{At: day(), Nodes: []execution.NodeRecord{{NodeID: "n1"}}, Blobs: []execution.Blob{blob("a")}})
 	park(t, s, create(t, s, exampleRun("parked")), time.Time{})
 	ended(t, s, "later", day().Add(time.Hour))
 	sweep(t, s, day().Add(time.Hour), execution.Swept{})
@@ -185,7 +185,7 @@ func namedContentStays(t *testing.T, s execution.Store) {
 	ref := func(digit string) map[string]any {
 		return map[string]any{"file": map[string]any{"$artifact": "sha256:" + hashOf(digit)}}
 	}
-	ended(t, s, "r1", day(), blob("a", "artifact"), blob("b", "artifact"), blob("c", "artifact"), blob("d", "artifact"), blob("e", "artifact"))
+	ended(t, s, "r1", day(), blob("a"), blob("b"), blob("c"), blob("d"), blob("e"))
 	planned := exampleRun("r2")
 	planned.Plan.Nodes[0].Params = ref("a")
 	announced := intent("r2", "n1", 1)
