@@ -139,7 +139,12 @@ type Players string
 const (
 	PlayersOne Players = "one"
 	PlayersAll Players = "all"
+	// PlayersPlan are all of the domains that the workflow itself calls.
+	PlayersPlan Players = "plan"
 )
+
+// Several tells whether the step gives the results of all who are called, joined.
+func (p Players) Several() bool { return p == PlayersAll || p == PlayersPlan }
 
 // Importance says what a monitor may fold away.
 type Importance string
