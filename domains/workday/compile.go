@@ -11,7 +11,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
 // formBlueprint is the form of the blueprint, for builders that know its node; the other
@@ -46,6 +45,9 @@ func (w Wired) Summary() string {
 // wiring writes ops for the MCP server over which people are read, if they are.
 type wiring struct{ people directory }
 
+// noServer says why there are no tools for a flow.
+const noServer = "no MCP server of Workday is configured (--mcp-url)"
+
 // What the blueprint names.
 const (
 	blueprintURL  = "https://<tenant>.workday.com/mcp"
@@ -66,19 +68,14 @@ func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wi
 	}
 	over, is := w.people.(*overMCP)
 	if !is {
-		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "no MCP server of Workday is configured (--mcp-url), so a flow could not reach one")
+		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "%s, so a flow could not reach one", noServer)
 	}
 	if in.Spot == "" {
 		return Wired{}, domainkit.Refusef(contracts.ErrInvalidParameters, "which agent of the flow shall have the tools is missing (spot)")
 	}
-	noted, failed := rest.Noting(ctx)
-	_, names, err := over.connected(noted)
+	served, err := over.served(ctx, actions)
 	if err != nil {
-		return Wired{}, failure(failed("tools/list", err))
-	}
-	served := make([]string, len(actions))
-	for i, action := range actions {
-		served[i] = names[action]
+		return Wired{}, err
 	}
 	config, err := mcpServer(over.cfg.URL, "Bearer {{"+tokenVariable+"}}")
 	if err != nil {
