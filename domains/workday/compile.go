@@ -81,9 +81,14 @@ func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wi
 	if err != nil {
 		return Wired{}, err
 	}
+	names, needs := toolNames(served), []string{"a variable beartoken in the flow's server that holds an access token of Workday"}
+	for _, tool := range served {
+		if tool.Bare {
+			needs = append(needs, "parameters in the schema of "+tool.Name+", which a Flowise leaves out without them")
+		}
+	}
 	return Wired{
-		Ops: flowOps(in.Spot, config, served), Actions: served, Server: over.cfg.URL,
-		Needs: []string{"a variable beartoken in the flow's server that holds an access token of Workday"}, Criteria: []string{"answers every question"},
+		Ops: flowOps(in.Spot, config, names), Actions: names, Server: over.cfg.URL, Needs: needs, Criteria: []string{"answers every question"},
 	}, nil
 }
 

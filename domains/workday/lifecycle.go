@@ -9,7 +9,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
 // The steps of the lifecycle that the domains of a plan share, beside compile_ops: what
@@ -42,21 +41,7 @@ func (w wiring) discover(ctx context.Context, _ domainkit.Call, _ Purpose) (Offe
 		return Offer{Tools: []string{}, Missing: []string{noServer}}, nil
 	}
 	tools, err := over.served(ctx, mcpTools())
-	return Offer{Server: over.cfg.URL, Tools: tools, Missing: []string{}}, err
-}
-
-// served gives what the server calls some of the blueprint's tools.
-func (m *overMCP) served(ctx context.Context, actions []string) ([]string, error) {
-	noted, failed := rest.Noting(ctx)
-	_, names, err := m.connected(noted)
-	if err != nil {
-		return nil, failure(failed("tools/list", err))
-	}
-	out := make([]string, len(actions))
-	for i, action := range actions {
-		out[i] = names[action]
-	}
-	return out, nil
+	return Offer{Server: over.cfg.URL, Tools: toolNames(tools), Missing: []string{}}, err
 }
 
 // FlowGraph is the graph of a flow.
@@ -115,7 +100,7 @@ func (w wiring) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (W
 			if !slices.Contains(out.Nodes, n.ID) {
 				out.Nodes = append(out.Nodes, n.ID)
 			}
-			out.Findings = append(out.Findings, c.faults(n.ID, tools)...)
+			out.Findings = append(out.Findings, c.faults(n.ID, toolNames(tools))...)
 		}
 	}
 	if len(out.Nodes) == 0 {
@@ -251,6 +236,8 @@ func (d *domain) generateTests(ctx context.Context, call domainkit.Call, in Test
 	for i, action := range actions {
 		question, title := "Which account do you use in Workday?", ""
 		switch {
+		case tools[i].Bare:
+			continue // a flow has it not
 		case action == toolMyInfo:
 		case !known:
 			question = "Look up in Workday who works here, and name one person."
@@ -259,7 +246,7 @@ func (d *domain) generateTests(ctx context.Context, call domainkit.Call, in Test
 		default:
 			question, title = "What is the business title of the worker with the Workday ID "+me.ID+"?", me.Title
 		}
-		test := FlowTest{Name: "Workday: " + action, Domain: scope, Kind: "happy", Question: question, Assertions: []Assertion{{Type: isAnswered}, {isUsed, tools[i]}}}
+		test := FlowTest{Name: "Workday: " + action, Domain: scope, Kind: "happy", Question: question, Assertions: []Assertion{{Type: isAnswered}, {isUsed, tools[i].Name}}}
 		if title != "" {
 			test.Assertions = append(test.Assertions, Assertion{isSaid, title})
 		}

@@ -95,6 +95,9 @@ func TestTheTestsOfWorkdaysToolsAreMadeAndJudged(t *testing.T) {
 		}
 		return tests
 	}
+	if got := b.facts("generate_tests", object{}, "")["integration_tests"].([]any); len(got) != 2 { // getMyInfo has no parameters
+		t.Errorf("of all tools: %v", got)
+	}
 	title := b.people["Ana Souza"].Title
 	of := made("ana")
 	if got := fmt.Sprint(of...); !strings.Contains(got, "Ana Souza") || !strings.Contains(got, title) || !strings.Contains(got, "acme_searchForWorker") {

@@ -48,7 +48,15 @@ type overMCP struct {
 
 	mu      sync.Mutex // held while it is connected; guards the fields below
 	session *mcp.ClientSession
-	names   map[string]string // of the tools, by the blueprint's
+	tools   map[string]agentTool // by the blueprint's names
+}
+
+// agentTool is one tool, as the server has it.
+type agentTool struct {
+	Name string
+	// Bare tells that its schema names no parameters. A Flowise leaves such a tool out
+	// without a word.
+	Bare bool
 }
 
 func newOverMCP(cfg MCP, client *rest.Client) (*overMCP, error) {
@@ -115,11 +123,11 @@ func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out 
 
 func (m *overMCP) try(ctx context.Context, tool string, in map[string]any, out any) error {
 	noted, failed := rest.Noting(ctx)
-	session, names, err := m.connected(noted)
+	session, tools, err := m.connected(noted)
 	if err != nil {
 		return failed(tool, err)
 	}
-	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: names[tool], Arguments: in})
+	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: tools[tool].Name, Arguments: in})
 	if err != nil {
 		m.drop(session)
 		return failed(tool, err)
@@ -151,11 +159,11 @@ func said(answer *mcp.CallToolResult) string {
 }
 
 // connected gives the session and what the server calls the tools.
-func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]string, error) {
+func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session != nil {
-		return m.session, m.names, nil
+		return m.session, m.tools, nil
 	}
 	agent, err := m.rest.Agent(m.cfg.URL)
 	if err != nil {
@@ -167,37 +175,61 @@ func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := m.toolNames(ctx, session)
+	tools, err := m.toolsOf(ctx, session)
 	if err != nil {
 		_ = session.Close() // it is of no use
 		return nil, nil, err
 	}
-	m.session, m.names = session, names
-	return session, names, nil
+	m.session, m.tools = session, tools
+	return session, tools, nil
 }
 
-// toolNames finds the tools. Workday puts a name of the deployment before them.
-func (m *overMCP) toolNames(ctx context.Context, session *mcp.ClientSession) (map[string]string, error) {
-	names := map[string]string{}
+// toolsOf finds the tools. Workday puts a name of the deployment before them.
+func (m *overMCP) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[string]agentTool, error) {
+	tools := map[string]agentTool{}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		for _, of := range mcpTools() {
 			if wanted := m.cfg.Tools[of]; tool.Name == wanted || wanted == "" && strings.HasSuffix(tool.Name, of) {
-				if names[of] != "" {
-					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", names[of], tool.Name)}
+				if other, taken := tools[of]; taken {
+					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", other.Name, tool.Name)}
 				}
-				names[of] = tool.Name
+				schema, _ := tool.InputSchema.(map[string]any)
+				tools[of] = agentTool{tool.Name, schema["properties"] == nil}
 			}
 		}
 	}
 	for _, of := range mcpTools() {
-		if names[of] == "" {
+		if tools[of].Name == "" {
 			return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: "the MCP server has no tool " + cmp.Or(m.cfg.Tools[of], of)}
 		}
 	}
-	return names, nil
+	return tools, nil
+}
+
+// served gives some of the blueprint's tools as the server has them.
+func (m *overMCP) served(ctx context.Context, actions []string) ([]agentTool, error) {
+	noted, failed := rest.Noting(ctx)
+	_, tools, err := m.connected(noted)
+	if err != nil {
+		return nil, failure(failed("tools/list", err))
+	}
+	out := make([]agentTool, len(actions))
+	for i, action := range actions {
+		out[i] = tools[action]
+	}
+	return out, nil
+}
+
+// toolNames are what a server calls tools.
+func toolNames(tools []agentTool) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = t.Name
+	}
+	return out
 }
 
 // drop forgets a session after a failure.
