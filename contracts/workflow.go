@@ -137,14 +137,10 @@ type Players string
 
 // The numbers of players.
 const (
-	PlayersOne Players = "one"
-	PlayersAll Players = "all"
-	// PlayersPlan are all of the domains that the workflow itself calls.
-	PlayersPlan Players = "plan"
+	PlayersOne  Players = "one"
+	PlayersAll  Players = "all"
+	PlayersPlan Players = "plan" // all of the domains that the workflow itself calls
 )
-
-// Several tells whether the step gives the results of all who are called, joined.
-func (p Players) Several() bool { return p == PlayersAll || p == PlayersPlan }
 
 // Importance says what a monitor may fold away.
 type Importance string

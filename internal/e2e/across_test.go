@@ -100,7 +100,7 @@ func TestWhatWasDoneBeforeTheThirdDomainFailedIsOfferedBack(t *testing.T) {
 	told := textOf(session.Answer)
 	_, offered, _ := strings.Cut(told, "Done before that, and still so: ")
 	leaveAt, alertAt := strings.Index(offered, "Ana Souza"), strings.Index(offered, "TSLA")
-	if !strings.Contains(told, "no lamps left") || !strings.Contains(offered, "Write `undo all`") || leaveAt < 0 || alertAt < leaveAt {
+	if !strings.Contains(told, "no lamps left") || !strings.Contains(offered, "the last first: `undo all`") || leaveAt < 0 || alertAt < leaveAt {
 		t.Fatalf("it is told as %s", told)
 	}
 

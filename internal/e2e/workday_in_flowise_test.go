@@ -300,7 +300,7 @@ func (a flowiseAPI) remove(path string) {
 
 func (a flowiseAPI) send(method, path string, body map[string]any) (id string) {
 	a.t.Helper()
-	req, err := http.NewRequest(method, a.endpoint+"/api/v1"+path, strings.NewReader(asJSON(body))) //nolint:noctx // a cleanup has no context of the test's
+	req, err := http.NewRequest(method, a.endpoint+"/api/v1"+path, strings.NewReader(asJSON(body)))
 	if err != nil {
 		a.t.Fatal(err)
 	}

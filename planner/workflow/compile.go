@@ -416,7 +416,7 @@ func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
 // under the step's id.
 func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
 	players := playing(f.b.req.Catalog, f.home, f.w, *step)
-	if !step.Players.Several() {
+	if !several(step.Players) {
 		p, err := f.b.req.Make.Player(step.Plays, players)
 		if err != nil || p == nil {
 			return err

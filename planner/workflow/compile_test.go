@@ -178,7 +178,7 @@ func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 		return map[string]any{"name": name, "description": "Does it.", "schema": map[string]any{"type": "object"}, "metadata": map[string]any{}, "steps": steps}
 	}
 	look := map[string]any{"id": "look", "kind": "tool", "tool": "bird.look_bird", "params": map[string]any{}}
-	documents := map[string]map[string]any{"bird": domain("bird"), "fish": domain("fish"), "toad": domain("toad"), "pack": map[string]any{
+	documents := map[string]map[string]any{"bird": domain("bird"), "fish": domain("fish"), "toad": domain("toad"), "pack": {
 		"schema_version": "1", "domain": "pack", "version": "1", "workflows": []any{
 			flow("inside", map[string]any{"id": "see", "kind": "tool", "tool": "fish.look_fish", "params": map[string]any{}}),
 			flow("w", look, map[string]any{"id": "within", "kind": "workflow", "workflow": "inside", "depends_on": []any{"look"}},

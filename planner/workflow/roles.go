@@ -9,6 +9,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
+// several tells whether a step gives the results of all who are called, joined.
+func several(p contracts.Players) bool {
+	return p == contracts.PlayersAll || p == contracts.PlayersPlan
+}
+
 // playing are the capabilities that may play the role of a step: those of its own
 // domain, and those of others as far as the site grants the role to it, so that no
 // author draws another domain's facts into his calls.

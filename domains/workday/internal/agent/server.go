@@ -1,4 +1,6 @@
-package workday
+// Package agent is Workday's MCP server: people are read over it, and the agents of flows
+// are given its tools, with what a plan asks a domain for beside that.
+package agent
 
 import (
 	"cmp"
@@ -33,15 +35,9 @@ const (
 // mcpTools are those tools, in the order of the blueprint.
 func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} }
 
-// directory is where people are read.
-type directory interface {
-	SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error)
-	Worker(ctx context.Context, id string) (rest.Worker, error)
-}
-
-// overMCP reads people from the MCP server. A session is made when it is first needed,
+// Server reads people from the MCP server. A session is made when it is first needed,
 // and anew when one is lost: the library gives one up after most failures.
-type overMCP struct {
+type Server struct {
 	cfg    MCP
 	rest   *rest.Client
 	client *mcp.Client
@@ -59,17 +55,18 @@ type agentTool struct {
 	Bare bool
 }
 
-func newOverMCP(cfg MCP, client *rest.Client) (*overMCP, error) {
+// New makes one; it does not connect yet. The version is that of the domain.
+func New(cfg MCP, version string, client *rest.Client) (*Server, error) {
 	if _, err := client.Agent(cfg.URL); err != nil {
 		return nil, err
 	}
-	return &overMCP{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: Version}, &mcp.ClientOptions{
+	return &Server{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})}, nil
 }
 
 // SearchWorkers finds people any of whose names begins with any of the words.
-func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
+func (m *Server) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
 	var all rest.Page[rest.Worker]
 	for len(all.Items) < most {
 		var page struct {
@@ -90,7 +87,7 @@ func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (re
 }
 
 // Worker reads one person, by Workday id or by reference id.
-func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
+func (m *Server) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	var out struct {
 		Data []rest.Worker `json:"data"`
 	}
@@ -107,13 +104,13 @@ func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	return out.Data[0], nil
 }
 
-// check asks who the tenant takes this service for.
-func (m *overMCP) check(ctx context.Context) error {
+// Check asks who the tenant takes this service for.
+func (m *Server) Check(ctx context.Context) error {
 	return m.call(ctx, toolMyInfo, map[string]any{}, &struct{}{})
 }
 
 // call calls a tool, and once more when the session turns out to be lost.
-func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out any) error {
+func (m *Server) call(ctx context.Context, tool string, in map[string]any, out any) error {
 	err := m.try(ctx, tool, in, out)
 	if errors.Is(err, mcp.ErrConnectionClosed) && ctx.Err() == nil {
 		err = m.try(ctx, tool, in, out)
@@ -121,7 +118,7 @@ func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out 
 	return err
 }
 
-func (m *overMCP) try(ctx context.Context, tool string, in map[string]any, out any) error {
+func (m *Server) try(ctx context.Context, tool string, in map[string]any, out any) error {
 	noted, failed := rest.Noting(ctx)
 	session, tools, err := m.connected(noted)
 	if err != nil {
@@ -159,7 +156,7 @@ func said(answer *mcp.CallToolResult) string {
 }
 
 // connected gives the session and what the server calls the tools.
-func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
+func (m *Server) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session != nil {
@@ -185,7 +182,7 @@ func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string
 }
 
 // toolsOf finds the tools. Workday puts a name of the deployment before them.
-func (m *overMCP) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[string]agentTool, error) {
+func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[string]agentTool, error) {
 	tools := map[string]agentTool{}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -210,11 +207,11 @@ func (m *overMCP) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[
 }
 
 // served gives some of the blueprint's tools as the server has them.
-func (m *overMCP) served(ctx context.Context, actions []string) ([]agentTool, error) {
+func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, error) {
 	noted, failed := rest.Noting(ctx)
 	_, tools, err := m.connected(noted)
 	if err != nil {
-		return nil, failure(failed("tools/list", err))
+		return nil, failed("tools/list", err)
 	}
 	out := make([]agentTool, len(actions))
 	for i, action := range actions {
@@ -233,7 +230,7 @@ func toolNames(tools []agentTool) []string {
 }
 
 // drop forgets a session after a failure.
-func (m *overMCP) drop(session *mcp.ClientSession) {
+func (m *Server) drop(session *mcp.ClientSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == session {

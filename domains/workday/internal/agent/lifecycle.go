@@ -1,18 +1,48 @@
-package workday
+package agent
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// The steps of the lifecycle that the domains of a plan share, beside compile_ops: what
-// there is for a flow, whether it is wired right, tests of it, and what their answers mean.
+// Tools are those of the server as a plan of several domains meets them: what there is for
+// a flow, the ops that wire it, whether it is wired right, tests of it, and what their
+// answers mean.
+type Tools struct {
+	// Server is nil where none is configured.
+	Server *Server
+	// Asker finds the worker who a principal is.
+	Asker func(context.Context, contracts.Principal) (rest.Worker, bool, error)
+	// Failure says what a failed call of the server means to whoever asked.
+	Failure func(error) error
+}
+
+// Register adds the capabilities.
+func (t Tools) Register(svc *domainkit.Service) error {
+	return errors.Join(
+		domainkit.Add(svc, domainkit.Capability{Name: "discover"}, t.discover),
+		domainkit.Add(svc, domainkit.Capability{Name: "compile_ops"}, t.compileOps),
+		domainkit.Add(svc, domainkit.Capability{Name: "validate"}, t.validate),
+		domainkit.Add(svc, domainkit.Capability{Name: "generate_tests"}, t.generateTests),
+		domainkit.Add(svc, domainkit.Capability{Name: "evaluate"}, evaluate),
+	)
+}
+
+func (t Tools) served(ctx context.Context, actions []string) ([]agentTool, error) {
+	tools, err := t.Server.served(ctx, actions)
+	if err != nil {
+		return nil, t.Failure(err)
+	}
+	return tools, nil
+}
 
 // Purpose is what a flow is for.
 type Purpose struct {
@@ -35,13 +65,12 @@ func (o Offer) Summary() string {
 	return fmt.Sprintf("%s has the tools %s", o.Server, strings.Join(o.Tools, ", "))
 }
 
-func (w wiring) discover(ctx context.Context, _ domainkit.Call, _ Purpose) (Offer, error) {
-	over, is := w.people.(*overMCP)
-	if !is {
+func (t Tools) discover(ctx context.Context, _ domainkit.Call, _ Purpose) (Offer, error) {
+	if t.Server == nil {
 		return Offer{Tools: []string{}, Missing: []string{noServer}}, nil
 	}
-	tools, err := over.served(ctx, mcpTools())
-	return Offer{Server: over.cfg.URL, Tools: toolNames(tools), Missing: []string{}}, err
+	tools, err := t.served(ctx, mcpTools())
+	return Offer{Server: t.Server.cfg.URL, Tools: toolNames(tools), Missing: []string{}}, err
 }
 
 // FlowGraph is the graph of a flow.
@@ -72,7 +101,7 @@ func (r WiringReport) Summary() string {
 }
 
 // validate checks the places of a graph that use this tenant's MCP server.
-func (w wiring) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (WiringReport, error) {
+func (t Tools) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (WiringReport, error) {
 	var graph struct {
 		Nodes []struct {
 			ID   string         `json:"id"`
@@ -83,18 +112,17 @@ func (w wiring) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (W
 		return WiringReport{}, domainkit.Refusef(contracts.ErrInvalidParameters, "flow_data is no graph in JSON: %v", err)
 	}
 	out := WiringReport{Nodes: []string{}, Findings: []WiringFinding{}}
-	over, is := w.people.(*overMCP)
-	if !is {
+	if t.Server == nil {
 		out.Findings = append(out.Findings, WiringFinding{Message: "no flow can have Workday's tools: " + noServer, Fix: "start the service with --mcp-url"})
 		return out, nil
 	}
-	tools, err := over.served(ctx, mcpTools())
+	tools, err := t.served(ctx, mcpTools())
 	if err != nil {
 		return WiringReport{}, err
 	}
 	for _, n := range graph.Nodes {
 		for _, c := range connections(n.Data["inputs"]) {
-			if c.URL != over.cfg.URL {
+			if c.URL != t.Server.cfg.URL {
 				continue
 			}
 			if !slices.Contains(out.Nodes, n.ID) {
@@ -104,7 +132,7 @@ func (w wiring) validate(ctx context.Context, _ domainkit.Call, in FlowGraph) (W
 		}
 	}
 	if len(out.Nodes) == 0 {
-		out.Findings = append(out.Findings, WiringFinding{Message: "no node of the flow uses " + over.cfg.URL, Fix: "apply the ops of compile_ops"})
+		out.Findings = append(out.Findings, WiringFinding{Message: "no node of the flow uses " + t.Server.cfg.URL, Fix: "apply the ops of compile_ops"})
 	}
 	out.OK = len(out.Findings) == 0
 	return out, nil
@@ -212,24 +240,23 @@ type TestSuite struct {
 }
 
 // Summary counts them.
-func (t TestSuite) Summary() string {
-	return amount(float64(len(t.IntegrationTests)), "integration tests") + " of Workday's tools"
+func (s TestSuite) Summary() string {
+	return fmt.Sprintf("%d tests of Workday's tools", len(s.IntegrationTests))
 }
 
 // generateTests asks for whoever asks, whose name and title he may see; of a person whom
 // Workday does not know, only that the tool was used can be asserted.
-func (d *domain) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
+func (t Tools) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
 	out := TestSuite{DomainScopes: []string{scope}, Cases: []FlowTest{}, IntegrationTests: []FlowTest{}}
 	actions, err := chosenActions(Wiring{Goal: in.Goal, Actions: in.Actions})
-	over, is := d.people.(*overMCP)
-	if err != nil || !is { // without a server no flow has its tools
+	if err != nil || t.Server == nil { // without a server no flow has its tools
 		return out, err
 	}
-	tools, err := over.served(ctx, actions)
+	tools, err := t.served(ctx, actions)
 	if err != nil {
 		return TestSuite{}, err
 	}
-	me, known, err := d.asker(ctx, call.Principal)
+	me, known, err := t.Asker(ctx, call.Principal)
 	if err != nil {
 		return TestSuite{}, err
 	}

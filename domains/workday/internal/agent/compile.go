@@ -1,4 +1,4 @@
-package workday
+package agent
 
 import (
 	"bytes"
@@ -39,11 +39,8 @@ type Wired struct {
 
 // Summary says what they do.
 func (w Wired) Summary() string {
-	return fmt.Sprintf("%s of %s, by %s", strings.Join(w.Actions, ", "), w.Server, amount(float64(len(w.Ops)), "ops"))
+	return fmt.Sprintf("%s of %s, by %d ops", strings.Join(w.Actions, ", "), w.Server, len(w.Ops))
 }
-
-// wiring writes ops for the MCP server over which people are read, if they are.
-type wiring struct{ people directory }
 
 // noServer says why there are no tools for a flow.
 const noServer = "no MCP server of Workday is configured (--mcp-url)"
@@ -58,7 +55,7 @@ const (
 
 // compileOps writes the ops. Nothing is written anywhere: the domain of the flow applies
 // them. A token never stands in them, only the variable that holds it.
-func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
+func (t Tools) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
 	actions, err := chosenActions(in)
 	if err != nil {
 		return Wired{}, err
@@ -66,18 +63,17 @@ func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wi
 	if in.Form == formBlueprint {
 		return blueprintOps(actions)
 	}
-	over, is := w.people.(*overMCP)
-	if !is {
+	if t.Server == nil {
 		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "%s, so a flow could not reach one", noServer)
 	}
 	if in.Spot == "" {
 		return Wired{}, domainkit.Refusef(contracts.ErrInvalidParameters, "which agent of the flow shall have the tools is missing (spot)")
 	}
-	served, err := over.served(ctx, actions)
+	served, err := t.served(ctx, actions)
 	if err != nil {
 		return Wired{}, err
 	}
-	config, err := mcpServer(over.cfg.URL, "Bearer {{"+tokenVariable+"}}")
+	config, err := mcpServer(t.Server.cfg.URL, "Bearer {{"+tokenVariable+"}}")
 	if err != nil {
 		return Wired{}, err
 	}
@@ -88,7 +84,7 @@ func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wi
 		}
 	}
 	return Wired{
-		Ops: flowOps(in.Spot, config, names), Actions: names, Server: over.cfg.URL, Needs: needs, Criteria: []string{"answers every question"},
+		Ops: flowOps(in.Spot, config, names), Actions: names, Server: t.Server.cfg.URL, Needs: needs, Criteria: []string{"answers every question"},
 	}, nil
 }
 
