@@ -44,7 +44,7 @@ IN_MEMORY := /^(in_memory|sandbox)$$
 
 PLAYS ?= 100
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
-	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
+	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|= realFlowise\(t\)/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
@@ -68,6 +68,8 @@ CONVERSATIONS := intent/eval/testdata/conversations
 eval-conversations: build ## play the repository's conversations: by the local reader, by a perfect model in each dialect, by scripts in several steps, and against a trap
 	set -e; for set in demo logistics; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --max-drops 0; \
 	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --floor-recall 99 --max-drops 0 --max-effects 0; done; done
+	bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --floor-done 80 --max-drops 0 --max-effects 0
+	set -e; for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --model perfect --dialect $$dialect --floor-done 100 --floor-recall 99 --max-drops 0 --max-effects 0; done
 	$(GO) build -o bin/ ./examples/instruments/cmd/instruments-domain
 	bin/instruments-domain -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
 	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0

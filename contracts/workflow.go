@@ -137,8 +137,9 @@ type Players string
 
 // The numbers of players.
 const (
-	PlayersOne Players = "one"
-	PlayersAll Players = "all"
+	PlayersOne  Players = "one"
+	PlayersAll  Players = "all"
+	PlayersPlan Players = "plan" // all of the domains that the workflow itself calls
 )
 
 // Importance says what a monitor may fold away.

@@ -72,7 +72,8 @@ func TestTheFiveStepsOfADomainAreCalledByName(t *testing.T) {
 	if got := b.facts("discover", object{"goal": "a desk", "needs": []string{"openAIApi"}}, in{}); fmt.Sprint(got["missing_credentials"]) != "[openAIApi]" {
 		t.Errorf("discover: %v", got)
 	}
-	made := b.execute("compile_ops", object{"ops": replyOps("Pong")}, in{})
+	ops := b.facts("compile_ops", object{"goal": `a chatbot that always replies "Pong"`}, in{})["ops"]
+	made := b.execute("compile_flow", object{"ops": ops}, in{})
 	if got := b.facts("validate", object{"flow_data": b.graph(made)}, in{}); got["ok"] != true {
 		t.Errorf("validate: %v", got)
 	}

@@ -2,6 +2,7 @@ package flowise_test
 
 import (
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,34 @@ func TestConversationsBecomeTests(t *testing.T) {
 		kept, _ := b.facts("keep_conversations", object{"chatflow_id": id}, in{key: "some" + id})["integration_tests"].([]any)
 		if len(kept) != 2 {
 			t.Errorf("kept %v", kept)
+		}
+	})
+}
+
+// TestTestsOfOtherDomainsAreAskedBesideTheFlowsOwn: the report says whose each is, and as
+// a step of a plan this domain judges its own alone.
+func TestTestsOfOtherDomainsAreAskedBesideTheFlowsOwn(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, b *bench) {
+		t.Helper()
+		id := b.facts("create_chatflow", object{"name": "Desk " + rand.Text(), "ops": replyOps("Pong")}, in{key: rand.Text()})["chatflow_id"]
+		own := b.facts("generate_tests", object{"chatflow_id": id}, in{})
+		if fmt.Sprint(own["domain_scopes"], own["integration_tests"]) != "[flowise] []" {
+			t.Errorf("made are %v", own)
+		}
+		foreign := object{"name": "worker", "domain": "hr", "kind": "happy", "question": "Who is Ana?", "assertions": []object{{"type": "uses_tool", "value": "search"}}}
+		out := b.execute("test_chatflow", object{"chatflow_id": id, "cases": own["cases"], "integration_tests": []object{foreign}}, in{})
+		cases, _ := out.Facts["cases"].([]any)
+		last, _ := cases[len(cases)-1].(object)
+		if fmt.Sprint(out.Facts["domain_scopes"]) != "[flowise hr]" || last["domain"] != "hr" || out.Facts["failed"] != 1.0 || out.Facts["ok"] != false {
+			t.Errorf("tested %v", out.Facts)
+		}
+		report := out.Artifacts["test_report"]
+		if got := b.facts("evaluate", object{"report": report}, in{}); got["ok"] != true || fmt.Sprint(got["domain_scopes"]) != "[flowise]" {
+			t.Errorf("its own are judged as %v", got)
+		}
+		if got := b.facts("evaluate_chatflow", object{"report": report}, in{}); got["ok"] != false {
+			t.Errorf("all are judged as %v", got)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/agent"
 )
 
 // oneOrMany lets a capability be asked for one worker or for several; the core
@@ -32,7 +33,7 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "list_requests"}, private(d, d.listRequests)),
 		domainkit.Add(svc, domainkit.Capability{Name: "follow_request"}, private(d, following{d}.followRequest)),
 		d.records.register(d, svc),
-		domainkit.Add(svc, domainkit.Capability{Name: "compile_ops"}, wiring{d.people}.compileOps),
+		agent.Tools{Server: d.agent, Asker: d.asker, Failure: failure}.Register(svc),
 		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, private(d, d.planTimeOff)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: verified(
 			equal("facts.days", "${result.facts.days}"), equal("facts.first_day", "${result.facts.first_day}"),

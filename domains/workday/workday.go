@@ -10,6 +10,7 @@ package workday
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // manifest.json
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/agent"
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
@@ -105,10 +107,21 @@ func FileTokens(path, initial string) TokenStore { return rest.NewFileTokens(pat
 // MemoryTokens keeps the refresh token in memory, for sandboxes.
 func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initial) }
 
+// MCP is Workday's MCP server, over which people are read instead of REST, and whose tools
+// the agents of flows can have.
+type MCP = agent.MCP
+
+// directory is where people are read.
+type directory interface {
+	SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error)
+	Worker(ctx context.Context, id string) (rest.Worker, error)
+}
+
 // domain is what the handlers share.
 type domain struct {
 	client  *rest.Client
 	people  directory
+	agent   *agent.Server // nil where none is configured
 	records records
 	kinds   absenceNames
 	access  Access
@@ -142,13 +155,12 @@ func New(cfg Config) (*domainkit.Service, error) {
 		return nil, err
 	}
 	checks := map[string]domainkit.Check{"tenant": {Run: client.Ping, Optional: true, Timeout: 5 * time.Second}}
-	people := directory(client)
+	people, server := directory(client), (*agent.Server)(nil)
 	if cfg.MCP != nil {
-		over, err := newOverMCP(*cfg.MCP, client)
-		if err != nil {
+		if server, err = agent.New(*cfg.MCP, Version, client); err != nil {
 			return nil, err
 		}
-		people, checks["mcp"] = over, domainkit.Check{Run: over.check, Optional: true, Timeout: 5 * time.Second}
+		people, checks["mcp"] = server, domainkit.Check{Run: server.Check, Optional: true, Timeout: 5 * time.Second}
 	}
 	svc, err := domainkit.New(domainkit.Config{
 		Domain: "workday", Version: Version, Hints: declared, Tokens: cfg.Authorization,
@@ -161,7 +173,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if cfg.Today == nil {
 		cfg.Today = cfg.Now
 	}
-	d := &domain{client: client, people: people, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
+	d := &domain{client: client, people: people, agent: server, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}

@@ -70,17 +70,20 @@ func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
 			t.Cleanup(front.Close)
 			return front.URL, server.Key()
 		},
-		"a real one": func(t *testing.T) (string, string) {
-			t.Helper()
-			if os.Getenv("FLOWISE_URL") == "" && os.Getenv("REQUIRE_FLOWISE") == "1" {
-				t.Fatal("REQUIRE_FLOWISE is set, but FLOWISE_URL is not")
-			}
-			if os.Getenv("FLOWISE_URL") == "" {
-				t.Skip("FLOWISE_URL names no server")
-			}
-			return os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY")
-		},
+		"a real one": realFlowise,
 	}
+}
+
+// realFlowise gives the server that make test-flowise has started.
+func realFlowise(t *testing.T) (endpoint, key string) {
+	t.Helper()
+	if os.Getenv("FLOWISE_URL") == "" && os.Getenv("REQUIRE_FLOWISE") == "1" {
+		t.Fatal("REQUIRE_FLOWISE is set, but FLOWISE_URL is not")
+	}
+	if os.Getenv("FLOWISE_URL") == "" {
+		t.Skip("FLOWISE_URL names no server")
+	}
+	return os.Getenv("FLOWISE_URL"), os.Getenv("FLOWISE_KEY")
 }
 
 // TestAChatflowIsCreatedBySentenceAndAnswers goes the whole way: a sentence, an

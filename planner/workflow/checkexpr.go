@@ -140,7 +140,7 @@ func (c *check) factsOf(step *contracts.Step) (names []string, sure bool) {
 	if c.draft != nil {
 		return c.draft.facts(step), true
 	}
-	if step.ForEach != nil || step.Kind == contracts.StepJoin || step.Players == contracts.PlayersAll {
+	if step.ForEach != nil || step.Kind == contracts.StepJoin || several(step.Players) {
 		return []string{"items", "missing", "failed"}, true
 	}
 	switch step.Kind {

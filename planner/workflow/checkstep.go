@@ -389,7 +389,7 @@ func (c *check) plays(i int, step *contracts.Step) {
 	if step.Plays == "" {
 		return
 	}
-	if len(playing(c.catalog, c.m, *step)) == 0 {
+	if len(playing(c.catalog, c.m, c.w, *step)) == 0 {
 		c.missing[nobody(c.catalog, c.m, *step)] = true
 	}
 	for k, domain := range step.Domains {

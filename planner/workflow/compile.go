@@ -415,8 +415,8 @@ func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
 // plays makes the calls of those that play a role: one, or all of them joined
 // under the step's id.
 func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
-	players := playing(f.b.req.Catalog, f.home, *step)
-	if step.Players != contracts.PlayersAll {
+	players := playing(f.b.req.Catalog, f.home, f.w, *step)
+	if !several(step.Players) {
 		p, err := f.b.req.Make.Player(step.Plays, players)
 		if err != nil || p == nil {
 			return err

@@ -162,6 +162,48 @@ func TestAllWhoPlayARole(t *testing.T) {
 	}
 }
 
+// TestAllOfThePlanWhoPlayARole: "plan" calls those of the domains that the workflow names,
+// in its own steps or in a workflow inside, and nobody else who plays the role.
+func TestAllOfThePlanWhoPlayARole(t *testing.T) {
+	t.Parallel()
+	domain := func(name string) map[string]any {
+		return map[string]any{"schema_version": "1", "domain": name, "version": "1", "capabilities": []any{
+			map[string]any{"name": "look_" + name, "schema": map[string]any{"type": "object"}, "metadata": map[string]any{"side_effect_class": "read"}},
+			map[string]any{"name": "test_" + name, "schema": map[string]any{"type": "object", "properties": map[string]any{"about": map[string]any{}}}, "metadata": map[string]any{
+				"side_effect_class": "read", "plays": []any{map[string]any{"role": "generate_tests", "param_map": map[string]any{"about": "${params.goal}"}}},
+			}},
+		}}
+	}
+	flow := func(name string, steps ...any) map[string]any {
+		return map[string]any{"name": name, "description": "Does it.", "schema": map[string]any{"type": "object"}, "metadata": map[string]any{}, "steps": steps}
+	}
+	look := map[string]any{"id": "look", "kind": "tool", "tool": "bird.look_bird", "params": map[string]any{}}
+	documents := map[string]map[string]any{"bird": domain("bird"), "fish": domain("fish"), "toad": domain("toad"), "pack": {
+		"schema_version": "1", "domain": "pack", "version": "1", "workflows": []any{
+			flow("inside", map[string]any{"id": "see", "kind": "tool", "tool": "fish.look_fish", "params": map[string]any{}}),
+			flow("w", look, map[string]any{"id": "within", "kind": "workflow", "workflow": "inside", "depends_on": []any{"look"}},
+				map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan", "params": map[string]any{"goal": "swim"}, "depends_on": []any{"within"}}),
+			flow("nobody", map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan", "params": map[string]any{"goal": "swim"}}),
+		},
+	}}
+	catalog := workflowtest.CatalogOf(t, documents)
+	c := compiled(t, catalog, "pack.w", "", nil)
+	var called []string
+	for _, id := range node(t, c, "tests").DependsOn {
+		n := node(t, c, id)
+		called = append(called, n.Tool)
+		if n.Params["about"] != "swim" {
+			t.Errorf("%s is given %v", n.Tool, n.Params)
+		}
+	}
+	if want := []string{"bird.test_bird", "fish.test_fish"}; !slices.Equal(called, want) {
+		t.Errorf("called are %v, not %v", called, want)
+	}
+	if _, offered := catalog.Capability("pack.nobody"); offered {
+		t.Error("a workflow that calls no domain has players")
+	}
+}
+
 // TestAnOrderDoomsNoWorkflow: what a workflow only comes after must have ended, and
 // may have failed.
 func TestAnOrderDoomsNoWorkflow(t *testing.T) {

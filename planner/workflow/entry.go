@@ -58,7 +58,7 @@ func (s *survey) visit(m *contracts.Manifest, w *contracts.Workflow, depth int) 
 		case step.Reason != nil && step.Reason.Fallback != nil:
 			s.call(qualified(m.Domain, step.Reason.Fallback.Capability))
 		case step.Plays != "":
-			s.players(m, step)
+			s.players(m, w, step)
 		case step.Workflow != "":
 			s.inner(m, step.Workflow, depth)
 		}
@@ -91,24 +91,14 @@ func classRank(c contracts.SideEffectClass) int {
 	}, c)
 }
 
-func (s *survey) players(m *contracts.Manifest, step contracts.Step) {
-	players := playing(s.catalog, m, step)
+func (s *survey) players(m *contracts.Manifest, w *contracts.Workflow, step contracts.Step) {
+	players := playing(s.catalog, m, w, step)
 	if len(players) == 0 {
 		s.missing[nobody(s.catalog, m, step)] = true
 	}
 	for _, p := range players {
 		s.add(p.Entry)
 	}
-}
-
-// playing are the capabilities that may play the role of a step: those of its own
-// domain, and those of others as far as the site grants the role to it, so that no
-// author draws another domain's facts into his calls.
-func playing(catalog *contracts.Catalog, home *contracts.Manifest, step contracts.Step) []contracts.RolePlayer {
-	granted := grants(catalog, home, step.Plays)
-	return slices.DeleteFunc(catalog.Playing(step.Plays), func(p contracts.RolePlayer) bool {
-		return !granted && p.Entry.Domain != home.Domain || len(step.Domains) > 0 && !slices.Contains(step.Domains, p.Entry.Domain)
-	})
 }
 
 // grants tells whether the workflows of a manifest may call whoever plays a role:

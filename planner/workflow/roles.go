@@ -9,6 +9,48 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
+// several tells whether a step gives the results of all who are called, joined.
+func several(p contracts.Players) bool {
+	return p == contracts.PlayersAll || p == contracts.PlayersPlan
+}
+
+// playing are the capabilities that may play the role of a step: those of its own
+// domain, and those of others as far as the site grants the role to it, so that no
+// author draws another domain's facts into his calls.
+func playing(catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, step contracts.Step) []contracts.RolePlayer {
+	granted := grants(catalog, home, step.Plays)
+	called := map[string]bool{}
+	if step.Players == contracts.PlayersPlan {
+		addDomains(called, catalog, home, w, 1)
+	}
+	return slices.DeleteFunc(catalog.Playing(step.Plays), func(p contracts.RolePlayer) bool {
+		domain := p.Entry.Domain
+		return !granted && domain != home.Domain || len(step.Domains) > 0 && !slices.Contains(step.Domains, domain) ||
+			step.Players == contracts.PlayersPlan && !called[domain]
+	})
+}
+
+// addDomains adds the domains whose capabilities a workflow names, in its own steps and
+// in those of the workflows that stand in it.
+func addDomains(called map[string]bool, catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, depth int) {
+	add := func(ref string) {
+		domain, _, _ := strings.Cut(qualified(home.Domain, ref), ".")
+		called[domain] = true
+	}
+	for _, step := range w.Steps {
+		switch {
+		case step.Tool != "":
+			add(step.Tool)
+		case step.Reason != nil && step.Reason.Fallback != nil:
+			add(step.Reason.Fallback.Capability)
+		case step.Workflow != "" && depth < maxDepth:
+			if inner, of := findWorkflow(catalog, home, step.Workflow); inner != nil {
+				addDomains(called, catalog, of, inner, depth+1)
+			}
+		}
+	}
+}
+
 // playerParams are the parameters of one who plays a role: the role's, or what
 // his map makes of them.
 func playerParams(p *contracts.RolePlayer, params map[string]any) (map[string]any, error) {

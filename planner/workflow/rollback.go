@@ -81,13 +81,13 @@ func (c *check) rollback(i int, place string) {
 			c.faults.add(place, `"rollback" has nothing to take back: no step before this one writes, and none after it`)
 		}
 		for _, j := range r.writers {
-			c.takenBack(place, c.m, &c.w.Steps[j], 1)
+			c.takenBack(place, c.m, c.w, &c.w.Steps[j], 1)
 		}
 	}
 }
 
 // takenBack demands that what a step writes can be taken back.
-func (c *check) takenBack(place string, home *contracts.Manifest, step *contracts.Step, depth int) {
+func (c *check) takenBack(place string, home *contracts.Manifest, w *contracts.Workflow, step *contracts.Step, depth int) {
 	switch {
 	case step.Tool != "":
 		entry, err := c.catalog.Resolve(step.Tool, home.Domain)
@@ -97,18 +97,18 @@ func (c *check) takenBack(place string, home *contracts.Manifest, step *contract
 		c.faults.add(place, `"rollback" cannot take back %q: %s declares no compensation. Declare one, or let a step that undoes it depend on this one`,
 			step.ID, entry.Ref())
 	case step.Plays != "":
-		for _, p := range playing(c.catalog, home, *step) {
+		for _, p := range playing(c.catalog, home, w, *step) {
 			if p.Entry.Policy.SideEffectClass.Writes() && compensationOf(c.catalog, p.Entry) == nil {
 				c.doubts.add(place, `"rollback" leaves what %q does: %s, which may play %s, declares no compensation`, step.ID, p.Entry.Ref(), step.Plays)
 			}
 		}
 	case step.Workflow != "" && depth < maxDepth:
-		w, of := c.workflow(home, step.Workflow)
-		if w == nil {
+		inner, of := c.workflow(home, step.Workflow)
+		if inner == nil {
 			return
 		}
-		for k := range w.Steps {
-			c.takenBack(place, of, &w.Steps[k], depth+1)
+		for k := range inner.Steps {
+			c.takenBack(place, of, inner, &inner.Steps[k], depth+1)
 		}
 	}
 }

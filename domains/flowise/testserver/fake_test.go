@@ -25,7 +25,12 @@ func post(t *testing.T, h http.Handler, path, body string) (int, string) {
 
 func TestModelAnswersInTheWireFormat(t *testing.T) {
 	t.Parallel()
-	model := &testserver.OpenAI{}
+	model := &testserver.OpenAI{Choose: func(question string, tools []string) (string, map[string]any) {
+		if strings.Contains(question, "Ana") {
+			return tools[len(tools)-1], map[string]any{"search": "Ana"}
+		}
+		return "", nil
+	}}
 	for name, tc := range map[string]struct {
 		path, body string
 		status     int
@@ -50,6 +55,10 @@ func TestModelAnswersInTheWireFormat(t *testing.T) {
 			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}],"tool_choice":{"type":"function","function":{"name":"extract"}},` +
 				`"tools":[{"function":{"name":"extract","parameters":{"properties":{"t":{"type":"string"}}}}}]}`, 200,
 			[]string{`"name":"extract"`, `{\"t\":\"hi\"}`},
+		},
+		"with a tool that it chooses": {
+			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"Who is Ana?"}],"tools":[{"function":{"name":"echo"}},{"function":{"name":"find"}}]}`, 200,
+			[]string{`"name":"find"`, `{\"search\":\"Ana\"}`, `"finish_reason":"tool_calls"`},
 		},
 		"after a tool":    {"/v1/chat/completions", `{"model":"m","messages":[{"role":"tool","content":"5 USE_TOOL"}],"tools":[{"function":{"name":"add"}}]}`, 200, []string{`"finish_reason":"stop"`}},
 		"with a bad key":  {"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"FAIL401"}]}`, 401, []string{"Incorrect API key"}},

@@ -12,7 +12,13 @@ import (
 // OpenAI answers chat completions, streamed or whole, and embeddings. It repeats
 // the last message. With a tool's name in it, USE_TOOL makes it call that tool,
 // otherwise the first; it keeps to a wished JSON Schema; FAIL401 and FAIL500 make it fail.
-type OpenAI struct{ Log }
+type OpenAI struct {
+	Log
+
+	// Choose says which of the tools a question needs, and with what, as a model does
+	// that can use tools; "" is an answer in words.
+	Choose func(question string, tools []string) (tool string, arguments map[string]any)
+}
 
 type completion struct {
 	Model    string          `json:"model"`
@@ -83,7 +89,7 @@ func (o *OpenAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/embeddings"):
 		writeJSON(w, http.StatusOK, embeddings(ask))
 	case strings.HasSuffix(r.URL.Path, "/chat/completions") && len(ask.Messages) > 0:
-		chat(w, ask)
+		o.chat(w, ask)
 	default:
 		refuse(w, http.StatusNotFound, "no such path "+r.URL.Path)
 	}
@@ -110,7 +116,7 @@ func embeddings(ask completion) map[string]any {
 	return map[string]any{"object": "list", "model": ask.Model, "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}}
 }
 
-func chat(w http.ResponseWriter, ask completion) {
+func (o *OpenAI) chat(w http.ResponseWriter, ask completion) {
 	last := ask.Messages[len(ask.Messages)-1]
 	var text string
 	if json.Unmarshal(last.Content, &text) != nil {
@@ -136,6 +142,8 @@ func chat(w http.ResponseWriter, ask completion) {
 		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{ask.call(name, text)}}, "tool_calls"
 	} else if len(ask.Tools) > 0 && last.Role != "tool" && strings.Contains(text, "USE_TOOL") {
 		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{toolCall(ask, text)}}, "tool_calls"
+	} else if name, arguments := o.chosen(ask, text); name != "" && last.Role != "tool" {
+		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{called(name, arguments)}}, "tool_calls"
 	}
 	if ask.Stream {
 		streamChat(w, ask.Model, message, finish)
@@ -176,6 +184,18 @@ func toolCall(ask completion, text string) map[string]any {
 	return ask.call(name, "x")
 }
 
+// chosen is the tool that a question needs, or "".
+func (o *OpenAI) chosen(ask completion, question string) (name string, arguments map[string]any) {
+	if o.Choose == nil || len(ask.Tools) == 0 {
+		return "", nil
+	}
+	names := make([]string, len(ask.Tools))
+	for i, tool := range ask.Tools {
+		names[i] = tool.Function.Name
+	}
+	return o.Choose(question, names)
+}
+
 func (ask completion) call(name, text string) map[string]any {
 	args := map[string]any{}
 	for _, tool := range ask.Tools {
@@ -190,7 +210,11 @@ func (ask completion) call(name, text string) map[string]any {
 			args[p] = v
 		}
 	}
-	encoded, err := json.Marshal(args)
+	return called(name, args)
+}
+
+func called(name string, arguments map[string]any) map[string]any {
+	encoded, err := json.Marshal(arguments)
 	if err != nil {
 		encoded = []byte("{}")
 	}

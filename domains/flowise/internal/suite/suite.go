@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -15,10 +16,26 @@ import (
 
 // Case is one question with what must hold of each answer.
 type Case struct {
-	Name       string      `json:"name"`
+	Name string `json:"name"`
+	// Domain is whose behaviour it is about; the flow's own unless given.
+	Domain     string      `json:"domain,omitempty"`
 	Kind       string      `json:"kind"`
 	Question   string      `json:"question"`
 	Assertions []Assertion `json:"assertions"`
+}
+
+// Scope is the domain that a case is about.
+func (c Case) Scope() string { return cmp.Or(c.Domain, Scope) }
+
+// Scopes are the domains that cases are about, in the order of the cases.
+func Scopes(cases []Case) []string {
+	out := []string{}
+	for _, c := range cases {
+		if !slices.Contains(out, c.Scope()) {
+			out = append(out, c.Scope())
+		}
+	}
+	return out
 }
 
 // Kinds of cases.

@@ -16,8 +16,9 @@ type Result struct {
 
 // Judged is a case with the judgement of its trials.
 type Judged struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"`
+	Name   string `json:"name"`
+	Domain string `json:"domain,omitempty"`
+	Kind   string `json:"kind"`
 	// Passed counts the trials that passed; OK asks for all of them.
 	Passed    int      `json:"passed"`
 	Trials    int      `json:"trials"`
@@ -31,7 +32,7 @@ type Judged struct {
 func Judgements(results []Result) []Judged {
 	out := make([]Judged, 0, len(results))
 	for _, r := range results {
-		j := Judged{Name: r.Case.Name, Kind: r.Case.Kind, Trials: len(r.Outcomes), Problems: []string{}}
+		j := Judged{Name: r.Case.Name, Domain: r.Case.Domain, Kind: r.Case.Kind, Trials: len(r.Outcomes), Problems: []string{}}
 		for _, o := range r.Outcomes {
 			problems := Judge(r.Case, o)
 			if len(problems) == 0 {

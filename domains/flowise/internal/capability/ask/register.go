@@ -36,7 +36,7 @@ func (k *Asker) Register(svc *domainkit.Service) error {
 		site.Add(svc, k.site, domainkit.Capability{Name: "generate_tests"}, k.generateTests),
 		site.Add(svc, k.site, domainkit.Capability{Name: "test_chatflow"}, k.testChatflow),
 		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate_chatflow"}, k.evaluateChatflow),
-		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate"}, k.evaluateChatflow),
+		site.Add(svc, k.site, domainkit.Capability{Name: "evaluate"}, k.evaluate),
 		k.registerSuite(svc),
 		site.Add(svc, k.site, domainkit.Capability{Name: "list_conversations"}, k.listMessages),
 		site.Add(svc, k.site, domainkit.Capability{Name: "count_messages"}, k.countMessages),

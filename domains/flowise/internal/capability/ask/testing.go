@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,12 +23,16 @@ type TestWish struct {
 	Criteria []string `json:"criteria,omitempty" max:"10" description:"What success means, such as: answers with \"Pong\""`
 }
 
-// TestSuite is a set of test cases.
+// TestSuite is a set of test cases. Of the domains of a plan each makes one: what a flow
+// can be asked about itself are cases, what goes through it to another system are
+// integration tests, which the domain of that system makes.
 type TestSuite struct {
-	ChatflowID string       `json:"chatflow_id"`
-	Cases      []suite.Case `json:"cases"`
-	Happy      int          `json:"happy"`
-	Edge       int          `json:"edge"`
+	ChatflowID       string       `json:"chatflow_id"`
+	DomainScopes     []string     `json:"domain_scopes"`
+	Cases            []suite.Case `json:"cases"`
+	IntegrationTests []suite.Case `json:"integration_tests"`
+	Happy            int          `json:"happy"`
+	Edge             int          `json:"edge"`
 }
 
 // Summary says how many there are.
@@ -45,7 +50,7 @@ func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestW
 
 // generated makes the cases for a graph that was read.
 func generated(f api.Flow, g *flow.Graph, criteria []string) TestSuite {
-	out := TestSuite{ChatflowID: f.ID, Cases: suite.Generate(g, criteria)}
+	out := TestSuite{ChatflowID: f.ID, DomainScopes: []string{suite.Scope}, Cases: suite.Generate(g, criteria), IntegrationTests: []suite.Case{}}
 	for _, c := range out.Cases {
 		if c.Kind == suite.Happy {
 			out.Happy++
@@ -61,6 +66,8 @@ type TestRun struct {
 	site.FlowRef
 	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
 	Criteria []string     `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
+	// IntegrationTests are asked beside the others.
+	IntegrationTests []suite.Case `json:"integration_tests,omitempty" max:"20" description:"Tests that other domains made of the flow, asked beside the cases"`
 	// Questions bounds how many of them are asked.
 	Questions int `json:"questions,omitempty" min:"1" max:"20" description:"How many questions to ask; all of the cases unless given"`
 	Trials    int `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
@@ -68,13 +75,15 @@ type TestRun struct {
 
 // TestReport is what tests showed.
 type TestReport struct {
-	ChatflowID string         `json:"chatflow_id"`
-	OK         bool           `json:"ok"`
-	Passed     int            `json:"passed"`
-	Failed     int            `json:"failed"`
-	Trials     int            `json:"trials"`
-	Cases      []suite.Judged `json:"cases"`
-	Verdict    suite.Verdict  `json:"verdict"`
+	ChatflowID string `json:"chatflow_id"`
+	// DomainScopes are the domains that the cases are about.
+	DomainScopes []string       `json:"domain_scopes"`
+	OK           bool           `json:"ok"`
+	Passed       int            `json:"passed"`
+	Failed       int            `json:"failed"`
+	Trials       int            `json:"trials"`
+	Cases        []suite.Judged `json:"cases"`
+	Verdict      suite.Verdict  `json:"verdict"`
 	// TookMS is how long all of them took, side by side.
 	TookMS int64 `json:"took_ms,omitempty"`
 }
@@ -119,6 +128,7 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	if len(in.Cases) == 0 {
 		in.Cases = generated(f, g, in.Criteria).Cases
 	}
+	in.Cases = slices.Concat(in.Cases, in.IntegrationTests)
 	if in.Questions > 0 {
 		in.Cases = in.Cases[:min(in.Questions, len(in.Cases))]
 	}
@@ -187,7 +197,11 @@ func try(ctx context.Context, client *api.Client, id, session, question string) 
 
 // report judges results; what does not fit is cut, the counts stay.
 func report(id string, trials int, results []suite.Result) TestReport {
-	out := TestReport{ChatflowID: id, Trials: trials, Cases: suite.Judgements(results)}
+	cases := make([]suite.Case, len(results))
+	for i := range results {
+		cases[i] = results[i].Case
+	}
+	out := TestReport{ChatflowID: id, DomainScopes: suite.Scopes(cases), Trials: trials, Cases: suite.Judgements(results)}
 	out.Verdict = suite.Conclude(out.Cases)
 	out.Verdict.Reason = present.Clip(out.Verdict.Reason, 300)
 	for i := range out.Cases {
@@ -223,4 +237,11 @@ func (*Asker) evaluateChatflow(_ context.Context, _ domainkit.Call, in Evaluatio
 		trials = max(trials, len(in.Report[i].Outcomes))
 	}
 	return report(in.ChatflowID, trials, in.Report), nil
+}
+
+// evaluate judges those answers of a test that are about the flow itself, as a step that
+// all domains of a plan do: each judges its own.
+func (k *Asker) evaluate(ctx context.Context, call domainkit.Call, in Evaluation) (TestReport, error) {
+	in.Report = slices.DeleteFunc(in.Report, func(r suite.Result) bool { return r.Case.Scope() != suite.Scope })
+	return k.evaluateChatflow(ctx, call, in)
 }

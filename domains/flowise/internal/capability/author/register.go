@@ -27,7 +27,6 @@ func (a *Author) Register(svc *domainkit.Service) error {
 		site.Add(svc, a.site, domainkit.Capability{Name: "summarize_flow"}, a.summarizeFlow),
 		site.Add(svc, a.site, domainkit.Capability{Name: "excerpt_flow"}, a.excerptFlow),
 		site.Add(svc, a.site, domainkit.Capability{Name: "compile_flow"}, a.compileFlow),
-		site.Add(svc, a.site, domainkit.Capability{Name: "compile_ops"}, a.compileFlow),
 		site.Add(svc, a.site, domainkit.Capability{Name: "validate_flow"}, a.validateFlow),
 		site.Add(svc, a.site, domainkit.Capability{Name: "validate"}, a.validateFlow),
 		site.Add(svc, a.site, domainkit.Capability{Name: "preview_changes"}, a.previewChanges),

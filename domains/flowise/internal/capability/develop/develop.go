@@ -39,6 +39,7 @@ func (d *Developer) Register(svc *domainkit.Service) error {
 		site.Add(svc, d.site, domainkit.Capability{Name: "plan_from_goal"}, d.planFromGoal),
 		site.Add(svc, d.site, domainkit.Capability{Name: "default_scope"}, d.defaultScope),
 		site.Add(svc, d.site, domainkit.Capability{Name: "ops_from_contract"}, d.opsFromContract),
+		site.Add(svc, d.site, domainkit.Capability{Name: "compile_ops"}, d.compileOps),
 	)
 }
 
@@ -435,6 +436,19 @@ func (d *Developer) opsFromContract(ctx context.Context, call domainkit.Call, in
 		way = ways[i]
 	}
 	return patch(way.Ops, nil)
+}
+
+// Aim is a goal, and the graph that it is to be reached from.
+type Aim struct {
+	Wish
+
+	FlowData string `json:"flow_data,omitempty" description:"The graph that is changed; none for a new flow"`
+}
+
+// compileOps writes the ops of a goal without a plan between: what a plan of several
+// domains asks each of them for.
+func (d *Developer) compileOps(ctx context.Context, call domainkit.Call, in Aim) (Patch, error) {
+	return d.opsFromContract(ctx, call, Building{Place: in.Place, Contract: Contract{Goal: in.Goal}, Base: in.FlowData})
 }
 
 func change(tools goal.Tools, in Building) (Patch, error) {

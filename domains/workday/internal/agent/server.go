@@ -1,4 +1,6 @@
-package workday
+// Package agent is Workday's MCP server: people are read over it, and the agents of flows
+// are given its tools, with what a plan asks a domain for beside that.
+package agent
 
 import (
 	"cmp"
@@ -33,35 +35,38 @@ const (
 // mcpTools are those tools, in the order of the blueprint.
 func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} }
 
-// directory is where people are read.
-type directory interface {
-	SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error)
-	Worker(ctx context.Context, id string) (rest.Worker, error)
-}
-
-// overMCP reads people from the MCP server. A session is made when it is first needed,
+// Server reads people from the MCP server. A session is made when it is first needed,
 // and anew when one is lost: the library gives one up after most failures.
-type overMCP struct {
+type Server struct {
 	cfg    MCP
 	rest   *rest.Client
 	client *mcp.Client
 
 	mu      sync.Mutex // held while it is connected; guards the fields below
 	session *mcp.ClientSession
-	names   map[string]string // of the tools, by the blueprint's
+	tools   map[string]agentTool // by the blueprint's names
 }
 
-func newOverMCP(cfg MCP, client *rest.Client) (*overMCP, error) {
+// agentTool is one tool, as the server has it.
+type agentTool struct {
+	Name string
+	// Bare tells that its schema names no parameters. A Flowise leaves such a tool out
+	// without a word.
+	Bare bool
+}
+
+// New makes one; it does not connect yet. The version is that of the domain.
+func New(cfg MCP, version string, client *rest.Client) (*Server, error) {
 	if _, err := client.Agent(cfg.URL); err != nil {
 		return nil, err
 	}
-	return &overMCP{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: Version}, &mcp.ClientOptions{
+	return &Server{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})}, nil
 }
 
 // SearchWorkers finds people any of whose names begins with any of the words.
-func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
+func (m *Server) SearchWorkers(ctx context.Context, words string, most int) (rest.Page[rest.Worker], error) {
 	var all rest.Page[rest.Worker]
 	for len(all.Items) < most {
 		var page struct {
@@ -82,7 +87,7 @@ func (m *overMCP) SearchWorkers(ctx context.Context, words string, most int) (re
 }
 
 // Worker reads one person, by Workday id or by reference id.
-func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
+func (m *Server) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	var out struct {
 		Data []rest.Worker `json:"data"`
 	}
@@ -99,13 +104,13 @@ func (m *overMCP) Worker(ctx context.Context, id string) (rest.Worker, error) {
 	return out.Data[0], nil
 }
 
-// check asks who the tenant takes this service for.
-func (m *overMCP) check(ctx context.Context) error {
+// Check asks who the tenant takes this service for.
+func (m *Server) Check(ctx context.Context) error {
 	return m.call(ctx, toolMyInfo, map[string]any{}, &struct{}{})
 }
 
 // call calls a tool, and once more when the session turns out to be lost.
-func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out any) error {
+func (m *Server) call(ctx context.Context, tool string, in map[string]any, out any) error {
 	err := m.try(ctx, tool, in, out)
 	if errors.Is(err, mcp.ErrConnectionClosed) && ctx.Err() == nil {
 		err = m.try(ctx, tool, in, out)
@@ -113,13 +118,13 @@ func (m *overMCP) call(ctx context.Context, tool string, in map[string]any, out 
 	return err
 }
 
-func (m *overMCP) try(ctx context.Context, tool string, in map[string]any, out any) error {
+func (m *Server) try(ctx context.Context, tool string, in map[string]any, out any) error {
 	noted, failed := rest.Noting(ctx)
-	session, names, err := m.connected(noted)
+	session, tools, err := m.connected(noted)
 	if err != nil {
 		return failed(tool, err)
 	}
-	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: names[tool], Arguments: in})
+	answer, err := session.CallTool(noted, &mcp.CallToolParams{Name: tools[tool].Name, Arguments: in})
 	if err != nil {
 		m.drop(session)
 		return failed(tool, err)
@@ -151,11 +156,11 @@ func said(answer *mcp.CallToolResult) string {
 }
 
 // connected gives the session and what the server calls the tools.
-func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string]string, error) {
+func (m *Server) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session != nil {
-		return m.session, m.names, nil
+		return m.session, m.tools, nil
 	}
 	agent, err := m.rest.Agent(m.cfg.URL)
 	if err != nil {
@@ -167,41 +172,65 @@ func (m *overMCP) connected(ctx context.Context) (*mcp.ClientSession, map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := m.toolNames(ctx, session)
+	tools, err := m.toolsOf(ctx, session)
 	if err != nil {
 		_ = session.Close() // it is of no use
 		return nil, nil, err
 	}
-	m.session, m.names = session, names
-	return session, names, nil
+	m.session, m.tools = session, tools
+	return session, tools, nil
 }
 
-// toolNames finds the tools. Workday puts a name of the deployment before them.
-func (m *overMCP) toolNames(ctx context.Context, session *mcp.ClientSession) (map[string]string, error) {
-	names := map[string]string{}
+// toolsOf finds the tools. Workday puts a name of the deployment before them.
+func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[string]agentTool, error) {
+	tools := map[string]agentTool{}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
 		for _, of := range mcpTools() {
 			if wanted := m.cfg.Tools[of]; tool.Name == wanted || wanted == "" && strings.HasSuffix(tool.Name, of) {
-				if names[of] != "" {
-					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", names[of], tool.Name)}
+				if other, taken := tools[of]; taken {
+					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", other.Name, tool.Name)}
 				}
-				names[of] = tool.Name
+				schema, _ := tool.InputSchema.(map[string]any)
+				tools[of] = agentTool{tool.Name, schema["properties"] == nil}
 			}
 		}
 	}
 	for _, of := range mcpTools() {
-		if names[of] == "" {
+		if tools[of].Name == "" {
 			return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: "the MCP server has no tool " + cmp.Or(m.cfg.Tools[of], of)}
 		}
 	}
-	return names, nil
+	return tools, nil
+}
+
+// served gives some of the blueprint's tools as the server has them.
+func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, error) {
+	noted, failed := rest.Noting(ctx)
+	_, tools, err := m.connected(noted)
+	if err != nil {
+		return nil, failed("tools/list", err)
+	}
+	out := make([]agentTool, len(actions))
+	for i, action := range actions {
+		out[i] = tools[action]
+	}
+	return out, nil
+}
+
+// toolNames are what a server calls tools.
+func toolNames(tools []agentTool) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = t.Name
+	}
+	return out
 }
 
 // drop forgets a session after a failure.
-func (m *overMCP) drop(session *mcp.ClientSession) {
+func (m *Server) drop(session *mcp.ClientSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.session == session {

@@ -1,4 +1,4 @@
-package workday
+package agent
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
 // formBlueprint is the form of the blueprint, for builders that know its node; the other
@@ -40,11 +39,11 @@ type Wired struct {
 
 // Summary says what they do.
 func (w Wired) Summary() string {
-	return fmt.Sprintf("%s of %s, by %s", strings.Join(w.Actions, ", "), w.Server, amount(float64(len(w.Ops)), "ops"))
+	return fmt.Sprintf("%s of %s, by %d ops", strings.Join(w.Actions, ", "), w.Server, len(w.Ops))
 }
 
-// wiring writes ops for the MCP server over which people are read, if they are.
-type wiring struct{ people directory }
+// noServer says why there are no tools for a flow.
+const noServer = "no MCP server of Workday is configured (--mcp-url)"
 
 // What the blueprint names.
 const (
@@ -56,7 +55,7 @@ const (
 
 // compileOps writes the ops. Nothing is written anywhere: the domain of the flow applies
 // them. A token never stands in them, only the variable that holds it.
-func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
+func (t Tools) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wired, error) {
 	actions, err := chosenActions(in)
 	if err != nil {
 		return Wired{}, err
@@ -64,29 +63,28 @@ func (w wiring) compileOps(ctx context.Context, _ domainkit.Call, in Wiring) (Wi
 	if in.Form == formBlueprint {
 		return blueprintOps(actions)
 	}
-	over, is := w.people.(*overMCP)
-	if !is {
-		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "no MCP server of Workday is configured (--mcp-url), so a flow could not reach one")
+	if t.Server == nil {
+		return Wired{}, domainkit.Refusef(contracts.ErrPrecondition, "%s, so a flow could not reach one", noServer)
 	}
 	if in.Spot == "" {
 		return Wired{}, domainkit.Refusef(contracts.ErrInvalidParameters, "which agent of the flow shall have the tools is missing (spot)")
 	}
-	noted, failed := rest.Noting(ctx)
-	_, names, err := over.connected(noted)
-	if err != nil {
-		return Wired{}, failure(failed("tools/list", err))
-	}
-	served := make([]string, len(actions))
-	for i, action := range actions {
-		served[i] = names[action]
-	}
-	config, err := mcpServer(over.cfg.URL, "Bearer {{"+tokenVariable+"}}")
+	served, err := t.served(ctx, actions)
 	if err != nil {
 		return Wired{}, err
 	}
+	config, err := mcpServer(t.Server.cfg.URL, "Bearer {{"+tokenVariable+"}}")
+	if err != nil {
+		return Wired{}, err
+	}
+	names, needs := toolNames(served), []string{"a variable beartoken in the flow's server that holds an access token of Workday"}
+	for _, tool := range served {
+		if tool.Bare {
+			needs = append(needs, "parameters in the schema of "+tool.Name+", which a Flowise leaves out without them")
+		}
+	}
 	return Wired{
-		Ops: flowOps(in.Spot, config, served), Actions: served, Server: over.cfg.URL,
-		Needs: []string{"a variable beartoken in the flow's server that holds an access token of Workday"}, Criteria: []string{"answers every question"},
+		Ops: flowOps(in.Spot, config, names), Actions: names, Server: t.Server.cfg.URL, Needs: needs, Criteria: []string{"answers every question"},
 	}, nil
 }
 
