@@ -15,7 +15,7 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 4649, "client": 974, "cmd": 7370, "contracts": 9517, "domainkit": 5968, "domains": 34260, "examples": 5410,
+		"bench": 4649, "client": 974, "cmd": 7370, "contracts": 9517, "domainkit": 5968, "domains": 34126, "examples": 5410,
 		"execution": 15050, "intent": 31530, "internal": 34131, "orchestrator": 16589, "planner": 7037, "web": 166,
 	}
 }
