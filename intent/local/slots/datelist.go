@@ -13,7 +13,7 @@ import (
 // offerDates adds dates that are listed, such as "Thursday and Friday", to a parameter that is
 // a list of dates, the first of them to the required start, and their number to a parameter
 // that counts days.
-func (r *reading) offerDates(run []values.Entity) {
+func offerDates(r *reading, run []values.Entity) {
 	if len(run) < 2 || !slices.ContainsFunc(r.set.params, func(p *param) bool { return p.list != "" && p.single == "" && p.temporal() }) {
 		return
 	}
@@ -28,7 +28,7 @@ func (r *reading) offerDates(run []values.Entity) {
 			}
 		case p.temporal() && p.single != "" && p.required && p.role != roleEnd:
 			m.value = p.dateText(earliest(run))
-		case r.countsDays(p) && p.inBounds(float64(len(run))) && (!doubt || consecutive(run)) && !r.hasNumber():
+		case r.countsDays(p) && p.inBounds(float64(len(run))) && (!doubt || consecutive(run)) && !hasNumber(r):
 			m.value, m.kind, m.doubt = float64(len(run)), kindPeriod, false
 		default:
 			continue
@@ -40,18 +40,18 @@ func (r *reading) offerDates(run []values.Entity) {
 // listedDates returns the dates of a list that begins with an entity; a list in the middle of
 // another one does not begin there. Days of the week go forward: the Friday in "next Thursday
 // and Friday" is the one after that Thursday.
-func (r *reading) listedDates(e values.Entity) []values.Entity {
+func listedDates(r *reading, e values.Entity) []values.Entity {
 	at := slices.IndexFunc(r.entities, func(o values.Entity) bool { return o.First == e.First && o.Kind == values.Date })
-	if at < 0 || e.Edge != values.Whole || at > 0 && r.joinsDates(r.entities[at-1], e) {
+	if at < 0 || e.Edge != values.Whole || at > 0 && joinsDates(r, r.entities[at-1], e) {
 		return nil
 	}
 	run := []values.Entity{e}
 	for _, o := range r.entities[at+1:] {
 		last := run[len(run)-1]
-		if !r.joinsDates(last, o) {
+		if !joinsDates(r, last, o) {
 			break
 		}
-		for r.onlyWeekday(o) && !o.Time.After(last.Time) {
+		for onlyWeekday(r, o) && !o.Time.After(last.Time) {
 			o.Time = o.Time.AddDate(0, 0, 7)
 		}
 		run = append(run, o)
@@ -60,7 +60,7 @@ func (r *reading) listedDates(e values.Entity) []values.Entity {
 }
 
 // joinsDates reports whether two dates are neighbours in a list.
-func (r *reading) joinsDates(a, b values.Entity) bool {
+func joinsDates(r *reading, a, b values.Entity) bool {
 	if a.Kind != values.Date || b.Kind != values.Date || a.Edge != values.Whole || b.Edge != values.Whole || a.First < r.from || b.Last >= r.to || b.First <= a.Last {
 		return false
 	}
@@ -74,11 +74,11 @@ func (r *reading) joinsDates(a, b values.Entity) bool {
 }
 
 // hasNumber reports whether the range has a number, which may be that of the days.
-func (r *reading) hasNumber() bool {
+func hasNumber(r *reading) bool {
 	return slices.ContainsFunc(r.entities, func(e values.Entity) bool { return e.Kind == values.Number && e.First >= r.from && e.Last < r.to })
 }
 
-func (r *reading) onlyWeekday(e values.Entity) bool {
+func onlyWeekday(r *reading, e values.Entity) bool {
 	return strings.IndexFunc(r.doc.Src[e.Span.Start:e.Span.End], unicode.IsDigit) < 0
 }
 

@@ -16,7 +16,7 @@ import (
 func (r *reading) entity(e values.Entity) {
 	if e.Kind == values.Date {
 		offerBothEnds(r, e)
-		r.offerDates(r.listedDates(e))
+		offerDates(r, listedDates(r, e))
 	}
 	for _, p := range r.set.params {
 		if !r.try(contextCost) {
