@@ -25,6 +25,9 @@ type Capability struct {
 	OutputSchema json.RawMessage
 	// Resolve tells what became of a keyed execution that was cut off.
 	Resolve Resolver
+	// Unmarked says of a write that is added by AddWrite that it leaves no mark of its key:
+	// what it did is looked for by its parameters alone.
+	Unmarked bool
 }
 
 // Call is what a handler gets to know besides its parameters.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -18,7 +19,8 @@ var ErrUntold = errors.New("it cannot be told whether the write took place")
 // FindPrefix begins the names of the reads that AddWrite adds.
 const FindPrefix = "find_"
 
-// sought are the parameters of such a read: those of the write, and its key.
+// sought are the parameters of such a read: those of the write, and its key unless the
+// write is unmarked.
 type sought struct {
 	Write json.RawMessage `json:"write"`
 	Key   string          `json:"key"`
@@ -50,7 +52,7 @@ func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context
 	if err := Add(s, c, do); err != nil {
 		return err
 	}
-	return s.addFind(c.Name, finder(find))
+	return s.addFind(c.Name, c.Unmarked, finder(find))
 }
 
 // finder makes the handler of the read.
@@ -82,16 +84,18 @@ func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out,
 
 // addFind adds the read of a write that was added last, and lets the write say that
 // this is how it is reconciled and read back.
-func (s *Service) addFind(name string, handler RawHandler) error {
+func (s *Service) addFind(name string, unmarked bool, handler RawHandler) error {
 	s.mu.Lock()
 	write := s.declared[len(s.declared)-1]
 	s.mu.Unlock()
+	properties := map[string]any{"write": write.declared.Schema}
+	given := map[string]any{"write": "${params}"}
+	if !unmarked {
+		properties["key"] = map[string]any{"type": "string", "minLength": 1, "maxLength": 255, "description": "Idempotency key of the write"}
+		given["key"] = "${context.idempotency_key}"
+	}
 	input, err := json.Marshal(map[string]any{
-		"type": "object", "additionalProperties": false, "required": []string{"write", "key"},
-		"properties": map[string]any{
-			"write": write.declared.Schema,
-			"key":   map[string]any{"type": "string", "minLength": 1, "maxLength": 255, "description": "Idempotency key of the write"},
-		},
+		"type": "object", "additionalProperties": false, "required": slices.Sorted(maps.Keys(properties)), "properties": properties,
 	})
 	if err != nil {
 		return fmt.Errorf("capability %q: %w", name, err)
@@ -100,7 +104,6 @@ func (s *Service) addFind(name string, handler RawHandler) error {
 	if err != nil {
 		return fmt.Errorf("capability %q: %w", name, err)
 	}
-	given := map[string]any{"write": "${params}", "key": "${context.idempotency_key}"}
 	md := &write.declared.Metadata
 	md.Reconcile = &contracts.CapabilityCall{Capability: FindPrefix + name, ParamMap: given}
 	verify := contracts.VerifyRule{WithinMS: 5000}

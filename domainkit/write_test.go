@@ -88,3 +88,47 @@ func TestAWriteIsToldByOneFind(t *testing.T) {
 		t.Errorf("a repeat of what was cut off: %+v", got.Result)
 	}
 }
+
+// TestAWriteWithoutAMarkIsFoundByItsParameters: nothing else is asked for.
+func TestAWriteWithoutAMarkIsFoundByItsParameters(t *testing.T) {
+	t.Parallel()
+	svc, err := domainkit.New(domainkit.Config{Domain: "board", Version: "1.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := ""
+	set := func(_ context.Context, _ domainkit.Call, in postOrder) (posted, error) {
+		title = in.Text
+		return posted{Text: title}, nil
+	}
+	find := func(_ context.Context, call domainkit.Call, in postOrder) (*posted, error) {
+		if call.IdempotencyKey != "" {
+			t.Errorf("it is looked for by the key %s", call.IdempotencyKey)
+		}
+		if title == in.Text {
+			return &posted{Text: title}, nil
+		}
+		return nil, nil //nolint:nilnil // it has another title
+	}
+	err = domainkit.AddWrite(svc, domainkit.Capability{
+		Name: "set_title", Description: "Sets the title.", Unmarked: true,
+		Metadata: contracts.Metadata{SideEffectClass: contracts.ClassWriteIrreversible, RiskLevel: contracts.RiskLow},
+	}, set, find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := svc.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := manifest.Capabilities[0].Metadata.Reconcile.ParamMap; len(got) != 1 || got["write"] != "${params}" {
+		t.Errorf("reconciled with %v", got)
+	}
+	c := newCaller(t, svc)
+	for _, want := range []bool{false, true} {
+		if got := c.execute("find_set_title", `{"write":{"text":"Board"}}`, "").want(t, http.StatusOK).Result; got.Facts["applied"] != want {
+			t.Errorf("applied is %v, want %v", got.Facts["applied"], want)
+		}
+		c.execute("set_title", `{"text":"Board"}`, `"idempotency_key":"k1"`).want(t, http.StatusOK)
+	}
+}

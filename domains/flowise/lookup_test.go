@@ -92,6 +92,27 @@ func TestChangesOfAPeriod(t *testing.T) {
 	}
 }
 
+// TestTheLastChangeSaysWhoAndWhen: also of a flow that was only ever edited in Flowise.
+func TestTheLastChangeSaysWhoAndWhen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.create("Customer Helper", "one")
+	last := func() string { return b.execute("last_change", object{"chatflow_id": id}, in{}).Summary }
+	if says := last(); !strings.Contains(says, "Customer Helper was changed last by Manifold, run run, at 20") {
+		t.Errorf("our own: %s", says)
+	}
+	graph := b.graph(b.execute("load_flow", object{"chatflow_id": id}, in{}))
+	b.edit(id, strings.Replace(graph, "one", "by hand", 1))
+	if says := last(); !strings.Contains(says, "by somebody in Flowise, at 20") || !strings.Contains(says, "one → by hand") {
+		t.Errorf("a colleague's: %s", says)
+	}
+	var row struct{ ID string }
+	b.direct("POST", "/chatflows", object{"name": "Old", "type": "CHATFLOW", "flowData": graph}, &row)
+	if out := b.execute("last_change", object{"chatflow_id": row.ID}, in{}); !strings.Contains(out.Summary, "Old was changed last at 20") || !strings.Contains(out.Summary, "keeps no names") {
+		t.Errorf("of before: %s %v", out.Summary, out.Error)
+	}
+}
+
 // TestSoManyQuestions are asked as are wanted.
 func TestSoManyQuestions(t *testing.T) {
 	t.Parallel()

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -35,13 +37,18 @@ type Cancellation struct {
 	// RemainingDays are those that stay until Workday has approved the
 	// cancellation; 0 when it took effect at once.
 	RemainingDays float64 `json:"remaining_days"`
+	// Dates are the days.
+	Dates []string `json:"dates"`
 }
 
 // Summary says what was taken back.
 func (c Cancellation) Summary() string {
 	text := fmt.Sprintf("%s of %s of %s %s: ", amount(c.Days, "days"), c.AbsenceName, c.Name, period(c.FirstDay, c.LastDay))
-	if c.Status == stateSubmitted {
+	switch c.Status {
+	case stateSubmitted:
 		return text + "cancellation submitted, waiting for the approval in Workday"
+	case stateDenied:
+		return text + "cancellation denied in Workday"
 	}
 	return text + "cancelled"
 }
@@ -68,7 +75,7 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 	}
 	out := Cancellation{
 		Worker: w.ID, Name: w.Descriptor, AbsenceType: about.AbsenceType, AbsenceName: about.AbsenceName,
-		Days: about.Days, FirstDay: about.FirstDay, LastDay: about.LastDay, Status: stateCancelled,
+		Days: about.Days, FirstDay: about.FirstDay, LastDay: about.LastDay, Status: stateCancelled, Dates: datesOf(target),
 	}
 	comment := mark(in.Comment, call.IdempotencyKey, out.notes()...)
 	if about.Status == stateSubmitted {
@@ -81,17 +88,15 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 	return d.deleteApproved(ctx, out, comment, target)
 }
 
-// pick finds the days that are meant.
+// pick finds the days that are meant: those of a period, of a request, or those of a
+// request that lie in a period.
 func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) {
-	var target []rest.Entry
-	if in.To != "" {
-		for _, e := range held {
-			if e.Date >= in.From && e.Date <= in.To {
-				target = append(target, e)
-			}
-		}
-	} else {
+	target := held
+	if in.To == "" || in.RequestID != "" {
 		target = group(held, in.From)
+	}
+	if in.To != "" {
+		target = slices.DeleteFunc(slices.Clone(target), func(e rest.Entry) bool { return e.Date < in.From || e.Date > in.To })
 	}
 	if len(target) == 0 {
 		return nil, domainkit.Refusef(contracts.ErrNotFound, "%s has no time off %s", name, period(in.From, cmp.Or(in.To, in.From)))
@@ -105,22 +110,25 @@ func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) 
 	return target, nil
 }
 
-// group finds the request that a day belongs to. Workday does not say which
-// days were asked for together: those of one kind, state and comment with
-// nothing but weekends between them.
+// group finds the request that a day belongs to. Workday does not say which days were
+// asked for together: those of one kind, state and comment, if the comment has the mark
+// of a request, and else those with nothing but weekends between them.
 func group(held []rest.Entry, day string) []rest.Entry {
 	at := slices.IndexFunc(held, func(e rest.Entry) bool { return e.Date == day })
 	if at < 0 {
 		return nil
 	}
-	together := func(a, b rest.Entry) bool {
-		return a.Type.ID == b.Type.ID && a.Status.ID == b.Status.ID && a.Comment == b.Comment && adjacent(a.Date, b.Date)
+	alike := func(e rest.Entry) bool {
+		return e.Type.ID == held[at].Type.ID && e.Status.ID == held[at].Status.ID && e.Comment == held[at].Comment
+	}
+	if hasMark(held[at].Comment) {
+		return slices.DeleteFunc(slices.Clone(held), func(e rest.Entry) bool { return !alike(e) })
 	}
 	first, last := at, at
-	for first > 0 && together(held[first-1], held[first]) {
+	for first > 0 && alike(held[first-1]) && adjacent(held[first-1].Date, held[first].Date) {
 		first--
 	}
-	for last < len(held)-1 && together(held[last], held[last+1]) {
+	for last < len(held)-1 && alike(held[last+1]) && adjacent(held[last].Date, held[last+1].Date) {
 		last++
 	}
 	return held[first : last+1]
@@ -194,9 +202,65 @@ func (d *domain) deleteApproved(ctx context.Context, out Cancellation, comment s
 }
 
 // notes are written behind the mark, because the days are gone once they are
-// cancelled.
+// cancelled: each day as how far it is from the first.
 func (c Cancellation) notes() []string {
-	return []string{c.FirstDay, c.LastDay, strconv.FormatFloat(c.Days, 'f', -1, 64), cmp.Or(c.AbsenceType, "-")}
+	var after []string
+	for _, date := range c.Dates {
+		after = append(after, strconv.Itoa(daysBetween(c.FirstDay, date)))
+	}
+	return []string{c.FirstDay, strings.Join(after, ","), strconv.FormatFloat(c.Days, 'f', -1, 64), cmp.Or(c.AbsenceType, "-")}
+}
+
+// readNotes is what notes wrote.
+func readNotes(said []string) (c Cancellation, err error) {
+	if len(said) != 4 {
+		return c, errors.New("the notes of the cancellation are damaged")
+	}
+	c = Cancellation{FirstDay: said[0], AbsenceName: "time off", AbsenceType: said[3], Status: stateCancelled}
+	if c.Days, err = strconv.ParseFloat(said[2], 64); err != nil {
+		return c, err
+	}
+	for after := range strings.SplitSeq(said[1], ",") {
+		by, err := strconv.Atoi(after)
+		if err != nil {
+			return c, err
+		}
+		c.LastDay = shift(c.FirstDay, by)
+		c.Dates = append(c.Dates, c.LastDay)
+	}
+	return c, nil
+}
+
+func datesOf(entries []rest.Entry) []string {
+	out := make([]string, 0, len(entries))
+	for _, e := range entries {
+		out = append(out, e.Date)
+	}
+	return out
+}
+
+// RestoreOrder names the days of time off that are requested again.
+type RestoreOrder struct {
+	Someone
+	Days        float64  `json:"days" above:"0" max:"999" description:"Number of working days, in quarters"`
+	Dates       []string `json:"dates" min:"1" max:"60" description:"The days"`
+	AbsenceType string   `json:"absence_type" enum:"vacation,sick,family_care,unpaid" default:"vacation" description:"Kind of time off"`
+}
+
+// order is the request that brings the days back. Where it takes less than a day of
+// each, it is of the first days.
+func (r RestoreOrder) order() RequestOrder {
+	dates := slices.Sorted(slices.Values(r.Dates))
+	dates = dates[:min(len(dates), int(math.Ceil(r.Days)))]
+	return RequestOrder{Wish: Wish{Someone: r.Someone, Days: r.Days, Start: dates[0], Dates: dates, AbsenceType: r.AbsenceType}}
+}
+
+func (d *domain) restoreTimeOff(ctx context.Context, call domainkit.Call, in RestoreOrder) (Request, error) {
+	return d.requestTimeOff(ctx, call, in.order())
+}
+
+func (d *domain) findRestored(ctx context.Context, call domainkit.Call, in RestoreOrder) (*Request, error) {
+	return d.findRequest(ctx, call, in.order())
 }
 
 // findCancellation finds the cancellation that a call made, with the days that are
@@ -225,11 +289,7 @@ func (d *domain) markedCancellation(ctx context.Context, key, worker string) (*C
 	if err != nil {
 		return nil, err
 	}
-	said := notes(comment, key)
-	if len(said) != 4 {
-		return nil, fmt.Errorf("comment of event %s: the notes of the cancellation are damaged", event.ID)
-	}
-	count, err := strconv.ParseFloat(said[2], 64)
+	out, err := readNotes(notes(comment, key))
 	if err != nil {
 		return nil, fmt.Errorf("comment of event %s: %w", event.ID, err)
 	}
@@ -237,15 +297,17 @@ func (d *domain) markedCancellation(ctx context.Context, key, worker string) (*C
 	if err != nil {
 		return nil, err
 	}
-	out := &Cancellation{
-		Worker: w.ID, Name: w.Descriptor, FirstDay: said[0], LastDay: said[1], Days: count,
-		AbsenceName: "time off", Status: stateCancelled,
+	out.Worker, out.Name = w.ID, w.Descriptor
+	if name, known := d.kinds[out.AbsenceType]; known {
+		out.AbsenceName = name
+	} else {
+		out.AbsenceType = ""
 	}
-	if name, known := d.kinds[said[3]]; known {
-		out.AbsenceType, out.AbsenceName = said[3], name
+	switch state := eventState(event.Status.Descriptor); state {
+	case stateSubmitted: // a correction that waits for an approval
+		out.Status, out.RemainingDays = stateSubmitted, out.Days
+	case stateDenied:
+		out.Status = stateDenied
 	}
-	if eventState(event.Status.Descriptor) == stateSubmitted { // a correction that waits for an approval
-		out.Status, out.RemainingDays = stateSubmitted, count
-	}
-	return out, nil
+	return &out, nil
 }

@@ -107,6 +107,15 @@ func shift(date string, by int) string {
 	return d.AddDate(0, 0, by).Format(time.DateOnly)
 }
 
+// daysBetween counts the days from one date to a later one.
+func daysBetween(from, to string) int {
+	n := 0
+	for date := from; date < to; date = shift(date, 1) {
+		n++
+	}
+	return n
+}
+
 // adjacent tells whether only a weekend, if anything, lies between two days.
 func adjacent(a, b string) bool {
 	for next := shift(a, 1); next <= b; next = shift(next, 1) {

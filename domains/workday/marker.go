@@ -37,6 +37,9 @@ func marked(comment, key string) bool {
 	return tag != "" && strings.Contains(comment, "["+tag)
 }
 
+// hasMark tells whether a comment has the marker of any key.
+func hasMark(comment string) bool { return strings.Contains(comment, "[op:") }
+
 // notes gives what mark wrote behind the marker.
 func notes(comment, key string) []string {
 	_, rest, found := strings.Cut(comment, "["+marker(key))

@@ -220,7 +220,7 @@ func (in Wish) check() error {
 		return domainkit.Refusef(contracts.ErrPrecondition, "%s are more than the %d of one request; ask for less", amount(in.Days, "working days"), mostDays)
 	case len(in.Dates) == 0:
 		return nil
-	case in.Days != float64(len(in.Dates)):
+	case math.Ceil(in.Days) != float64(len(in.Dates)):
 		return domainkit.Refusef(contracts.ErrInvalidParameters, "%s were named, and %s asked for", amount(float64(len(in.Dates)), "dates"), amount(in.Days, "days"))
 	case in.Start != slices.Min(in.Dates):
 		return domainkit.Refusef(contracts.ErrInvalidParameters, "the first day %s is not the first of the dates, which is %s", in.Start, slices.Min(in.Dates))

@@ -13,9 +13,6 @@ import (
 // splits several into one call each, so that a handler only meets one.
 var oneOrMany = json.RawMessage(`{"oneOf":[{"required":["worker"]},{"required":["workers"]}]}`)
 
-// foundTitle declares beside the verdict what the read-back of a change compares.
-var foundTitle = json.RawMessage(`{"required": ["applied"], "properties": {"title": {"type": "string"}}}`)
-
 // listOfDates says of which form the days are.
 var listOfDates = json.RawMessage(`{"properties":{"dates":{"items":{"type":"string","format":"date"}}}}`)
 
@@ -35,17 +32,18 @@ func (d *domain) register(svc *domainkit.Service) error {
 		d.records.register(d, svc),
 		agent.Tools{Server: d.agent, Asker: d.asker, Failure: failure}.Register(svc),
 		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, private(d, d.planTimeOff)),
-		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: verified(
-			equal("facts.days", "${result.facts.days}"), equal("facts.first_day", "${result.facts.first_day}"),
-			contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}},
-		)}, private(d, d.requestTimeOff), private(d, d.findRequest)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.requestTimeOff), private(d, d.findRequest)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "cancel_time_off", Metadata: verified(equal("facts.remaining_days", "${result.facts.remaining_days}"))},
 			private(d, d.cancelTimeOff), private(d, d.findCancellation)),
-		// A title carries no mark of a key: what is looked for is the title itself.
-		domainkit.Add(svc, domainkit.Capability{Name: "change_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
-		domainkit.Add(svc, domainkit.Capability{Name: "restore_business_title", Resolve: domainkit.LookUp(d.resolveTitle)}, overseen(d, d.changeTitle)),
-		domainkit.Add(svc, domainkit.Capability{Name: "find_business_title_change", OutputSchema: foundTitle}, overseen(d, d.findTitle)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "restore_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.restoreTimeOff), private(d, d.findRestored)),
+		titles{d}.register(svc),
 	)
+}
+
+// requested is what the read-back of a request has to meet.
+func requested() contracts.Metadata {
+	return verified(equal("facts.days", "${result.facts.days}"), equal("facts.first_day", "${result.facts.first_day}"),
+		contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}})
 }
 
 // verified says what the read-back of a write has to meet.

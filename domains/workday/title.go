@@ -2,6 +2,7 @@ package workday
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/manifold-run/manifold/domainkit"
@@ -36,8 +37,23 @@ func (t Title) Summary() string {
 	return fmt.Sprintf("change of %s from %s to %s: submitted, waiting for the approval in Workday", t.Name, t.PreviousTitle, t.Title)
 }
 
-// changeTitle proposes a title. A worker who has it already is left alone.
-func (d *domain) changeTitle(ctx context.Context, _ domainkit.Call, in TitleOrder) (Title, error) {
+// titles are the writes of a business title.
+type titles struct{ d *domain }
+
+// register adds them. They leave no mark of a key: what is looked for is the title itself.
+func (t titles) register(svc *domainkit.Service) error {
+	var errs []error
+	for _, name := range []string{"change_business_title", "restore_business_title"} {
+		errs = append(errs, domainkit.AddWrite(svc, domainkit.Capability{
+			Name: name, Unmarked: true, Metadata: verified(equal("facts.title", "${params.title}")),
+		}, overseen(t.d, t.change), overseen(t.d, t.find)))
+	}
+	return errors.Join(errs...)
+}
+
+// change proposes a title. A worker who has it already is left alone.
+func (t titles) change(ctx context.Context, _ domainkit.Call, in TitleOrder) (Title, error) {
+	d := t.d
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
 		return Title{}, err
@@ -56,59 +72,41 @@ func (d *domain) changeTitle(ctx context.Context, _ domainkit.Call, in TitleOrde
 	return out, nil
 }
 
-// FoundTitle is a change that was looked for.
-type FoundTitle struct {
-	Applied *bool `json:"applied"`
-	*Title
-}
-
-// Summary says whether there is one.
-func (f FoundTitle) Summary() string {
-	switch {
-	case f.Title != nil:
-		return f.Title.Summary()
-	case f.Applied == nil:
-		return "it cannot be told whether the title change was made"
-	}
-	return "there is no such title change"
-}
-
-// findTitle tells whether a worker has a title, or will have it once Workday
-// has approved the change. It is null when a change to it was made and came to
-// nothing, because that may have been the one that is looked for or another.
-func (d *domain) findTitle(ctx context.Context, _ domainkit.Call, in TitleOrder) (FoundTitle, error) {
+// find finds the change to a title: the worker has it, or will have it once Workday
+// has approved the change. It cannot tell when a change to it was made and came to
+// nothing, because that may have been the one that is looked for or another: a title
+// carries no mark of a key.
+func (t titles) find(ctx context.Context, _ domainkit.Call, in TitleOrder) (*Title, error) {
+	d := t.d
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {
-		return FoundTitle{}, err
+		return nil, err
 	}
 	changes, err := d.client.TitleChanges(ctx, in.Worker)
 	if err != nil {
-		return FoundTitle{}, failure(err)
+		return nil, failure(err)
 	}
-	yes, no := true, false
 	newest := newestChange(changes)
-	known := Title{Worker: w.ID, Name: w.Descriptor, Title: in.Title, PreviousTitle: w.Title, InEffect: w.Title == in.Title}
+	found := &Title{Worker: w.ID, Name: w.Descriptor, Title: in.Title, PreviousTitle: w.Title, InEffect: w.Title == in.Title}
 	switch {
 	case newest != nil && newest.Proposed == in.Title:
-		known.ChangeID, known.PreviousTitle = newest.ID, newest.Current
-	case known.InEffect:
-		return FoundTitle{Applied: &yes, Title: &known}, nil
-	default:
-		return FoundTitle{Applied: &no}, nil
+		found.ChangeID, found.PreviousTitle = newest.ID, newest.Current
+	case !found.InEffect:
+		return nil, nil //nolint:nilnil // nobody made such a change
 	}
-	if known.InEffect {
-		return FoundTitle{Applied: &yes, Title: &known}, nil
+	if found.InEffect {
+		return found, nil
 	}
 	event, err := d.client.Event(ctx, newest.ID)
 	switch {
 	case rest.IsKind(err, rest.KindNotFound):
-		return FoundTitle{}, nil
+		return nil, domainkit.ErrUntold
 	case err != nil:
-		return FoundTitle{}, failure(err)
-	case eventState(event.Status.Descriptor) == stateSubmitted:
-		return FoundTitle{Applied: &yes, Title: &known}, nil
+		return nil, failure(err)
+	case eventState(event.Status.Descriptor) != stateSubmitted:
+		return nil, domainkit.ErrUntold
 	}
-	return FoundTitle{}, nil
+	return found, nil
 }
 
 // newestChange is the one that was begun last; of several that were begun at
@@ -121,10 +119,4 @@ func newestChange(changes []rest.TitleChange) *rest.TitleChange {
 		}
 	}
 	return newest
-}
-
-// resolveTitle is findTitle for an execution that was cut off.
-func (d *domain) resolveTitle(ctx context.Context, call domainkit.Call, in TitleOrder) (applied *bool, facts any, err error) {
-	found, err := d.findTitle(ctx, call, in)
-	return found.Applied, found.Title, err
 }

@@ -1,8 +1,6 @@
 package workday_test
 
 import (
-	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -10,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
@@ -124,122 +121,6 @@ func TestImpossibleRequestsAreRefusedWithoutEffect(t *testing.T) {
 	}
 }
 
-// write is one write with what it must leave in the tenant.
-type write struct {
-	capability string
-	suffix     string // of the path that does it
-	parameters func(b *bench) object
-	prepare    func(b *bench)
-	effects    []string
-}
-
-func writes() map[string]write {
-	ana := func(extra object) func(b *bench) object {
-		return func(b *bench) object {
-			out := object{"worker": b.id("Ana Souza")}
-			maps.Copy(out, extra)
-			return out
-		}
-	}
-	taken := func(b *bench) {
-		b.facts("request_time_off", object{"worker": b.id("Ana Souza"), "days": 2, "start": "2026-12-07"}, "before")
-	}
-	return map[string]write{
-		"a request": {
-			"request_time_off", "/requestTimeOff", ana(object{"days": 2, "start": "2026-12-07"}), func(*bench) {},
-			[]string{"time_off_requested x1"},
-		},
-		"a cancelled request": {
-			"cancel_time_off", "/cancel", ana(object{"from": "2026-12-08"}), taken,
-			[]string{"time_off_requested x1", "event_cancelled x1"},
-		},
-		"deleted days": {
-			"cancel_time_off", "/correctTimeOffEntry", ana(object{"from": "2026-12-08"}),
-			func(b *bench) { taken(b); b.approveAll() },
-			[]string{"time_off_requested x1", "step_approved x1", "time_off_corrected x1"},
-		},
-		"a title": {
-			"change_business_title", "/businessTitleChanges", ana(object{"title": "Chief Gardener"}), func(*bench) {},
-			[]string{"business_title_changed x1"},
-		},
-	}
-}
-
-// TestWritesHappenOnceWhateverBreaks repeats each write with its key until it
-// succeeds, as the core does, and reads the tenant's own record.
-func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
-	t.Parallel()
-	faults := map[string]sandboxkit.Fault{
-		"nothing":                          {},
-		"busy":                             {Kind: sandboxkit.TooManyRequests, RetryAfter: "60"},
-		"unavailable before":               {Kind: sandboxkit.Unavailable},
-		"unavailable after":                {Kind: sandboxkit.UnavailableAfter},
-		"cut before":                       {Kind: sandboxkit.ResetBefore},
-		"cut after":                        {Kind: sandboxkit.ResetAfter},
-		"half an answer":                   {Kind: sandboxkit.HalfAnswer},
-		"a page to sign in":                {Kind: sandboxkit.HTMLAnswer},
-		"a token that expired on the way":  {Kind: sandboxkit.Unauthorized},
-		"unavailable before three times":   {Kind: sandboxkit.Unavailable, Count: 3},
-		"lost once, then before the write": {Kind: sandboxkit.ResetBefore, Count: 2},
-	}
-	for what, w := range writes() {
-		for how, fault := range faults {
-			for _, forgetful := range []bool{false, true} {
-				if forgetful && !strings.HasPrefix(how, "cut") {
-					continue
-				}
-				t.Run(fmt.Sprintf("%s/%s/forgetful=%v", what, how, forgetful), func(t *testing.T) {
-					t.Parallel()
-					b := setup(t, sandbox.Config{Workers: 60})
-					w.prepare(b)
-					if fault.Kind != "" {
-						fault := fault
-						fault.PathSuffix, fault.Method = w.suffix, "POST"
-						b.tenant.Inject(fault)
-					}
-					b.untilDone(w, forgetful)
-					if diff := cmp.Diff(w.effects, b.effects()); diff != "" {
-						t.Errorf("effects (-want +got):\n%s", diff)
-					}
-				})
-			}
-		}
-	}
-}
-
-// untilDone repeats a write with one key; a forgetful domain is a new process
-// each time.
-func (b *bench) untilDone(w write, forgetful bool) {
-	b.Helper()
-	parameters := w.parameters(b)
-	for range 6 {
-		out := b.execute(w.capability, parameters, "run/node/1")
-		if out.OK {
-			if again := b.execute(w.capability, parameters, "run/node/1"); !again.OK && !forgetful {
-				b.Errorf("a repeat was refused: %v", again.Error)
-			}
-			return
-		}
-		if !out.Error.Retryable {
-			b.Fatalf("not to be repeated: %v", out.Error)
-		}
-		if forgetful {
-			if w.capability == "cancel_time_off" && b.reconciled(w) {
-				return // the core looks before it repeats
-			}
-			b.restart()
-		}
-	}
-	b.Fatal("it never succeeded")
-}
-
-// reconciled asks as the core does when it lost the answer.
-func (b *bench) reconciled(w write) bool {
-	b.Helper()
-	found := b.facts("find_cancel_time_off", object{"write": w.parameters(b), "key": "run/node/1"}, "")
-	return found["applied"] == true
-}
-
 func TestAKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -261,14 +142,6 @@ func TestAKeyIsForOneRequest(t *testing.T) {
 	order["days"] = 3
 	if out := b.execute("request_time_off", order, "key"); out.OK || out.Error.Type != contracts.ErrConflict {
 		t.Errorf("the key with other parameters: %v", out.Error)
-	}
-}
-
-// approveAll approves what waits, as the managers.
-func (b *bench) approveAll() {
-	b.Helper()
-	if n := b.tenant.ApproveAll(); n == 0 {
-		b.Fatal("nothing waited for an approval")
 	}
 }
 
@@ -369,11 +242,12 @@ func TestTitlesAreChangedOnceAndKnowWhatWasBefore(t *testing.T) {
 	b := setup(t, sandbox.Config{NeedsApproval: []sandbox.Process{sandbox.ChangeBusinessTitle}})
 	ana := b.people["Ana Souza"]
 	order := object{"worker": ana.ID, "title": "Chief Gardener"}
-	subset(t, object{"applied": false}, b.facts("find_business_title_change", order, ""))
+	look := object{"write": order}
+	subset(t, object{"applied": false}, b.facts("find_change_business_title", look, ""))
 	subset(t, object{"in_effect": false, "previous_title": ana.Title}, b.facts("change_business_title", order, "key"))
-	subset(t, object{"applied": true, "in_effect": false, "previous_title": ana.Title}, b.facts("find_business_title_change", order, ""))
+	subset(t, object{"applied": true, "in_effect": false, "previous_title": ana.Title}, b.facts("find_change_business_title", look, ""))
 	b.approveAll()
-	subset(t, object{"applied": true, "in_effect": true, "previous_title": ana.Title}, b.facts("find_business_title_change", order, ""))
+	subset(t, object{"applied": true, "in_effect": true, "previous_title": ana.Title}, b.facts("find_change_business_title", look, ""))
 	subset(t, object{"in_effect": true, "previous_title": "Chief Gardener"}, b.facts("change_business_title", order, "other key"))
 	if diff := cmp.Diff([]string{"business_title_changed x1", "step_approved x1"}, b.effects()); diff != "" {
 		t.Errorf("effects (-want +got):\n%s", diff)
@@ -384,11 +258,12 @@ func TestATitleThatCameToNothingIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{NeedsApproval: []sandbox.Process{sandbox.ChangeBusinessTitle}})
 	order := object{"worker": b.id("Ana Souza"), "title": "Chief Gardener"}
+	look := object{"write": order}
 	b.facts("change_business_title", order, "key")
 	if n := b.tenant.DenyAll("no garden"); n != 1 {
 		t.Fatalf("%d denied", n)
 	}
-	facts := b.facts("find_business_title_change", order, "")
+	facts := b.facts("find_change_business_title", look, "")
 	if applied, has := facts["applied"]; !has || applied != nil {
 		t.Errorf("applied is %v, want null", applied)
 	}

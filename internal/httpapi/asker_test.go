@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 // heard starts a session and goes on in it; it gives all that came back last.
@@ -66,6 +68,40 @@ func TestMyIsTheAskersOwn(t *testing.T) {
 			t.Errorf("%s: no gate for Jonas Keller: %s", says, all)
 		}
 	}
+}
+
+// TestDaysOffReachTheirGateWithinOneQuestion: who says which days, as people say them,
+// sees the days one by one at a gate, after one question at most.
+func TestDaysOffReachTheirGateWithinOneQuestion(t *testing.T) {
+	t.Parallel()
+	begun, monday := time.Now(), time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC)
+	s := setup(t, withPeople(t), func(cfg *app.Config) { cfg.Now = func() time.Time { return monday.Add(time.Since(begun)) } })
+	jonas := s.person("Jonas.Keller", "requester")
+	for _, says := range []string{
+		"I want next Thursday and Friday off please", "queria a próxima quinta e sexta de folga",
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			session, all := heard(t, jonas, says)
+			if i := session.Interrupt; i != nil && i.Type == contracts.InterruptClarification {
+				t.Logf("%s: %s", says, i.Prompt)
+				session, all = heard(t, jonas, says, answerTo(i))
+			}
+			if i := session.Interrupt; i == nil || i.Type != contracts.InterruptWriteApproval || !strings.Contains(all, "Jonas Keller") || !strings.Contains(all, "2 days of Vacation: Thu ") {
+				t.Errorf("no gate that shows the days: %s", all)
+			}
+		})
+	}
+}
+
+// answerTo is what a person answers: the choice that requests the days, or from which day on.
+func answerTo(i *contracts.Interrupt) string {
+	for _, o := range i.Options {
+		if strings.HasSuffix(o.ID, "request_time_off") {
+			return o.Label
+		}
+	}
+	return "2026-11-12"
 }
 
 // TestWhoIsNoWorkerIsAskedForWhom: whoever may ask about anybody and is nobody in the

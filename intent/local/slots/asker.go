@@ -33,6 +33,24 @@ func (f *completer) requesterToken() int {
 			return i
 		}
 	}
+	return f.wishing()
+}
+
+// wishing returns the index of the word by which the sender wishes for a write, in the courtesy
+// before the request: "I would like to take Friday off", "queria folga amanhã". Else -1.
+func (f *completer) wishing() int {
+	if !f.set.writes {
+		return -1
+	}
+	for i := f.from - 1; i >= 0 && !f.doc.Tokens[i+1].Break; i-- {
+		t, mix := f.doc.Tokens[i], f.doc.Languages.At(i).Best()
+		switch {
+		case t.Is(tokenize.FormQuoted), t.Has(lexicon.Joins):
+			return -1
+		case t.In(mix, lexicon.Speaker), t.Has(lexicon.Want):
+			return i
+		}
+	}
 	return -1
 }
 

@@ -16,6 +16,7 @@ import (
 func (r *reading) entity(e values.Entity) {
 	if e.Kind == values.Date {
 		offerBothEnds(r, e)
+		offerDates(r, listedDates(r, e))
 	}
 	for _, p := range r.set.params {
 		if !r.try(contextCost) {
@@ -168,7 +169,7 @@ func (r *vicinity) announces(learned map[string]int, i int) bool {
 
 // date adds a date. Words such as "from" and "until" select the end of a period.
 func (r *reading) date(p *param, e values.Entity) {
-	if !p.temporal() {
+	if !p.temporal() || p.single == "" && !p.required && !r.near.onlyTaker((*param).temporal, p) { // a list of dates beside a date: see offerDates
 		return
 	}
 	score := 0.55

@@ -75,3 +75,31 @@ func TestWhereAPeriodBegins(t *testing.T) {
 		}
 	}
 }
+
+// Dates that are listed are the value of a list of dates, the first of them is where it
+// begins, and their number is counted; a single date is no list. A weekday behind another
+// one is the next of its name.
+func TestDatesThatAreListed(t *testing.T) {
+	t.Parallel()
+	const leave = `{"name":"book_leave","description":"Books leave.","schema":{"type":"object","properties":{
+  "days":{"type":"number","description":"How many working days."},"start":{"type":"string","format":"date"},
+  "dates":{"type":"array","items":{"type":"string","format":"date"},"minItems":2}},"required":["days","start"]},
+ "metadata":{"side_effect_class":"write_reversible"}}`
+	for say, want := range map[string]string{
+		"leave on Thursday and Friday":                     `{"dates":["2026-11-26","2026-11-27"],"days":2,"start":"2026-11-26"}`,
+		"leave on Friday and Monday":                       `{"dates":["2026-11-27","2026-11-30"],"days":2,"start":"2026-11-27"}`,
+		"leave on 17 December, 10 December and 2026-12-21": `{"dates":["2026-12-17","2026-12-10","2026-12-21"],"days":3,"start":"2026-12-10"}`,
+		"congé jeudi et vendredi":                          `{"dates":["2026-11-26","2026-11-27"],"days":2,"start":"2026-11-26"}`,
+		"2 days of leave on 2026-12-10 and 2026-12-17":     `{"dates":["2026-12-10","2026-12-17"],"days":2,"start":"2026-12-10"}`,
+		"leave on Friday":                                  `{"start":"2026-11-27"}`,
+	} {
+		if got, _ := json.Marshal(fill(t, leave, say).Values); string(got) != want { //nolint:errchkjson // plain values
+			t.Errorf("%q: %s, want %s", say, got, want)
+		}
+	}
+	for _, say := range []string{"leave on Thursday and Friday", "leave on 17 December, 10 December"} {
+		if got := fill(t, leaveOfAbsence, say).Values["dates"]; got != nil {
+			t.Errorf("%q: dates %v for what takes none", say, got)
+		}
+	}
+}

@@ -71,8 +71,12 @@ const (
 	FirstSeen       = "first seen"
 )
 
-// ByManifold is who made a version that a write of this domain is.
-const ByManifold = "Manifold"
+// ByManifold is who made a version that a write of this domain is, NotKnown who made
+// the first that was seen of a flow.
+const (
+	ByManifold = "Manifold"
+	NotKnown   = "not known"
+)
 
 // MadeBy is who made a version, as far as that is known: Flowise keeps no names.
 func MadeBy(v store.Version) string {
@@ -80,7 +84,7 @@ func MadeBy(v store.Version) string {
 	case EditedInFlowise:
 		return "somebody in Flowise"
 	case FirstSeen:
-		return "not known"
+		return NotKnown
 	}
 	return ByManifold
 }

@@ -12,11 +12,16 @@ import (
 )
 
 // TokenStore keeps the refresh token. A refresh replaces the token on the
-// tenant's side, so a new one that is lost locks the client out. Processes
-// that share a token need a store that lets only one of them refresh.
+// tenant's side, so a new one that is lost locks the client out.
 type TokenStore interface {
 	Load(ctx context.Context) (string, error)
 	Save(ctx context.Context, token string) error
+}
+
+// sharedStore is a TokenStore that several processes use: whoever holds its lock is the
+// only one to load the token, use it and save its successor.
+type sharedStore interface {
+	Lock(ctx context.Context) (unlock func() error, err error)
 }
 
 const (
@@ -96,6 +101,20 @@ func (h *holder) renew(ctx context.Context) (string, error) {
 	if h.jwt != nil {
 		return h.assert(ctx)
 	}
+	shared, isShared := h.store.(sharedStore)
+	if !isShared {
+		return h.exchange(ctx)
+	}
+	unlock, err := shared.Lock(ctx)
+	if err != nil {
+		return "", &Error{Op: "token", Kind: KindInternal, Message: "the refresh token cannot be locked", Cause: err}
+	}
+	access, err := h.exchange(ctx)
+	return access, errors.Join(err, unlock())
+}
+
+// exchange makes an access token of the refresh token, and keeps its successor.
+func (h *holder) exchange(ctx context.Context) (string, error) {
 	refresh, err := h.refreshToken(ctx)
 	if err != nil {
 		return "", err

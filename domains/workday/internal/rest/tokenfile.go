@@ -15,6 +15,7 @@ import (
 
 // FileTokens keeps the refresh token in a file of mode 0600, written to a
 // temporary file and renamed, so that a crash leaves the old or the new one.
+// Processes of one machine may share the file: they lock the one beside it.
 type FileTokens struct {
 	path, initial string
 	mu            sync.Mutex // one writer of the file at a time

@@ -28,6 +28,7 @@ func New(s *site.Site) *Historian { return &Historian{s} }
 func (h *Historian) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, h.site, domainkit.Capability{Name: "list_changes"}, h.listChanges),
+		site.Add(svc, h.site, domainkit.Capability{Name: "last_change"}, h.lastChange),
 		site.Add(svc, h.site, domainkit.Capability{Name: "export_chatflow"}, h.export),
 	)
 }
@@ -72,7 +73,7 @@ func (c Changes) Summary() string {
 	}
 	last := c.Changes[0]
 	return fmt.Sprintf("%s%s, %d of them in Flowise itself; the last: %s, by %s at %s, %s", present.Count(len(c.Changes), "change"), since, c.Elsewhere,
-		present.Clip(last.Name, 60), last.By, last.At.UTC().Format("2006-01-02 15:04"), present.Clip(last.Change, 120))
+		present.Clip(last.Name, 60), last.By, last.At.UTC().Format(minute), present.Clip(last.Change, 120))
 }
 
 // listChanges looks at the server first, so that what was edited a moment ago is
@@ -106,6 +107,44 @@ func (h *Historian) listChanges(ctx context.Context, call domainkit.Call, in Cha
 	}
 	out.Changes = present.Within(out.Changes, 5<<10)
 	return out, nil
+}
+
+// Last is the last change of a flow.
+type Last struct{ ChangeRow }
+
+// Summary says who, when and what.
+func (l Last) Summary() string {
+	text := fmt.Sprintf("%s was changed last by %s, at %s", present.Clip(l.Name, 60), l.By, l.At.UTC().Format(minute))
+	if l.By == site.NotKnown {
+		return fmt.Sprintf("%s was changed last at %s, in Flowise itself, which keeps no names", present.Clip(l.Name, 60), l.At.UTC().Format(minute))
+	}
+	return text + ": " + present.Clip(l.Change, 200)
+}
+
+// minute is the form of a moment in a sentence.
+const minute = "2006-01-02 15:04 UTC"
+
+// lastChange tells who changed a flow last, and when. It looks at the server first.
+func (h *Historian) lastChange(ctx context.Context, call domainkit.Call, in site.FlowRef) (Last, error) {
+	f, err := h.site.Flow(ctx, call, in.ChatflowID)
+	if err != nil {
+		return Last{}, err
+	}
+	if _, err := Sweep(ctx, h.site, call.Instance); err != nil {
+		return Last{}, err
+	}
+	list, err := h.site.Data.Changes(ctx, call.Instance, f.ID, time.Unix(0, 0), 1)
+	if err != nil {
+		return Last{}, err
+	}
+	if len(list) == 0 {
+		return Last{}, domainkit.Refusef(contracts.ErrNotFound, "no version of %s is kept", present.NameOf(f.Name))
+	}
+	row, err := h.rowOf(ctx, call, list[0])
+	if site.MadeBy(list[0]) != site.ByManifold && !f.UpdatedDate.IsZero() {
+		row.At = f.UpdatedDate // and not when it was seen here
+	}
+	return Last{row}, err
 }
 
 // changesKept bounds how many changes of a period are looked at.
