@@ -44,7 +44,7 @@ IN_MEMORY := /^(in_memory|sandbox)$$
 
 PLAYS ?= 100
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
-	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
+	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|flowiseServers\(\)\[/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 

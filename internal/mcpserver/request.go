@@ -165,6 +165,7 @@ func concluded(view contracts.RunView) *mcp.CallToolResult {
 	text := append([]string{chat.Render(view.Answer)}, questions(view.Interrupts)...)
 	if view.Answer == nil {
 		text[0] = "The run is " + s.Status + "."
+		text = append(text, ids(s))
 	}
 	result := said(strings.Join(text, "\n\n"), s, view.State == contracts.RunFailed)
 	result.Content = append(result.Content, links(view)...)
@@ -186,7 +187,22 @@ func (f *Face) told(ctx context.Context, api *client.Client, r contracts.Session
 	if r.Answer == nil && len(r.Interrupts) == 0 {
 		text[0] = "It is " + s.Status + "; look again with run_status."
 	}
+	if r.Answer == nil || len(r.Interrupts) > 0 {
+		text = append(text, ids(s))
+	}
 	return said(strings.TrimSpace(strings.Join(text, "\n\n")), s, r.Status == contracts.SessionError)
+}
+
+// ids names what to go on with, for clients that drop what is structured.
+func ids(s Status) string {
+	var out []string
+	if s.RunID != "" {
+		out = append(out, "run_id: "+s.RunID)
+	}
+	if s.SessionID != "" {
+		out = append(out, "session_id: "+s.SessionID)
+	}
+	return strings.Join(out, "\n")
 }
 
 func sessionStatus(r contracts.SessionResponse) string {
