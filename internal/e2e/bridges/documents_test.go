@@ -73,8 +73,34 @@ func TestDocumentsOfProducts(t *testing.T) {
 	}
 }
 
+// BenchmarkImport reads a document and judges what it selects of it, as the bridge does
+// when it starts.
+func BenchmarkImport(b *testing.B) {
+	dir := packages(b)
+	for _, name := range []string{"GitHub", "Stripe"} {
+		files, err := filepath.Glob(filepath.Join(dir, documents[name].file))
+		if err != nil || len(files) != 1 {
+			b.Fatal(files, err)
+		}
+		var selected *bridge.Select
+		if documents[name].tags != nil {
+			selected = &bridge.Select{Tags: documents[name].tags}
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				source, err := openapi.New(b.Context(), openapi.Config{Document: files[0], Base: "https://api.example.com"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				judged(b, source, bridge.Overlay{Select: selected})
+			}
+		})
+	}
+}
+
 // judged gives what became of each operation, and all of them.
-func judged(t *testing.T, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
+func judged(t testing.TB, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
 	t.Helper()
 	d, err := bridge.New(bridge.Config{Domain: "api", Overlay: overlay}, source)
 	if err != nil {
