@@ -23,9 +23,8 @@ func Decode(data []byte, v any) error {
 	if err := dec.Decode(v); err != nil {
 		return err
 	}
-	if _, err := dec.Token(); err != io.EOF { // trailing data, in the words of Unmarshal
-		var whole json.RawMessage
-		return json.Unmarshal(data, &whole)
+	if _, err := dec.Token(); err != io.EOF {
+		return json.Unmarshal(data, new(json.RawMessage)) // trailing data, in its words
 	}
 	return settleNumbers(reflect.ValueOf(v))
 }
