@@ -79,7 +79,7 @@ func intent(domain, name string, arguments json.RawMessage) (contracts.Intent, e
 // read runs one capability: it is planned as any other request is, and what it
 // may not do there it may not do here.
 func (f *MCP) read(ctx context.Context, api *client.Client, reads *sessions, call contracts.Intent) *mcp.CallToolResult {
-	preview, err := api.Plan(ctx, contracts.PlanRequest{Goal: "Read " + call.Ref(), Intents: []contracts.Intent{call}})
+	preview, err := api.Plan(ctx, contracts.PlanRequest{Goal: "Read " + call.Ref(), Intents: []contracts.Intent{call}}, client.Opt{Minimal: true})
 	if err != nil {
 		return failed(err)
 	}

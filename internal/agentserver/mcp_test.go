@@ -305,3 +305,15 @@ func TestManyReadsNeedFewSessions(t *testing.T) {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}
 }
+
+// TestAReadOverMCPWaitsForNoForecast: a plan that is asked for minimally has none.
+func TestAReadOverMCPWaitsForNoForecast(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, minimal := range []bool{false, true} {
+		preview, err := s.admin.Plan(t.Context(), contracts.PlanRequest{Message: "what is the price of Apple?"}, client.Opt{Minimal: minimal})
+		if err != nil || preview.PlanHash == "" || (preview.Forecast == nil) != minimal {
+			t.Errorf("minimal %t: forecast %v, %v", minimal, preview.Forecast, err)
+		}
+	}
+}
