@@ -252,7 +252,7 @@ func bridgedTools(ctx context.Context, p *page, _ string, _ effort) (err error) 
 	}
 	took := time.Since(began)
 	p.printf("\n### %d tools of MCP servers behind %d bridges\n\n| heap | until they are served |\n|--:|--:|\n| %.1f MB | %.0f ms |\n",
-		domains*each, domains, float64(int64(heap())-int64(before))/(1<<20), milliseconds(took))
+		domains*each, domains, (float64(heap())-float64(before))/(1<<20), milliseconds(took))
 	return nil
 }
 

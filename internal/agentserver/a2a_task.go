@@ -97,7 +97,7 @@ func (t *a2aTasks) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 	switch {
 	case err != nil:
 		return nil, a2aError(err)
-	case view == nil || view.State.Terminal():
+	case view.RunID == "" || view.State.Terminal():
 		return nil, a2a.NewError(a2a.ErrTaskNotCancelable, "nothing is going on in it")
 	}
 	if _, err := api.CancelRun(ctx, view.RunID); err != nil {
@@ -116,13 +116,12 @@ func (t *a2aTasks) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedA
 	return t.card(base, all), nil
 }
 
-// lastRun is the one that a session has come to, nil if it has none.
-func lastRun(ctx context.Context, api *client.Client, r contracts.SessionResponse) (*contracts.RunView, error) {
+// lastRun is the one that a session has come to, one without an id if it has none.
+func lastRun(ctx context.Context, api *client.Client, r contracts.SessionResponse) (contracts.RunView, error) {
 	if len(r.RunIDs) == 0 {
-		return nil, nil
+		return contracts.RunView{}, nil
 	}
-	view, err := api.Run(ctx, r.RunIDs[len(r.RunIDs)-1], client.Opt{})
-	return &view, err
+	return api.Run(ctx, r.RunIDs[len(r.RunIDs)-1], client.Opt{})
 }
 
 // taskOf gives a session as a task: what it waits for as its message, its answer as an
@@ -137,7 +136,7 @@ func taskOf(ctx context.Context, api *client.Client, r contracts.SessionResponse
 	if !r.UpdatedAt.IsZero() {
 		task.Status.Timestamp = &r.UpdatedAt
 	}
-	if view != nil {
+	if view.RunID != "" {
 		task.Metadata["run_id"] = view.RunID
 	}
 	if codes := gates(r.Interrupts); len(codes) > 0 {
@@ -154,7 +153,7 @@ func taskOf(ctx context.Context, api *client.Client, r contracts.SessionResponse
 
 // artifactsOf are the answer to the last message, and what the last run came to, which
 // may be of an earlier one.
-func artifactsOf(r contracts.SessionResponse, view *contracts.RunView) []*a2a.Artifact {
+func artifactsOf(r contracts.SessionResponse, view contracts.RunView) []*a2a.Artifact {
 	var out []*a2a.Artifact
 	add := func(name string, part *a2a.Part) {
 		out = append(out, &a2a.Artifact{ID: a2a.ArtifactID(name), Name: name, Parts: a2a.ContentParts{part}})
@@ -163,13 +162,10 @@ func artifactsOf(r contracts.SessionResponse, view *contracts.RunView) []*a2a.Ar
 	if answer != "" {
 		add("answer", a2a.NewTextPart(answer))
 	}
-	if view == nil {
-		return out
-	}
 	if result := chat.Render(view.Answer); result != "" && result != answer {
 		add("result", a2a.NewTextPart(result))
 	}
-	if facts := factsOf(*view); len(facts) > 0 {
+	if facts := factsOf(view); len(facts) > 0 {
 		add("facts", a2a.NewDataPart(facts))
 	}
 	return out
@@ -181,7 +177,7 @@ func says(task *a2a.Task, text string) {
 
 // a2aState is the state of a session. An approval is given outside of the protocol, as
 // the state "authentication required" says; a question is answered within it.
-func a2aState(r contracts.SessionResponse, view *contracts.RunView) a2a.TaskState {
+func a2aState(r contracts.SessionResponse, view contracts.RunView) a2a.TaskState {
 	switch {
 	case len(gates(r.Interrupts)) > 0:
 		return a2a.TaskStateAuthRequired
@@ -189,9 +185,9 @@ func a2aState(r contracts.SessionResponse, view *contracts.RunView) a2a.TaskStat
 		return a2a.TaskStateInputRequired
 	case r.Status == contracts.SessionRunning:
 		return a2a.TaskStateWorking
-	case r.Status == contracts.SessionError, view != nil && view.State == contracts.RunFailed:
+	case r.Status == contracts.SessionError, view.State == contracts.RunFailed:
 		return a2a.TaskStateFailed
-	case view != nil && view.State == contracts.RunCancelled:
+	case view.State == contracts.RunCancelled:
 		return a2a.TaskStateCanceled
 	}
 	return a2a.TaskStateCompleted

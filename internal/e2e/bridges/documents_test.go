@@ -105,24 +105,24 @@ func BenchmarkImport(b *testing.B) {
 }
 
 // judged gives what became of each operation, and all of them.
-func judged(t testing.TB, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
-	t.Helper()
+func judged(tb testing.TB, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
+	tb.Helper()
 	d, err := bridge.New(bridge.Config{Domain: "api", Overlay: overlay}, source)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := d.Close(context.Background()); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
-	found, err := d.Findings(t.Context())
+	found, err := d.Findings(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	all, err := source.Definitions(t.Context())
+	all, err := source.Definitions(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found, all
 }

@@ -58,14 +58,14 @@ var installed = sync.OnceValues(func() (string, error) {
 })
 
 // packages gives the folder of the packages, or leaves the test out.
-func packages(t testing.TB) string {
-	t.Helper()
+func packages(tb testing.TB) string {
+	tb.Helper()
 	if os.Getenv("BRIDGES") != "1" {
-		t.Skip("it installs packages from npm and PyPI; make test-bridges runs it")
+		tb.Skip("it installs packages from npm and PyPI; make test-bridges runs it")
 	}
 	dir, err := installed()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
