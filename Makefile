@@ -44,7 +44,7 @@ IN_MEMORY := /^(in_memory|sandbox)$$
 
 PLAYS ?= 100
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
-	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|= realFlowise\(t\)/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
+	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|= realFlowise\(t\)|flowiseServers\(\)\["a real/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
@@ -79,8 +79,8 @@ eval-conversations: build ## play the repository's conversations: by the local r
 test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and LangChain against a server; installs them from npm and PyPI
 	CHAT_CLIENTS=1 $(GO) test -count=1 -v ./internal/e2e/chatclients/...
 
-test-bridges: ## play public MCP servers and OpenAPI documents through bridges, and MCP's conformance suite and inspector against /mcp; installs them from npm and PyPI once
-	BRIDGES=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/bridges/...
+test-bridges: ## play public MCP servers and OpenAPI documents (SHARE=1: some of them) through bridges, and MCP's conformance suite and inspector against /mcp; installs them from npm and PyPI once
+	BRIDGES=1 $(if $(SHARE),,MANIFOLD_NIGHTLY=1) $(GO) test -count=1 -timeout 20m -v ./internal/e2e/bridges/...
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...

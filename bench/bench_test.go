@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -169,6 +170,28 @@ func TestMeasure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t)
+		})
+	}
+}
+
+// BenchmarkMCP is one read as a tool of /mcp.
+func BenchmarkMCP(b *testing.B) {
+	w, err := startWhole(b.Context(), b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := closing(b.Context(), w.close); err != nil {
+			b.Error(err)
+		}
+	})
+	session, err := connected(b.Context(), w.app.URL()+"/mcp", &http.Client{Transport: bearer{w.key}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, inFlight := range []int{1, 16} {
+		b.Run(fmt.Sprintf("in-flight=%d", inFlight), func(b *testing.B) {
+			repeat(b, inFlight, asked(session, domainName+"__"+noop))
 		})
 	}
 }

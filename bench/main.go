@@ -91,7 +91,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"api", overAPI}, {"stores", overStores}, {"growth", growth}, {"wakeups", wakeups}, {"across", across}, {"parked", parkedRuns}, {"retained", retained}, {"lists", lists}, {"telemetry", observed}, {"chat", chats}, {"listeners", listeners}, {"engine", tenNodes}, {"chains", chains}}
+	return []part{{"api", overAPI}, {"stores", overStores}, {"growth", growth}, {"wakeups", wakeups}, {"across", across}, {"parked", parkedRuns}, {"retained", retained}, {"lists", lists}, {"telemetry", observed}, {"chat", chats}, {"listeners", listeners}, {"bridges", bridges}, {"engine", tenNodes}, {"chains", chains}}
 }
 
 func partNames() []string {

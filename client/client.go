@@ -64,6 +64,8 @@ type Opt struct {
 	Wait time.Duration
 	// IdempotencyKey makes the request safe to repeat.
 	IdempotencyKey string
+	// Minimal leaves out of the answer what takes long to find.
+	Minimal bool
 }
 
 // maxAnswer bounds what is read of one answer.
@@ -200,6 +202,9 @@ func (w *wire) headers(h http.Header, r request) {
 	}
 	if r.opt.Wait > 0 {
 		h.Set("Prefer", "wait="+strconv.Itoa(int(r.opt.Wait.Round(time.Second).Seconds())))
+	}
+	if r.opt.Minimal {
+		h.Add("Prefer", "return=minimal")
 	}
 }
 

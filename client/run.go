@@ -13,7 +13,7 @@ import (
 )
 
 // Plan previews what would be done, without doing it.
-func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contracts.PlanPreview, error) {
+func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest, opt ...Opt) (contracts.PlanPreview, error) {
 	body.Intents = slices.Clone(body.Intents)
 	for i := range body.Intents {
 		if body.Intents[i].Parameters == nil { // the server takes an object, not null
@@ -24,7 +24,7 @@ func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest) (contract
 		body.Draft = &contracts.Draft{Steps: []contracts.DraftStep{}, More: body.Draft.More}
 	}
 	var out contracts.PlanPreview
-	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true}, &out)
+	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/plans", body: body, harmless: true, opt: slices.Concat(opt, []Opt{{}})[0]}, &out)
 	return out, err
 }
 

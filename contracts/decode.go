@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strconv"
@@ -17,14 +18,13 @@ func Decode(data []byte, v any) error {
 	if !hasLongNumber(data) { // then every number is a float64
 		return json.Unmarshal(data, v)
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(data, &whole); err != nil { // trailing data, syntax
-		return err
-	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	if err := dec.Decode(v); err != nil {
 		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return json.Unmarshal(data, new(json.RawMessage)) // trailing data, in its words
 	}
 	return settleNumbers(reflect.ValueOf(v))
 }

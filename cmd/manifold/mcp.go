@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
-	"github.com/manifold-run/manifold/internal/mcpserver"
+	"github.com/manifold-run/manifold/internal/agentserver"
 )
 
 func mcpCommand(c *cli) *cobra.Command {
@@ -17,7 +17,7 @@ func mcpCommand(c *cli) *cobra.Command {
 this machine that start their servers themselves. It talks to a server by a key,
 and offers what that key may see; servers offer the same at /mcp by HTTP.`,
 		RunE: c.connected(func(ctx context.Context, server *client.Client, _ []string) error {
-			return mcpserver.New(mcpserver.Config{Version: version}, mcpserver.Remote(server)).Serve(ctx, &mcp.StdioTransport{})
+			return agentserver.NewMCP(agentserver.Config{Version: version}, agentserver.Remote(server)).Serve(ctx, &mcp.StdioTransport{})
 		}),
 	}
 }

@@ -279,7 +279,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	srv := httpapi.HTTPServer(a.telemetry.Handler(withMCP(a.cfg, a.api)))
+	srv := httpapi.HTTPServer(a.telemetry.Handler(withAgents(a.cfg, a.api)))
 	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
 	srv.BaseContext = func(net.Listener) context.Context { return base }
 	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)

@@ -181,7 +181,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/httpapi/frontend", "internal/httpapi/query", "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
 		{Dir: "internal/httpapi/query", Rooms: []string{"contracts"}},
 		{Dir: "internal/httpapi/frontend", Rooms: []string{"contracts", "orchestrator/access"}, Modules: []string{"github.com/golang-jwt/jwt/v5"}},
-		{Dir: "internal/mcpserver", Rooms: []string{"client", "contracts", "contracts/gateview", "orchestrator/chat"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}},
+		{Dir: "internal/agentserver", Rooms: []string{"client", "contracts", "contracts/gateview", "orchestrator/chat"}, Modules: []string{"github.com/a2aproject/a2a-go/v2", "github.com/modelcontextprotocol/go-sdk"}},
 		{Dir: "internal/model/openai", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
 		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
 		{Dir: "internal/model/journal", Rooms: []string{"internal/reasoning"}},
@@ -212,13 +212,13 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/mcpserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
+	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/agentserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
 		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/host", "internal/bridge/mcp", "internal/mcpserver", "internal/model/scripted", "internal/webhook", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/host", "internal/bridge/mcp", "internal/agentserver", "internal/model/scripted", "internal/webhook", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
 		{Dir: "internal/dev/fit", Rooms: []string{"contracts", "intent/eval", "intent/local/slots"}},
@@ -239,7 +239,7 @@ func edgeRooms() []Room {
 			Modules: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto/input"},
 		},
 		{Dir: "bench/chaos", Rooms: []string{"client", "contracts"}, Modules: []string{"github.com/jackc/pgx/v5"}, Allows: []string{testHarness}},
-		{Dir: "bench", Rooms: append(whole, "execution/executiontest"), Modules: []string{"*"}, Allows: []string{testHarness}},
+		{Dir: "bench", Rooms: append(whole, "execution/executiontest", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"), Modules: []string{"*"}, Allows: []string{testHarness}},
 		{Dir: "bench/compare", Allows: []string{testHarness}},
 		{Dir: "bench/beside", Rooms: []string{"client", "contracts", "contracts/metrics", "examples/*", "internal/app"}},
 		{Dir: "bench/peers", Modules: []string{"github.com/jackc/pgx/v5", "github.com/dbos-inc/dbos-transact-golang", "go.temporal.io/sdk", "github.com/restatedev/sdk-go"}, Allows: []string{testHarness}},

@@ -15,8 +15,8 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5486, "client": 974, "cmd": 7370, "contracts": 9517, "domainkit": 5962, "domains": 33963, "examples": 5410,
-		"execution": 15050, "intent": 31530, "internal": 34132, "orchestrator": 16589, "planner": 7037, "web": 166,
+		"bench": 5797, "client": 980, "cmd": 7370, "contracts": 9517, "domainkit": 5962, "domains": 33970, "examples": 5410,
+		"execution": 15050, "intent": 31530, "internal": 34661, "orchestrator": 16592, "planner": 7037, "web": 166,
 	}
 }
 

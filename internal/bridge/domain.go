@@ -99,8 +99,6 @@ type serving struct {
 	service  *domainkit.Service
 	handler  http.Handler
 	findings []Finding
-	// digests are those of the operations that it serves.
-	digests map[string]string
 }
 
 // New makes a bridge. It does not call the service yet.
@@ -266,15 +264,14 @@ func (k *kept) Header() http.Header         { return k.header }
 func (k *kept) WriteHeader(code int)        { k.code = code }
 func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
 
-// add declares one capability.
-func (d *Domain) add(svc *domainkit.Service, f *Finding) error {
+// add declares one capability; digest is that of its operation.
+func (d *Domain) add(svc *domainkit.Service, f *Finding, digest string) error {
 	schema, err := withoutKey(f.definition.InputSchema, f.tool.KeyParam)
 	if err != nil {
 		return fmt.Errorf("operation %q: %w", f.Operation, err)
 	}
 	policy := f.metadata.Policy(f.metadata.Compensation != nil)
 	call := Call{Name: f.Operation, Writes: policy.SideEffectClass.Writes(), Tool: f.tool}
-	digest := f.definition.Digest()
 	return domainkit.AddRaw(svc, domainkit.Capability{
 		Name: f.Capability, Description: cmp.Or(f.tool.Description, described(f.definition.Description)),
 		Metadata: f.metadata, Schema: schema, OutputSchema: f.tool.OutputSchema,
@@ -333,6 +330,12 @@ func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 
 // withoutKey takes the parameter out of a schema that the bridge fills in.
 func withoutKey(raw json.RawMessage, param string) (json.RawMessage, error) {
+	var root struct {
+		Type any `json:"type"`
+	}
+	if param == "" && json.Unmarshal(raw, &root) == nil && root.Type != nil {
+		return raw, nil
+	}
 	var schema map[string]any
 	if err := contracts.Decode(raw, &schema); err != nil {
 		return nil, err

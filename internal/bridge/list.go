@@ -70,7 +70,7 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	if same {
 		return current, nil
 	}
-	next, err := d.build(defs)
+	next, err := d.build(defs, digests)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 }
 
 // build makes the service of what may be served.
-func (d *Domain) build(defs []Definition) (*serving, error) {
+func (d *Domain) build(defs []Definition, digests map[string]string) (*serving, error) {
 	overlay := d.currentOverlay()
 	if faults := overlay.faults(defs); len(faults) > 0 {
 		return nil, contracts.Invalid("the overlay does not fit the service", faults...)
@@ -136,7 +136,7 @@ func (d *Domain) build(defs []Definition) (*serving, error) {
 	d.mu.Lock()
 	seen := maps.Clone(d.seen)
 	d.mu.Unlock()
-	out := &serving{findings: judge(overlay, defs, seen, d.verbs), digests: map[string]string{}}
+	out, served := &serving{findings: judge(overlay, defs, seen, d.verbs)}, 0
 	svc, err := domainkit.New(domainkit.Config{
 		Domain: d.cfg.Domain, Version: d.cfg.Version, Title: overlay.Title, Description: overlay.Description,
 		Tests: overlay.Tests, Tokens: d.cfg.Tokens, Store: d.cfg.Store, MaxConcurrent: d.cfg.MaxConcurrent,
@@ -155,17 +155,17 @@ func (d *Domain) build(defs []Definition) (*serving, error) {
 			d.cfg.Logger.Warn("an operation is not served", slog.String("operation", contracts.CleanSummary(f.Operation)), slog.String("why", f.Why))
 			continue
 		}
-		out.digests[f.Operation] = f.definition.Digest()
-		if err := d.add(svc, f); err != nil {
+		served++
+		if err := d.add(svc, f, digests[f.Operation]); err != nil {
 			return nil, err
 		}
 	}
-	if len(out.digests) == 0 {
+	if served == 0 {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "none of its %d operations can be served: %w", len(defs), unserved(out.findings))
 	}
 	out.service = svc
 	if out.handler, err = svc.Handler(); contracts.CodeOf(err) == contracts.CodeTooLarge {
-		err = contracts.Errorf(contracts.CodeTooLarge, "its %d operations are too much for one domain; select those that are needed in the overlay: %w", len(out.digests), err)
+		err = contracts.Errorf(contracts.CodeTooLarge, "its %d operations are too much for one domain; select those that are needed in the overlay: %w", served, err)
 	}
 	return out, err
 }

@@ -94,7 +94,7 @@ func readJSON(resp *http.Response, limit int64) ([]byte, error) {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "it answered %d: redirects are never followed; register the final address", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return nil, contracts.Errorf(contracts.CodeUnavailable, "it answered %d, want 200", resp.StatusCode)
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s", contracts.CleanSummary(refusal(resp, false)))
 	}
 	if err := isPlainJSON(resp.Header); err != nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%w", err)

@@ -153,6 +153,19 @@ func (k *call) wait() time.Duration {
 	return 0
 }
 
+// minimal reads "Prefer: return=minimal": what takes long to find is left out.
+func (k *call) minimal() bool {
+	for _, header := range k.gin.Request.Header.Values("Prefer") {
+		for preference := range strings.SplitSeq(header, ",") {
+			if strings.EqualFold(strings.ReplaceAll(preference, " ", ""), "return=minimal") {
+				k.gin.Header("Preference-Applied", "return=minimal")
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // idempotencyKey gives the header of a request that may be repeated.
 func (k *call) idempotencyKey() (string, error) {
 	key := strings.TrimSpace(k.gin.GetHeader("Idempotency-Key"))

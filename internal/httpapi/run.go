@@ -45,7 +45,7 @@ func (s *runRoutes) plan(k *call) error {
 	if err := k.body(contracts.SchemaPlanRequest, &body, MaxPlanBody); err != nil {
 		return err
 	}
-	preview, err := s.runs.Plan(k.ctx(), k.who, body)
+	preview, err := s.runs.Plan(k.ctx(), k.who, body, !k.minimal())
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (
 // many that are looked at; more tells that there are others.
 func (r *Runs) each(ctx context.Context, who access.Principal, f StatsFilter, most, seen int, do func(execution.Snapshot) error) (more bool, err error) {
 	taken := 0
-	f.Page = contracts.Page{Limit: contracts.MaxPageLimit}
+	f.Page = contracts.Page{Limit: min(most, contracts.MaxPageLimit)} // each is read with its plan
 	for looked := 0; ; {
 		page, err := r.List(ctx, who, f.Filter)
 		if err != nil {

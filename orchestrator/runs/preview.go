@@ -13,8 +13,9 @@ import (
 )
 
 // Plan compiles a message, or intents or a draft given as data, without running anything.
-// The plan is kept for its owner for 24 hours; RunPlan runs exactly it.
-func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, error) {
+// The plan is kept for its owner for 24 hours; RunPlan runs exactly it. A forecast reads
+// earlier runs.
+func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.PlanRequest, forecast bool) (contracts.PlanPreview, error) {
 	if err := who.May(access.ActionReadCatalog); err != nil {
 		return contracts.PlanPreview{}, err
 	}
@@ -41,6 +42,13 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 	}
 	if err := who.CoversPlan(result.Plan); err != nil {
 		return preview, err
+	}
+	if forecast {
+		found, err := r.forecast(ctx, who, result.Plan)
+		if err != nil {
+			return preview, err
+		}
+		preview.Forecast = &found
 	}
 	return r.keepPreview(ctx, who, preview, req, result.Plan)
 }
@@ -91,12 +99,7 @@ func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview co
 	if cost := planner.Cost(plan, req.Catalog); cost != (contracts.Cost{}) {
 		preview.Cost = &cost
 	}
-	forecast, err := r.forecast(ctx, who, plan)
-	if err != nil {
-		return preview, err
-	}
-	preview.Forecast = &forecast
-	err = r.previews.SavePreview(ctx, orchestrator.Preview{
+	err := r.previews.SavePreview(ctx, orchestrator.Preview{
 		PlanHash: plan.PlanHash, Owner: who.Subject(), Plan: plan, Intents: req.Intents, Draft: req.Draft, Goal: req.Goal, ExpiresAt: expires,
 	})
 	return preview, err

@@ -46,6 +46,10 @@ func TestModelAnswersInTheWireFormat(t *testing.T) {
 			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"USE_TOOL add"}],"tools":[{"function":{"name":"echo"}},{"function":{"name":"add"}}]}`, 200,
 			[]string{`"name":"add"`},
 		},
+		"with a tool and what it is called with": {
+			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"USE_TOOL echo {\"text\": \"hi\"}"}],"tools":[{"function":{"name":"add"}},{"function":{"name":"echo"}}]}`, 200,
+			[]string{`"name":"echo"`, `"arguments":"{\"text\": \"hi\"}"`},
+		},
 		"in a wished form": {
 			"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object",` +
 				`"properties":{"t":{"type":"string"},"n":{"type":"integer"},"b":{"type":"boolean"},"e":{"enum":["one","two"]},"l":{"type":"array","items":{"type":"string"}}}}}}}`, 200,

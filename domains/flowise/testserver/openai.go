@@ -10,8 +10,8 @@ import (
 )
 
 // OpenAI answers chat completions, streamed or whole, and embeddings. It repeats
-// the last message. With a tool's name in it, USE_TOOL makes it call that tool,
-// otherwise the first; it keeps to a wished JSON Schema; FAIL401 and FAIL500 make it fail.
+// the last message. With a tool's name in it, USE_TOOL makes it call that tool, with the
+// JSON object that follows the name, otherwise the first; it keeps to a wished JSON Schema; FAIL401 and FAIL500 make it fail.
 type OpenAI struct {
 	Log
 
@@ -173,15 +173,21 @@ func (ask completion) forcedTool() string {
 }
 
 // toolCall calls the tool that is named, or the first; a and b become 2 and 3,
-// input a sum.
+// input a sum. An object after the name is what the tool is called with.
 func toolCall(ask completion, text string) map[string]any {
+	_, said, _ := strings.Cut(text, "USE_TOOL ")
+	said, object, with := strings.Cut(said, " {")
 	name := ask.Tools[0].Function.Name
 	for _, tool := range ask.Tools {
-		if strings.Contains(text, "USE_TOOL "+tool.Function.Name) {
+		if len(tool.Function.Name) > 0 && strings.HasPrefix(said, tool.Function.Name) {
 			name = tool.Function.Name
 		}
 	}
-	return ask.call(name, "x")
+	call := ask.call(name, "x")
+	if with {
+		call["function"] = map[string]any{"name": name, "arguments": "{" + object}
+	}
+	return call
 }
 
 // chosen is the tool that a question needs, or "".

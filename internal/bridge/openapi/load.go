@@ -25,6 +25,8 @@ const maxDocument = 32 << 20
 type document struct {
 	api     *openapi3.T
 	schemas map[string]any
+	// kept are those that the library was not given, by their numbers.
+	kept []any
 	// old tells that schemas are those of OpenAPI 3.0.
 	old bool
 	// broken are the operations that refer to something that cannot be resolved.

@@ -133,7 +133,7 @@ func (b *building) parameter(p *openapi3.Parameter) {
 	var err error
 	switch {
 	case p.Schema != nil:
-		schema, err = plain(p.Schema)
+		schema, err = b.schema.from.schema(p.Schema)
 	case len(p.Content) == 0:
 		schema = map[string]any{"type": "string"}
 	default:
@@ -185,7 +185,7 @@ func (b *building) body(ref *openapi3.RequestBodyRef) {
 	b.op.media = media
 	schema, err := any(map[string]any{}), error(nil)
 	if content.Schema != nil {
-		schema, err = plain(content.Schema)
+		schema, err = b.schema.from.schema(content.Schema)
 	}
 	if err != nil {
 		b.fault = "the schema of its body cannot be read"

@@ -202,8 +202,11 @@ func (o *outline) hoisted(ref string) string {
 		return ref
 	}
 	kind := "schemas"
-	if parent := tokens[len(tokens)-2]; parent == "parameters" {
+	switch parent, last := tokens[len(tokens)-2], tokens[len(tokens)-1]; {
+	case parent == "parameters":
 		kind = parent
+	case last == "requestBody" && tokens[0] == "paths":
+		kind = "requestBodies"
 	}
 	name := "part_" + contracts.HashBytes([]byte(pointer))[:12]
 	all := object(o.root["components"])
@@ -283,30 +286,94 @@ func list(v any) []any {
 	return l
 }
 
-// document reads what is left of it with the library.
+// document reads what is left of it with the library. Where all of it is in one place the
+// schemas are not given to the library: they are used as they are.
 func (o *outline) document(ctx context.Context, read openapi3.ReadFromURIFunc) (document, error) {
+	d := document{schemas: object(object(o.root["components"])["schemas"])}
+	whole := !slices.ContainsFunc(slices.Collect(maps.Values(o.targets)), func(t target) bool { return t.other })
+	if whole {
+		d.kept = o.keepSchemas()
+	}
 	raw, err := json.Marshal(o.root)
 	if err != nil {
-		return document{}, err
+		return d, err
 	}
 	loader := &openapi3.Loader{Context: ctx, IsExternalRefsAllowed: true, ReadFromURIFunc: read}
-	api, err := loader.LoadFromDataWithPath(raw, o.place)
-	if err != nil {
-		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document cannot be read: %w", err)
+	if d.api, err = loader.LoadFromDataWithPath(raw, o.place); err != nil {
+		return d, contracts.Errorf(contracts.CodeInvalid, "the document cannot be read: %w", err)
 	}
-	d := document{api: api, old: strings.HasPrefix(api.OpenAPI, "3.0"), schemas: object(object(o.root["components"])["schemas"])}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(o.targets)), func(t target) bool { return t.other }) {
+	d.old = strings.HasPrefix(d.api.OpenAPI, "3.0")
+	if whole {
 		return d, nil
 	}
-	api.InternalizeRefs(ctx, nil)
+	d.api.InternalizeRefs(ctx, nil)
 	d.schemas = map[string]any{}
-	if api.Components == nil {
+	if d.api.Components == nil {
 		return d, nil
 	}
-	for name, schema := range api.Components.Schemas {
+	for name, schema := range d.api.Components.Schemas {
 		if d.schemas[name], err = plain(schema); err != nil {
 			return d, err
 		}
 	}
 	return d, nil
+}
+
+// keptSchema is the extension by which the library's schema names the one of the document.
+const keptSchema = "x-kept-schema"
+
+// keepSchemas takes the schemas of parameters and bodies out of the document, and leaves
+// their numbers in their places.
+func (o *outline) keepSchemas() []any {
+	var kept []any
+	for _, item := range object(o.root["paths"]) {
+		keep(item, &kept)
+	}
+	components := object(o.root["components"])
+	delete(components, "schemas")
+	for kind, members := range components {
+		for _, member := range object(members) {
+			if kind != "securitySchemes" {
+				keep(member, &kept)
+			}
+		}
+	}
+	return kept
+}
+
+func keep(v any, kept *[]any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			keep(item, kept)
+		}
+	case map[string]any:
+		delete(v, "encoding") // its properties are named freely, and the bridge does not follow it
+		for k, member := range v {
+			if k != "schema" {
+				keep(member, kept)
+				continue
+			}
+			if object(member)[keptSchema] != nil {
+				continue // a part that is referred to is met in both of its places
+			}
+			if member == nil {
+				member = map[string]any{}
+			}
+			v[k] = map[string]any{keptSchema: strconv.Itoa(len(*kept))}
+			*kept = append(*kept, member)
+		}
+	}
+}
+
+// schema gives a schema that the library has read, as JSON.
+func (d document) schema(ref *openapi3.SchemaRef) (any, error) {
+	if ref.Value != nil {
+		if text, ok := ref.Value.Extensions[keptSchema].(string); ok {
+			if i, err := strconv.Atoi(text); err == nil && i < len(d.kept) {
+				return d.kept[i], nil
+			}
+		}
+	}
+	return plain(ref)
 }

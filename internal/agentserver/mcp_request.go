@@ -1,4 +1,4 @@
-package mcpserver
+package agentserver
 
 import (
 	"cmp"
@@ -56,7 +56,7 @@ type Step struct {
 }
 
 // addRequests adds the tools that are the same for all callers.
-func (f *Face) addRequests(server *mcp.Server) {
+func (f *MCP) addRequests(server *mcp.Server) {
 	yes, no := true, false
 	asks := &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no}
@@ -79,7 +79,7 @@ func (f *Face) addRequests(server *mcp.Server) {
 }
 
 // add registers a tool whose answer is text and a Status.
-func add[In any](f *Face, server *mcp.Server, tool *mcp.Tool, do func(context.Context, *client.Client, In) *mcp.CallToolResult) {
+func add[In any](f *MCP, server *mcp.Server, tool *mcp.Tool, do func(context.Context, *client.Client, In) *mcp.CallToolResult) {
 	mcp.AddTool(server, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		api, err := f.caller(req.Extra)
 		if err != nil {
@@ -89,7 +89,7 @@ func add[In any](f *Face, server *mcp.Server, tool *mcp.Tool, do func(context.Co
 	})
 }
 
-func (f *Face) ask(ctx context.Context, api *client.Client, in askIn) *mcp.CallToolResult {
+func (f *MCP) ask(ctx context.Context, api *client.Client, in askIn) *mcp.CallToolResult {
 	var response contracts.SessionResponse
 	var err error
 	if in.SessionID == "" {
@@ -106,7 +106,7 @@ func (f *Face) ask(ctx context.Context, api *client.Client, in askIn) *mcp.CallT
 // startWait is long enough for a request to be understood and planned.
 const startWait = 2 * time.Second
 
-func (f *Face) start(ctx context.Context, api *client.Client, in startIn) *mcp.CallToolResult {
+func (f *MCP) start(ctx context.Context, api *client.Client, in startIn) *mcp.CallToolResult {
 	response, err := api.StartSession(ctx, contracts.StartSession{Message: in.Goal, DryRun: in.DryRun}, client.Opt{Wait: min(f.cfg.Wait, startWait)})
 	if err != nil {
 		return failed(err)
@@ -114,7 +114,7 @@ func (f *Face) start(ctx context.Context, api *client.Client, in startIn) *mcp.C
 	return f.told(ctx, api, response)
 }
 
-func (f *Face) status(ctx context.Context, api *client.Client, in runIn) *mcp.CallToolResult {
+func (f *MCP) status(ctx context.Context, api *client.Client, in runIn) *mcp.CallToolResult {
 	view, err := api.Run(ctx, in.RunID, client.Opt{})
 	if err != nil {
 		return failed(err)
@@ -124,10 +124,10 @@ func (f *Face) status(ctx context.Context, api *client.Client, in runIn) *mcp.Ca
 	for _, step := range s.Tools {
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("- %s %s: %s %s%s", step.Node, step.Tool, step.State, step.Summary, step.Error), " "))
 	}
-	return said(strings.Join(append(lines, questions(view.Interrupts)...), "\n"), s, false)
+	return said(strings.Join(append(lines, questions(view.Interrupts, answerByAsk)...), "\n"), s, false)
 }
 
-func (f *Face) result(ctx context.Context, api *client.Client, in runIn) *mcp.CallToolResult {
+func (f *MCP) result(ctx context.Context, api *client.Client, in runIn) *mcp.CallToolResult {
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.Wait)
 	defer cancel()
 	view, err := api.Run(ctx, in.RunID, client.Opt{Wait: f.cfg.Wait})
@@ -162,9 +162,10 @@ func pause(ctx context.Context) bool {
 func concluded(view contracts.RunView) *mcp.CallToolResult {
 	s := statusOf(view)
 	s.Facts = factsOf(view)
-	text := append([]string{chat.Render(view.Answer)}, questions(view.Interrupts)...)
+	text := append([]string{chat.Render(view.Answer)}, questions(view.Interrupts, answerByAsk)...)
 	if view.Answer == nil {
 		text[0] = "The run is " + s.Status + "."
+		text = append(text, ids(s))
 	}
 	result := said(strings.Join(text, "\n\n"), s, view.State == contracts.RunFailed)
 	result.Content = append(result.Content, links(view)...)
@@ -172,7 +173,7 @@ func concluded(view contracts.RunView) *mcp.CallToolResult {
 }
 
 // told tells where a session stands.
-func (f *Face) told(ctx context.Context, api *client.Client, r contracts.SessionResponse) *mcp.CallToolResult {
+func (f *MCP) told(ctx context.Context, api *client.Client, r contracts.SessionResponse) *mcp.CallToolResult {
 	if n := len(r.RunIDs); n > 0 {
 		if view, err := api.Run(ctx, r.RunIDs[n-1], client.Opt{}); err == nil && (view.Answer != nil || len(view.Interrupts) > 0) {
 			return concluded(view)
@@ -182,11 +183,26 @@ func (f *Face) told(ctx context.Context, api *client.Client, r contracts.Session
 	if n := len(r.RunIDs); n > 0 {
 		s.RunID = r.RunIDs[n-1]
 	}
-	text := append([]string{chat.Render(r.Answer)}, questions(r.Interrupts)...)
+	text := append([]string{chat.Render(r.Answer)}, questions(r.Interrupts, answerByAsk)...)
 	if r.Answer == nil && len(r.Interrupts) == 0 {
 		text[0] = "It is " + s.Status + "; look again with run_status."
 	}
+	if r.Answer == nil || len(r.Interrupts) > 0 {
+		text = append(text, ids(s))
+	}
 	return said(strings.TrimSpace(strings.Join(text, "\n\n")), s, r.Status == contracts.SessionError)
+}
+
+// ids names what to go on with, for clients that drop what is structured.
+func ids(s Status) string {
+	var out []string
+	if s.RunID != "" {
+		out = append(out, "run_id: "+s.RunID)
+	}
+	if s.SessionID != "" {
+		out = append(out, "session_id: "+s.SessionID)
+	}
+	return strings.Join(out, "\n")
 }
 
 func sessionStatus(r contracts.SessionResponse) string {
@@ -247,9 +263,11 @@ func gates(open []contracts.Interrupt) []string {
 	return out
 }
 
-// questions words what a run or a session waits for. An approval is told of and
-// not asked for: it is given in Manifold.
-func questions(open []contracts.Interrupt) []string {
+const answerByAsk = "Answer it with ask, in the same session."
+
+// questions words what a run or a session waits for, and how a question is answered. An
+// approval is told of and not asked for: it is given in Manifold.
+func questions(open []contracts.Interrupt, how string) []string {
 	var out []string
 	for i := range open {
 		if open[i].Type.Gate() || open[i].Type == contracts.InterruptPlanApproval {
@@ -260,7 +278,7 @@ func questions(open []contracts.Interrupt) []string {
 		for _, o := range open[i].Options {
 			lines = append(lines, "- "+o.Label)
 		}
-		out = append(out, strings.Join(append(lines, "Answer it with ask, in the same session."), "\n"))
+		out = append(out, strings.Join(append(lines, how), "\n"))
 	}
 	return out
 }

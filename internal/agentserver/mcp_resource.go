@@ -1,4 +1,4 @@
-package mcpserver
+package agentserver
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 )
 
 // addResources offers runs, and what they have found, to be read.
-func (f *Face) addResources(ctx context.Context, server *mcp.Server, api *client.Client) {
+func (f *MCP) addResources(ctx context.Context, server *mcp.Server, api *client.Client) {
 	server.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "run", Title: "A run", URITemplate: runResources + "{run_id}", MIMEType: "application/json",
 		Description: "Everything that is known of a run: its plan, its steps and what they found.",
@@ -44,7 +44,7 @@ func (f *Face) addResources(ctx context.Context, server *mcp.Server, api *client
 	}
 }
 
-func (f *Face) readRun(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (f *MCP) readRun(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	parts := strings.Split(strings.TrimPrefix(req.Params.URI, runResources), "/")
 	api, id, err := f.named(req, parts, 1)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Face) readRun(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.
 	return resource(req, text)
 }
 
-func (f *Face) readArtifact(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (f *MCP) readArtifact(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	parts := strings.Split(strings.TrimPrefix(req.Params.URI, runResources), "/")
 	api, id, err := f.named(req, parts, 3)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *Face) readArtifact(ctx context.Context, req *mcp.ReadResourceRequest) (
 }
 
 // named gives the API and the run that a resource names.
-func (f *Face) named(req *mcp.ReadResourceRequest, parts []string, want int) (*client.Client, string, error) {
+func (f *MCP) named(req *mcp.ReadResourceRequest, parts []string, want int) (*client.Client, string, error) {
 	id, err := url.PathUnescape(parts[0])
 	if err != nil || len(parts) != want {
 		return nil, "", mcp.ResourceNotFoundError(req.Params.URI)

@@ -1,4 +1,4 @@
-package mcpserver
+package agentserver
 
 import (
 	"context"
@@ -51,8 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Face is Manifold as an MCP server.
-type Face struct {
+// MCP is Manifold as an MCP server.
+type MCP struct {
 	cfg     Config
 	backend Backend
 	http    http.Handler
@@ -68,9 +68,9 @@ type offered struct {
 	at     time.Time
 }
 
-// New makes a server over a backend.
-func New(cfg Config, backend Backend) *Face {
-	f := &Face{cfg: cfg.withDefaults(), backend: backend, callers: map[[sha256.Size]byte]offered{}}
+// NewMCP makes a server over a backend.
+func NewMCP(cfg Config, backend Backend) *MCP {
+	f := &MCP{cfg: cfg.withDefaults(), backend: backend, callers: map[[sha256.Size]byte]offered{}}
 	streamable := mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: 1 << 20,
 	})
@@ -81,10 +81,10 @@ func New(cfg Config, backend Backend) *Face {
 }
 
 // ServeHTTP answers at one endpoint of streamable HTTP.
-func (f *Face) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.http.ServeHTTP(w, r) }
+func (f *MCP) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.http.ServeHTTP(w, r) }
 
 // Serve answers one client at a transport, such as standard input and output.
-func (f *Face) Serve(ctx context.Context, t mcp.Transport) error {
+func (f *MCP) Serve(ctx context.Context, t mcp.Transport) error {
 	c, err := f.backend(nil)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func serverOf(r *http.Request) *mcp.Server {
 }
 
 // admit finds who is asking before anything is read of the request.
-func (f *Face) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
+func (f *MCP) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r.Header.Set(address, r.RemoteAddr)
 	server, err := f.forCaller(r.Context(), r.Header)
 	if err != nil {
@@ -135,7 +135,7 @@ func refuse(w http.ResponseWriter, err error) {
 
 // forCaller gives the server with what this caller may see. Who they are is asked
 // anew for each request; what there is for them is kept for a moment.
-func (f *Face) forCaller(ctx context.Context, header http.Header) (*mcp.Server, error) {
+func (f *MCP) forCaller(ctx context.Context, header http.Header) (*mcp.Server, error) {
 	c, err := f.backend(header)
 	if err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ func (f *Face) forCaller(ctx context.Context, header http.Header) (*mcp.Server, 
 	return server, err
 }
 
-func (f *Face) known(key [sha256.Size]byte) (offered, bool) {
+func (f *MCP) known(key [sha256.Size]byte) (offered, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, ok := f.callers[key]
 	return o, ok
 }
 
-func (f *Face) keep(key [sha256.Size]byte, o offered) {
+func (f *MCP) keep(key [sha256.Size]byte, o offered) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.callers) >= maxCallers {
@@ -183,7 +183,7 @@ func (f *Face) keep(key [sha256.Size]byte, o offered) {
 }
 
 // offer makes a server of everything that a caller may use.
-func (f *Face) offer(ctx context.Context, c *client.Client, reads *sessions) (*mcp.Server, error) {
+func (f *MCP) offer(ctx context.Context, c *client.Client, reads *sessions) (*mcp.Server, error) {
 	capabilities, err := c.Capabilities(ctx, "")
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (f *Face) offer(ctx context.Context, c *client.Client, reads *sessions) (*m
 }
 
 // caller gives the API as who sent a request sees it.
-func (f *Face) caller(extra *mcp.RequestExtra) (*client.Client, error) {
+func (f *MCP) caller(extra *mcp.RequestExtra) (*client.Client, error) {
 	if extra == nil {
 		return f.backend(nil)
 	}

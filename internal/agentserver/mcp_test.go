@@ -1,4 +1,4 @@
-package mcpserver_test
+package agentserver_test
 
 import (
 	"net/http"
@@ -14,9 +14,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/examples/finance"
+	"github.com/manifold-run/manifold/internal/agentserver"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/app/apptest"
-	"github.com/manifold-run/manifold/internal/mcpserver"
 )
 
 // site is a server with one domain, and what opens it.
@@ -262,7 +262,9 @@ func TestADesktopClientIsServedByAKey(t *testing.T) {
 	s := start(t)
 	ours, theirs := mcp.NewInMemoryTransports()
 	done := make(chan error, 1)
-	go func() { done <- mcpserver.New(mcpserver.Config{}, mcpserver.Remote(s.admin)).Serve(t.Context(), ours) }()
+	go func() {
+		done <- agentserver.NewMCP(agentserver.Config{}, agentserver.Remote(s.admin)).Serve(t.Context(), ours)
+	}()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, nil).Connect(t.Context(), theirs, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -301,5 +303,17 @@ func TestManyReadsNeedFewSessions(t *testing.T) {
 	all, err := s.admin.Sessions(t.Context(), time.Time{}, 0)
 	if err != nil || len(all) > len(symbols) {
 		t.Errorf("%d sessions, %v", len(all), err)
+	}
+}
+
+// TestAReadOverMCPWaitsForNoForecast: a plan that is asked for minimally has none.
+func TestAReadOverMCPWaitsForNoForecast(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, minimal := range []bool{false, true} {
+		preview, err := s.admin.Plan(t.Context(), contracts.PlanRequest{Message: "what is the price of Apple?"}, client.Opt{Minimal: minimal})
+		if err != nil || preview.PlanHash == "" || (preview.Forecast == nil) != minimal {
+			t.Errorf("minimal %t: forecast %v, %v", minimal, preview.Forecast, err)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package agentserver
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const address = "X-Manifold-Remote-Address"
 func Local(api http.Handler, forwardedUser string) Backend {
 	return func(header http.Header) (*client.Client, error) {
 		return client.New(client.Config{
-			URL: "http://manifold.internal", UserAgent: "manifold-mcp", Retries: -1,
+			URL: "http://manifold.internal", UserAgent: "manifold-agentserver", Retries: -1,
 			HTTP: &http.Client{Transport: inProcess{api: api, header: header, user: forwardedUser}},
 		})
 	}

@@ -1,4 +1,4 @@
-package mcpserver
+package agentserver
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func ToolName(ref string) string { return strings.Replace(ref, ".", "__", 1) }
 const maxToolName = 64
 
 // addRead offers a capability that changes nothing as a tool of its own.
-func (f *Face) addRead(server *mcp.Server, c *contracts.CapabilityView, reads *sessions) {
+func (f *MCP) addRead(server *mcp.Server, c *contracts.CapabilityView, reads *sessions) {
 	schema, ok := toolSchema(c.Schema)
 	if c.Policy.SideEffectClass.Writes() || !ok || len(ToolName(c.Ref)) > maxToolName {
 		return
@@ -78,8 +78,8 @@ func intent(domain, name string, arguments json.RawMessage) (contracts.Intent, e
 
 // read runs one capability: it is planned as any other request is, and what it
 // may not do there it may not do here.
-func (f *Face) read(ctx context.Context, api *client.Client, reads *sessions, call contracts.Intent) *mcp.CallToolResult {
-	preview, err := api.Plan(ctx, contracts.PlanRequest{Goal: "Read " + call.Ref(), Intents: []contracts.Intent{call}})
+func (f *MCP) read(ctx context.Context, api *client.Client, reads *sessions, call contracts.Intent) *mcp.CallToolResult {
+	preview, err := api.Plan(ctx, contracts.PlanRequest{Goal: "Read " + call.Ref(), Intents: []contracts.Intent{call}}, client.Opt{Minimal: true})
 	if err != nil {
 		return failed(err)
 	}
