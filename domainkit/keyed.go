@@ -49,7 +49,7 @@ func (x *executor) keyed(ctx context.Context, j *job) reply {
 		select {
 		case <-time.After(lookEvery):
 		case <-giveUp.C:
-			return x.accepted(standing.Operation)
+			return x.accepted(standing.Operation, nil)
 		case <-ctx.Done():
 			return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 		}
@@ -231,7 +231,7 @@ func (x *executor) pollKey(ctx context.Context, c *served, call Call) reply {
 		select {
 		case <-time.After(lookEvery):
 		case <-patience.C:
-			return x.accepted(call.Operation)
+			return x.accepted(call.Operation, nil)
 		case <-ctx.Done():
 			return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 		}

@@ -447,6 +447,8 @@ func Progress(e contracts.Event) string {
 			asks += "?"
 		}
 		return "? " + asks
+	case contracts.EventProgress:
+		return line("…", name)
 	case contracts.EventInterruptResolved:
 		return line("=", e.Status)
 	case contracts.EventToolCallStart, contracts.EventToolCallEnd, contracts.EventExpand, contracts.EventVerdict, contracts.EventDone:
