@@ -61,7 +61,9 @@ func (x *executor) newRecord(j *job) (Record, error) {
 		Capability string          `json:"capability"`
 		Instance   string          `json:"instance"`
 		Parameters json.RawMessage `json:"parameters"`
-	}{j.capability.name, j.call.Instance, j.parameters})
+
+		Input *contracts.GivenInput `json:"input,omitempty"`
+	}{j.capability.name, j.call.Instance, j.parameters, j.call.Input})
 	if err != nil {
 		return Record{}, fmt.Errorf("fingerprint: %w", err)
 	}
