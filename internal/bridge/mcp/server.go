@@ -266,7 +266,7 @@ func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 		c.Arguments[c.Tool.KeyParam] = asked.Key
 	}
 	session, err := s.connected(ctx)
-	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && refused.Type == contracts.ErrUnauthorized {
+	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && (refused.Type == contracts.ErrUnauthorized || refused.Type == errLoginEnded) {
 		return contracts.ToolResult{}, refused
 	}
 	if err != nil {
