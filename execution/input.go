@@ -8,8 +8,10 @@ import (
 const (
 	// maxInputs is how often one call may ask before it has failed.
 	maxInputs = 10
-	// skipAnswer is the answer that skips a question.
+	// skipAnswer is the answer that skips a question, skipRest the one that skips all
+	// that are left.
 	skipAnswer = "skip"
+	skipRest   = "skip rest"
 )
 
 // needsInput puts to a person what a call must know before it goes on. Only a call
@@ -52,6 +54,9 @@ func askNext(t *activation) {
 	}
 	if q.Optional {
 		i.Options = append(i.Options[:len(i.Options):len(i.Options)], contracts.InterruptOption{ID: skipAnswer, Label: "Leave it open"})
+		if t.row.Input.With(q.ID, nil).Open() != nil && t.row.Input.Rest() {
+			i.Options = append(i.Options, contracts.InterruptOption{ID: skipRest, Label: "Leave the rest open"})
+		}
 	}
 	t.row.Step = model.StepInput
 	t.ask(i, contracts.NodeAwaitingInput)
@@ -61,13 +66,17 @@ func askNext(t *activation) {
 // made again.
 func takeInput(t *activation, last contracts.InterruptDecided) {
 	q, answer := t.row.Input.Open(), t.n.Gate.Response
-	if q.Optional && answer == skipAnswer {
+	rest := q.Optional && answer == skipRest
+	if rest || q.Optional && answer == skipAnswer {
 		answer = nil
 	}
 	if answer != nil && q.Link == "" {
 		noteContributor(t, last)
 	}
 	t.row.Input = t.row.Input.With(q.ID, answer)
+	for rest && t.row.Input.Open() != nil {
+		t.row.Input = t.row.Input.With(t.row.Input.Open().ID, nil)
+	}
 	if t.row.Input.Open() != nil {
 		askNext(t)
 		return

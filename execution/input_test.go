@@ -78,6 +78,27 @@ func TestAReadThatAsksGoesOnWithTheAnswersDaysLaterAndAfterARestart(t *testing.T
 	})
 }
 
+func TestQuestionsThatMayBeSkippedAreSkippedAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		colour := sizeAndColour()[1]
+		questions := []contracts.InputQuestion{colour, colour, colour}
+		questions[1].ID, questions[2].ID = "second", "third"
+		w.read("look", func(_ context.Context, c execution.Call) execution.Reply {
+			if c.Context.Input == nil {
+				return asksFor(contracts.EffectNone, questions...)
+			}
+			return facts(nil)
+		})
+		r := w.runner()
+		id := w.submit(r, w.node("n1", "look", nil))
+		w.answer(r, w.gates(r, id, 1)["n1"], "skip rest")
+		w.ended(r, id)
+		if calls := w.callsOf("look"); len(calls) != 2 || len(calls[1].Context.Input.Answers) != 0 {
+			t.Errorf("%d calls", len(calls))
+		}
+	})
+}
+
 // TestAWriteThatAsksIsApprovedWithTheAnswersAndDoneOnce: what was answered is part of
 // what is approved, whoever answers has a part in it, and the write has one effect.
 func TestAWriteThatAsksIsApprovedWithTheAnswersAndDoneOnce(t *testing.T) {

@@ -37,6 +37,14 @@ func (in *Input) Open() *contracts.InputQuestion {
 	return nil
 }
 
+// Rest tells whether all questions that are open may be skipped.
+func (in *Input) Rest() bool {
+	return !slices.ContainsFunc(in.Needs.Questions, func(q contracts.InputQuestion) bool {
+		_, answered := in.Answers[q.ID]
+		return !answered && !q.Optional
+	})
+}
+
 // With is the input with the answer to a question; nil skips it.
 func (in *Input) With(question string, answer any) *Input {
 	out := *in

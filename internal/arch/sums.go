@@ -15,8 +15,8 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 4649, "client": 974, "cmd": 7370, "contracts": 9517, "domainkit": 5962, "domains": 33963, "examples": 5410,
-		"execution": 15050, "intent": 31530, "internal": 34131, "orchestrator": 16589, "planner": 7037, "web": 166,
+		"bench": 4649, "client": 974, "cmd": 7440, "contracts": 9640, "domainkit": 6015, "domains": 33963, "examples": 5410,
+		"execution": 15250, "intent": 31530, "internal": 34131, "orchestrator": 16591, "planner": 7037, "web": 166,
 	}
 }
 
