@@ -42,7 +42,7 @@ func needsInput(t *activation, e *contracts.ToolError) bool {
 func askNext(t *activation) {
 	q := t.row.Input.Open()
 	i := contracts.Interrupt{
-		Type: contracts.InterruptClarification, Prompt: contracts.CleanSummary(t.n.Spec.Tool + " asks: " + q.Prompt),
+		Type: contracts.InterruptClarification, Prompt: t.masked(t.n.Spec.Tool + " asks: " + q.Prompt),
 		Options: q.Options, ResponseSchema: q.Schema, Reason: "a call needs an answer to go on",
 		Requesters: requesters(t.run.Run.Plan.Owner, nil), Warning: answerWarning(t),
 	}
