@@ -1,6 +1,8 @@
 package execution
 
 import (
+	"slices"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
 )
@@ -53,7 +55,7 @@ func askNext(t *activation) {
 		i.ResponseSchema = map[string]any{"type": "string", "minLength": 1}
 	}
 	if q.Optional {
-		i.Options = append(i.Options[:len(i.Options):len(i.Options)], contracts.InterruptOption{ID: skipAnswer, Label: "Leave it open"})
+		i.Options = append(slices.Clip(i.Options), contracts.InterruptOption{ID: skipAnswer, Label: "Leave it open"})
 		if t.row.Input.With(q.ID, nil).Open() != nil && t.row.Input.Rest() {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: skipRest, Label: "Leave the rest open"})
 		}

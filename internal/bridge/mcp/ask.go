@@ -136,7 +136,7 @@ func (m memory) pages(refused *jsonrpc.Error) error {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`
 	}
 	if refused.Code != sdk.CodeURLElicitationRequired || json.Unmarshal(refused.Data, &data) != nil || len(data.Elicitations) == 0 {
-		return nil
+		return nil //nolint:nilerr // it is another refusal
 	}
 	asked := make([]question, len(data.Elicitations))
 	for n, p := range data.Elicitations {

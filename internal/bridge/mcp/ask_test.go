@@ -38,7 +38,7 @@ const (
 )
 
 // again calls a capability as the core does after its questions were answered.
-func again(t *testing.T, url, capability string, state string, answers map[string]any) contracts.ToolResult {
+func again(t *testing.T, url, capability, state string, answers map[string]any) contracts.ToolResult {
 	t.Helper()
 	return executeAs(t, url, contracts.ExecuteRequest{Capability: capability, Context: contracts.ExecuteContext{
 		TimeoutMS: 20_000, IdempotencyKey: "second-" + capability, Input: &contracts.GivenInput{State: state, Answers: answers},

@@ -238,7 +238,7 @@ func (l *Logins) confirm(who, code string) error {
 	defer l.mu.Unlock()
 	file := l.file(who, kindWaiting)
 	var w waiting
-	raw, err := os.ReadFile(file)
+	raw, err := os.ReadFile(file) //nolint:gosec // its name is a hash
 	if _, there := os.Stat(l.file(who, kindTokens)); errors.Is(err, fs.ErrNotExist) && there == nil {
 		return nil // it was taken over before, and the call is a repeat
 	}
@@ -246,7 +246,7 @@ func (l *Logins) confirm(who, code string) error {
 		err = contracts.DecodeStrict(raw, &w)
 	}
 	if err != nil || w.Grant == nil || l.cfg.Login.Now().After(w.Until) {
-		return errors.New("Nobody has logged in by the link yet, or too long ago.") //nolint:staticcheck // a sentence for people
+		return errors.New("Nobody has logged in by the link yet, or too long ago.") //nolint:staticcheck,revive // a sentence for people
 	}
 	said := contracts.HashBytes([]byte(strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))))
 	if subtle.ConstantTimeCompare([]byte(said), []byte(w.Code)) != 1 {
@@ -255,7 +255,7 @@ func (l *Logins) confirm(who, code string) error {
 		} else if err := saveFile(file, w); err != nil {
 			return err
 		}
-		return errors.New("This is not the code.") //nolint:staticcheck // a sentence for people
+		return errors.New("This is not the code.") //nolint:staticcheck,revive // a sentence for people
 	}
 	if err := w.Grant.save(l.file(who, kindTokens)); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (s *Server) asked(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitRe
 func (s *Server) progressed(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 	if report, ok := s.progress.Load(req.Params.ProgressToken); ok {
 		p := req.Params
-		report.(func(contracts.Progress))(contracts.Progress{Done: p.Progress, Total: p.Total, Message: p.Message}) //nolint:forcetypeassert // nothing else is stored
+		report.(func(contracts.Progress))(contracts.Progress{Done: p.Progress, Total: p.Total, Message: p.Message}) //nolint:forcetypeassert,errcheck // nothing else is stored
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // Login is a login at an MCP server; its ClientSecret is env:NAME.
-type Login mcp.Login
+type Login mcp.Login //nolint:recvcheck // a command fills it in, and a copy is run
 
 // LoginCommand is the command that logs in, and writes the file.
 func LoginCommand(file *string, run func(context.Context, Login) error) *cobra.Command {
@@ -45,7 +45,7 @@ func (l *Login) flags(cmd *cobra.Command) {
 }
 
 // People says how people log in at an MCP server, each with an account of their own.
-type People struct {
+type People struct { //nolint:recvcheck // as Login
 	Login
 
 	Dir, PublicURL string
