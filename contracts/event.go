@@ -18,6 +18,7 @@ const (
 	EventInterruptResolved EventType = "interrupt_resolved"
 	EventToolCallStart     EventType = "tool_call_start"
 	EventToolCallEnd       EventType = "tool_call_end"
+	EventProgress          EventType = "progress"
 	EventExpand            EventType = "expand"
 	EventVerdict           EventType = "verdict"
 	EventDone              EventType = "done"

@@ -43,11 +43,14 @@ type ExecuteContext struct {
 	Operation string    `json:"operation,omitempty"`
 	Principal Principal `json:"principal"`
 	DryRun    bool      `json:"dry_run,omitempty"`
+	// Input is what a person answered to the InputRequest of the call before.
+	Input *GivenInput `json:"input,omitempty"`
 }
 
 // Accepted is the body of a 202: work that goes on under an operation id.
 type Accepted struct {
-	Operation string `json:"operation"`
+	Operation string    `json:"operation"`
+	Progress  *Progress `json:"progress,omitempty"`
 }
 
 // HealthStatus is how a domain feels.

@@ -30,6 +30,7 @@ const (
 	ErrBadExpression     = "bad_expression"
 	ErrNeedsPerson       = "needs_person"
 	ErrNeedsModel        = "needs_model"
+	ErrNeedsInput        = "needs_input"
 	ErrReasoningFailed   = "reasoning_failed"
 	ErrUpstream          = "upstream"
 	ErrTimeout           = "timeout"
@@ -75,6 +76,8 @@ type ToolError struct {
 	Retryable bool   `json:"retryable,omitempty"`
 	// Effect is what a failed write did; absent, EffectOf gives the default.
 	Effect Effect `json:"effect,omitempty"`
+	// Needs is what a person must answer, if the type is needs_input.
+	Needs *InputRequest `json:"needs,omitempty"`
 }
 
 // EffectOf gives the declared effect, or the default for a write: none for

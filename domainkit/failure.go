@@ -31,6 +31,15 @@ func Failf(errType string, effect contracts.Effect, format string, args ...any) 
 	return &contracts.ToolError{Type: errType, Message: fmt.Sprintf(format, args...), Effect: effect}
 }
 
+// Ask says that a call needs answers of a person before it goes on, and has had no effect:
+// the core asks, and makes the call again with them in Call.Input, days later if need be.
+// The core approves a write anew, with the answers.
+func Ask(needs contracts.InputRequest, format string, args ...any) *contracts.ToolError {
+	err := Refusef(contracts.ErrNeedsInput, format, args...)
+	err.Needs = &needs
+	return err
+}
+
 // waiting is a read that has nothing to tell yet.
 type waiting struct {
 	after time.Duration

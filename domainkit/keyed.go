@@ -49,7 +49,7 @@ func (x *executor) keyed(ctx context.Context, j *job) reply {
 		select {
 		case <-time.After(lookEvery):
 		case <-giveUp.C:
-			return x.accepted(standing.Operation)
+			return x.accepted(standing.Operation, nil)
 		case <-ctx.Done():
 			return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 		}
@@ -61,7 +61,9 @@ func (x *executor) newRecord(j *job) (Record, error) {
 		Capability string          `json:"capability"`
 		Instance   string          `json:"instance"`
 		Parameters json.RawMessage `json:"parameters"`
-	}{j.capability.name, j.call.Instance, j.parameters})
+
+		Input *contracts.GivenInput `json:"input,omitempty"`
+	}{j.capability.name, j.call.Instance, j.parameters, j.call.Input})
 	if err != nil {
 		return Record{}, fmt.Errorf("fingerprint: %w", err)
 	}
@@ -231,7 +233,7 @@ func (x *executor) pollKey(ctx context.Context, c *served, call Call) reply {
 		select {
 		case <-time.After(lookEvery):
 		case <-patience.C:
-			return x.accepted(call.Operation)
+			return x.accepted(call.Operation, nil)
 		case <-ctx.Done():
 			return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 		}

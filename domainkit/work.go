@@ -23,10 +23,13 @@ type work struct {
 	done   chan struct{}
 	// late is closed when the time was up and the handler had not returned.
 	late chan struct{}
+	// news has a value when there is progress that nobody was told of.
+	news chan struct{}
 
 	// The fields below are guarded by operations.mu.
 	accepted bool // someone was given the operation
 	ended    time.Time
+	progress *contracts.Progress
 }
 
 // linger is how long a handler whose context has ended may take to return an
@@ -113,13 +116,14 @@ func (o *operations) underWay(operation string) (*work, bool) {
 	return w, ok && w.ended.IsZero()
 }
 
-// accept marks work whose operation is given out. It is kept from now on,
-// even if it ended in this very moment.
-func (o *operations) accept(w *work) {
+// accept marks work whose operation is given out, and gives its progress. It is kept
+// from now on, even if it ended in this very moment.
+func (o *operations) accept(w *work) *contracts.Progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w.accepted = true
 	o.byID[w.operation] = w
+	return w.progress
 }
 
 // abandon cancels work that no one waits for or can ask for.
@@ -156,8 +160,9 @@ func (x *executor) launch(ctx context.Context, j *job, operation string, do func
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	w := &work{
 		operation: operation, capability: j.capability, cancel: cancel,
-		done: make(chan struct{}), late: make(chan struct{}),
+		done: make(chan struct{}), late: make(chan struct{}), news: make(chan struct{}, 1),
 	}
+	ctx = context.WithValue(ctx, reportKey{}, func(p contracts.Progress) { x.running.report(w, p) })
 	if !x.running.begin(w) {
 		cancel()
 		x.leave(j.capability)
@@ -180,30 +185,62 @@ func (c *served) timeoutFor(call Call) time.Duration {
 	return min(cmp.Or(asked, c.timeout), c.timeout)
 }
 
-// await waits for work. When patience ends it answers 202.
+// newsAfter is how long an answer is waited for before the caller is told of progress.
+const newsAfter = 2 * time.Second
+
+// await waits for work. When patience ends, or there is progress after a while, it
+// answers 202.
 func (x *executor) await(ctx context.Context, w *work, patience time.Duration) reply {
-	timer := time.NewTimer(patience)
+	timer, early := time.NewTimer(patience), time.NewTimer(min(patience, newsAfter))
 	defer timer.Stop()
-	select {
-	case <-w.done:
-		return reply{status: w.answer.status, body: w.answer.result, retryAfter: w.answer.retryAfter}
-	case <-w.late:
-		return timedOut(w.capability)
-	case <-timer.C:
-		x.running.accept(w)
-		return x.accepted(w.operation)
-	case <-ctx.Done():
-		if !w.capability.writes {
-			x.running.abandon(w)
+	defer early.Stop()
+	var news chan struct{}
+	for {
+		select {
+		case <-w.done:
+			return reply{status: w.answer.status, body: w.answer.result, retryAfter: w.answer.retryAfter}
+		case <-w.late:
+			return timedOut(w.capability)
+		case <-early.C:
+			news = w.news
+		case <-news:
+			return x.accepted(w.operation, x.running.accept(w))
+		case <-timer.C:
+			return x.accepted(w.operation, x.running.accept(w))
+		case <-ctx.Done():
+			if !w.capability.writes {
+				x.running.abandon(w)
+			}
+			return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 		}
-		return refused(http.StatusServiceUnavailable, contracts.ErrTimeout, "the caller has gone")
 	}
 }
 
-func (x *executor) accepted(operation string) reply {
+type reportKey struct{}
+
+// Report tells how far the execution has come whose handler was given ctx. Whoever waits
+// for it sees the newest; it is bounded, and costs nothing where nobody waits.
+func Report(ctx context.Context, p contracts.Progress) {
+	if report, ok := ctx.Value(reportKey{}).(func(contracts.Progress)); ok {
+		p.Message = contracts.CleanSummary(p.Message)
+		report(p)
+	}
+}
+
+func (o *operations) report(w *work, p contracts.Progress) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w.progress = &p
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+func (x *executor) accepted(operation string, progress *contracts.Progress) reply {
 	return reply{
 		status: http.StatusAccepted, retryAfter: x.config.RetryAfter,
-		body: contracts.Accepted{Operation: operation},
+		body: contracts.Accepted{Operation: operation, Progress: progress},
 	}
 }
 

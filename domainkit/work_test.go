@@ -292,3 +292,56 @@ func TestRefusedCallsTakeNoSlot(t *testing.T) {
 		c.execute("look", `{}`, "").want(t, 200)
 	})
 }
+
+func TestProgressIsToldWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		svc := newService(t)
+		capability := read("copy")
+		capability.Metadata.TimeoutMS = 60_000
+		err := domainkit.Add(svc, capability, func(ctx context.Context, _ domainkit.Call, _ plain) (plain, error) {
+			for n := range 9 {
+				domainkit.Report(ctx, contracts.Progress{Done: float64(n), Total: 9, Message: "copying"})
+				time.Sleep(time.Second)
+			}
+			return plain{}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCaller(t, svc)
+		begin := time.Now()
+		first := c.execute("copy", `{}`, "").want(t, 202)
+		if took := time.Since(begin); took != 2*time.Second || !strings.Contains(first.Body, `"progress":{"done":`) {
+			t.Errorf("after %v: %s", took, first.Body)
+		}
+		again := c.execute("copy", `{}`, poll(first.Operation)).want(t, 202)
+		if again.Body == first.Body || !strings.Contains(again.Body, `"total":9,"message":"copying"`) {
+			t.Errorf("%s, then %s", first.Body, again.Body)
+		}
+		time.Sleep(9 * time.Second)
+		c.execute("copy", `{}`, poll(first.Operation)).want(t, 200)
+	})
+}
+
+func TestACallThatAsksIsRefusedWithoutEffect(t *testing.T) {
+	t.Parallel()
+	svc := newService(t)
+	err := domainkit.Add(svc, read("look"), func(_ context.Context, call domainkit.Call, _ plain) (plain, error) {
+		if call.Input == nil || call.Input.Answers["size"] != 3.0 || call.Input.State != "kept" {
+			return plain{}, domainkit.Ask(contracts.InputRequest{State: "kept", Questions: []contracts.InputQuestion{{ID: "size", Prompt: "Which size?"}}}, "it needs a size")
+		}
+		return plain{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCaller(t, svc)
+	e := c.execute("look", `{}`, "").want(t, 200).Result.Error
+	if e == nil || e.Type != contracts.ErrNeedsInput || e.EffectOf() != contracts.EffectNone || e.Needs == nil || e.Needs.Fault() != "" {
+		t.Fatalf("%+v", e)
+	}
+	if r := c.execute("look", `{}`, `"input":{"state":"kept","answers":{"size":3}}`).want(t, 200).Result; !r.OK {
+		t.Errorf("%+v", r.Error)
+	}
+}

@@ -88,7 +88,17 @@ func poll(t *activation, k caller, r Reply) {
 		k.broken(t, Reply{Kind: ReplyBroken, Timeout: true, Message: "the accepted work did not end within timeout_ms"})
 		return
 	}
-	t.queue("the domain's accepted work", next)
+	waitsFor := "the domain's accepted work"
+	if r.Progress != nil {
+		if said := t.masked(r.Progress.String()); said != t.row.Progress {
+			t.row.Progress = said
+			t.note(contracts.Event{Type: contracts.EventProgress, Summary: said})
+		}
+	}
+	if t.row.Progress != "" {
+		waitsFor += ", " + t.row.Progress
+	}
+	t.queue(waitsFor, next)
 }
 
 // busy waits as the domain asks; the attempt does not count.

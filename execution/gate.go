@@ -176,6 +176,8 @@ func answerCall(t *activation, last contracts.InterruptDecided) {
 		takeSettlement(t, last)
 	case gate.Type == contracts.InterruptBudgetExceeded:
 		takeNewLimit(t, last)
+	case t.row.Step == model.StepInput:
+		takeInput(t, last)
 	case gate.Response == contracts.AnswerCancelNode:
 		t.end(contracts.NodeCancelled)
 	default:
@@ -195,6 +197,7 @@ func takeDecision(t *activation, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), model.StepNone
+		t.row.Input = nil // it was asked about other parameters
 		noteContributor(t, last)
 		t.again()
 	}

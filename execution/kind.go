@@ -196,7 +196,7 @@ func (t *activation) refuse(e *contracts.ToolError) {
 		e = &contracts.ToolError{Type: contracts.ErrInternal, Message: "the domain gave no reason"}
 	}
 	kept := *e
-	kept.Message = t.masked(kept.Message)
+	kept.Message, kept.Needs = t.masked(kept.Message), nil
 	t.row.Error = &kept
 	t.end(contracts.NodeFailed)
 }

@@ -30,6 +30,7 @@ func (read) do(t *activation, full map[string]any) {
 	c := newCall(t, t.n.entry, full)
 	c.Context.DryRun = dryRun
 	c.Context.Operation = t.row.Operation
+	c.Context.Input = t.row.Input.Given()
 	c.Timeout = exchangeTime(t)
 	attempt := t.row.Attempts
 	t.running()
@@ -69,6 +70,7 @@ func (read) result(t *activation, r Reply) {
 	case r.Result.OK:
 		keep(t, r.Result)
 		t.end(contracts.NodeCompleted)
+	case needsInput(t, e):
 	case e == nil || !e.Retryable || !retry(t, r, 0):
 		t.refuse(e)
 	}

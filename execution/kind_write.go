@@ -197,6 +197,7 @@ func (write) send(t *activation, full map[string]any) {
 	c.Context.IdempotencyKey = t.n.Intent.Key
 	c.Context.Deadline = until(t.n.Intent, row)
 	c.Context.Operation = row.Operation
+	c.Context.Input = row.Input.Given()
 	c.Context.TimeoutMS = p.TimeoutMS
 	c.SendKey = p.Idempotency == contracts.IdempotencyKeyed || p.Idempotency == contracts.IdempotencyNatural
 	c.Timeout = exchangeTime(t)
@@ -372,6 +373,7 @@ func (write) settle(t *activation, o Outcome) {
 			t.row.Checks = append(slices.Clip(t.row.Checks), contracts.Check{Name: verdict.CheckBadAnswer, Detail: f.Pointer + ": " + f.Message})
 		}
 		beginVerify(t)
+	case needsInput(t, r.Result.Error):
 	case r.Kind == ReplyResult:
 		t.refuse(r.Result.Error)
 	default:

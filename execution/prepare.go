@@ -52,6 +52,7 @@ func prepare(t *activation) {
 	for _, said := range t.row.Settled {
 		t.row.Evidence = append(t.row.Evidence, contracts.EvidenceItem{NodeID: t.n.ID(), Path: contracts.EvidenceSettlement, Value: said})
 	}
+	t.row.Evidence = append(t.row.Evidence, t.row.Input.Evidence(t.n.ID())...)
 	if !showBeside(t) {
 		return
 	}

@@ -234,6 +234,8 @@ func (p printer) event(e contracts.Event) {
 		p.printf("  ✗ %s%s\n", oneLine(name), after(": ", oneLine(e.Summary)))
 	case contracts.EventInterrupt:
 		p.printf("  ? %s\n", oneLine(e.Summary))
+	case contracts.EventProgress:
+		p.printf("  … %s%s\n", oneLine(name), after(": ", oneLine(e.Summary)))
 	case contracts.EventInterruptResolved:
 		p.printf("  = %s\n", oneLine(e.Summary))
 	case contracts.EventToolCallStart, contracts.EventToolCallEnd, contracts.EventExpand, contracts.EventVerdict, contracts.EventDone:

@@ -17,7 +17,8 @@ func bridgeCommand(c *cli) *cobra.Command {
 
 func mcpBridge(c *cli) *cobra.Command {
 	var m contracts.MCPServer
-	cmd := bridgeKind(c, "mcp URL | -- COMMAND…", "Serve an MCP server as a domain", &m.OverlayFile, func(args []string) (contracts.Bridge, error) {
+	var people bridges.People
+	cmd := bridgeKind(c, "mcp URL | -- COMMAND…", "Serve an MCP server as a domain", &m.OverlayFile, &people, func(args []string) (contracts.Bridge, error) {
 		switch {
 		case len(args) == 0:
 			return contracts.Bridge{}, usagef("name the URL of an MCP server, or behind -- the command that starts one")
@@ -33,6 +34,7 @@ func mcpBridge(c *cli) *cobra.Command {
 	flags.StringVar(&m.TokenFile, "token-file", "", "file with the tokens of a login, see login; in the place of --authorization")
 	flags.StringSliceVar(&m.Env, "env", nil, "variables of the environment that the command gets besides PATH and HOME")
 	flags.StringVar(&m.Protocol, "protocol", "", "version of the protocol to begin with [the newest]")
+	people.Flags(cmd)
 	cmd.AddCommand(bridges.LoginCommand(&m.TokenFile, func(ctx context.Context, l bridges.Login) error { return l.Run(ctx, c.getenv, c.out.w) }))
 	return cmd
 }
@@ -40,7 +42,7 @@ func mcpBridge(c *cli) *cobra.Command {
 func openapiBridge(c *cli) *cobra.Command {
 	var o contracts.OpenAPIService
 	var auth string
-	cmd := bridgeKind(c, "openapi DOCUMENT", "Serve an API as a domain, by its OpenAPI document", &o.OverlayFile, func(args []string) (contracts.Bridge, error) {
+	cmd := bridgeKind(c, "openapi DOCUMENT", "Serve an API as a domain, by its OpenAPI document", &o.OverlayFile, nil, func(args []string) (contracts.Bridge, error) {
 		if len(args) != 1 {
 			return contracts.Bridge{}, usagef("name one OpenAPI document, a file or a URL")
 		}
@@ -60,7 +62,7 @@ func openapiBridge(c *cli) *cobra.Command {
 
 // bridgeKind is the command of one kind of bridge, and those below it; named makes its
 // service out of the arguments.
-func bridgeKind(c *cli, use, short string, overlay *string, named func(args []string) (contracts.Bridge, error)) *cobra.Command {
+func bridgeKind(c *cli, use, short string, overlay *string, people *bridges.People, named func(args []string) (contracts.Bridge, error)) *cobra.Command {
 	var o bridges.Options
 	does := func(do func(context.Context, bridges.Options) error) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, args []string) (err error) {
@@ -71,7 +73,12 @@ func bridgeKind(c *cli, use, short string, overlay *string, named func(args []st
 			return do(cmd.Context(), o)
 		}
 	}
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: does(bridges.Serve)}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: does(func(ctx context.Context, o bridges.Options) error {
+		if people != nil {
+			o.People = *people
+		}
+		return bridges.Serve(ctx, o)
+	})}
 	var tools []string
 	confirm := &cobra.Command{
 		Use: "confirm " + use, Short: "Take over into the overlay what has changed, after it is shown", Args: cobra.ArbitraryArgs,

@@ -41,7 +41,10 @@ func asTree(m map[string]any) any {
 
 func tree(name string, v any, depth int) [][2]string {
 	one := func(text string) [][2]string {
-		return [][2]string{{cmp.Or(name, "value"), contracts.CleanSummary(text)}}
+		if !strings.HasPrefix(text, "https://") || strings.ContainsAny(text, " \t\r\n") { // a link is of no use in part
+			text = contracts.CleanSummary(text)
+		}
+		return [][2]string{{cmp.Or(name, "value"), text}}
 	}
 	switch v := v.(type) {
 	case nil:

@@ -30,6 +30,8 @@ type Reply struct {
 	Result contracts.ToolResult
 	// Operation is set for accepted.
 	Operation string
+	// Progress is how far accepted work has come, nil if it does not say.
+	Progress *contracts.Progress
 	// RetryAfter is what the domain asked for, 0 if nothing.
 	RetryAfter time.Duration
 	// Message says in one line what went wrong.

@@ -66,6 +66,10 @@ type CallRow struct {
 	// attempt began.
 	Operation string    `json:"operation,omitempty"`
 	AttemptAt time.Time `json:"attempt_at,omitzero"`
+	// Input is what the call has asked of people, Progress how far its accepted work
+	// has come.
+	Input    *Input `json:"input,omitempty"`
+	Progress string `json:"progress,omitempty"`
 	// MachineMS is the time spent in exchanges, waiting not counted.
 	MachineMS int64 `json:"machine_ms,omitempty"`
 }
@@ -127,6 +131,7 @@ const (
 	StepUnknown   Step = "unknown"   // a person must settle it
 	StepVerify    Step = "verify"    // applied, being read back
 	StepChanged   Step = "changed"   // the capability is gone; a person decides
+	StepInput     Step = "input"     // the call asks a person before it goes on
 )
 
 // Skip says by which rule a node does not run.

@@ -165,6 +165,10 @@ func (d *Domain) Findings(ctx context.Context) ([]Finding, error) {
 
 // ServeHTTP answers the three endpoints of a domain.
 func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if pages, ok := d.source.(http.Handler); ok && strings.HasPrefix(r.URL.Path, "/login/") {
+		pages.ServeHTTP(w, r)
+		return
+	}
 	if !d.authorized(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		tell(w, http.StatusUnauthorized, refusalOf(domainkit.Refusef(contracts.ErrUnauthorized, "a valid bearer token is required")))

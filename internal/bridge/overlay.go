@@ -57,6 +57,8 @@ type Tool struct {
 	Matches *Matches `json:"matches,omitempty"`
 	// ErrorEffect is what a write did that answers with an error [unknown].
 	ErrorEffect contracts.Effect `json:"error_effect,omitempty"`
+	// AskEffect is what a write did that asks a person while it is under way [unknown].
+	AskEffect contracts.Effect `json:"ask_effect,omitempty"`
 }
 
 // Matches says where the answer of a read has its list, and what of each item is the

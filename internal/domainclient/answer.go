@@ -127,7 +127,7 @@ func accepted(resp *http.Response) execution.Reply {
 	if err != nil || body.Operation == "" || len(body.Operation) > maxOperationChars {
 		return problem(execution.ReplyBroken, "it answered 202 without an operation to ask for")
 	}
-	return execution.Reply{Kind: execution.ReplyAccepted, Operation: body.Operation}
+	return execution.Reply{Kind: execution.ReplyAccepted, Operation: body.Operation, Progress: body.Progress}
 }
 
 // refusal words an answer that is neither a result nor accepted work, with

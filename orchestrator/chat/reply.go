@@ -312,7 +312,11 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 	if lines := gateview.Lines(i); len(lines) > 0 {
 		out.WriteString("\n| | |\n| --- | --- |\n")
 		for _, l := range lines {
-			fmt.Fprintf(&out, "| %s | %s |\n", Escape(l[0]), Escape(Value(l[1])))
+			text := Escape(Value(l[1]))
+			if strings.HasPrefix(l[1], "https://") && !strings.ContainsAny(l[1], "<>|\\ \t\r\n") {
+				text = "<" + l[1] + ">" // an address with escapes leads nowhere
+			}
+			fmt.Fprintf(&out, "| %s | %s |\n", Escape(l[0]), text)
 		}
 	}
 	for n, o := range i.Options {
@@ -447,6 +451,8 @@ func Progress(e contracts.Event) string {
 			asks += "?"
 		}
 		return "? " + asks
+	case contracts.EventProgress:
+		return line("…", name)
 	case contracts.EventInterruptResolved:
 		return line("=", e.Status)
 	case contracts.EventToolCallStart, contracts.EventToolCallEnd, contracts.EventExpand, contracts.EventVerdict, contracts.EventDone:

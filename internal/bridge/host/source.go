@@ -24,6 +24,8 @@ type Reach struct {
 	// Changed is told when the service says that its operations have changed.
 	Changed func()
 	Logger  *slog.Logger
+	// Logins, if given, has an MCP server called with the account of whoever asks.
+	Logins *mcp.LoginsConfig
 }
 
 // Overlay reads what an operator says of a service.
@@ -83,7 +85,13 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 			return nil, err
 		}
 	}
-	return mcp.New(mcp.Config{URL: b.MCP.URL, HTTP: way, Tokens: tokens, Protocol: b.MCP.Protocol, Changed: r.Changed, Logger: r.Logger})
+	cfg := mcp.Config{URL: b.MCP.URL, HTTP: way, Tokens: tokens, Protocol: b.MCP.Protocol, Changed: r.Changed, Logger: r.Logger}
+	if r.Logins != nil {
+		logins := *r.Logins
+		logins.Server = cfg
+		return mcp.NewLogins(logins)
+	}
+	return mcp.New(cfg)
 }
 
 // secret gives the value of the variable that "env:NAME" names, "" for "".

@@ -53,7 +53,14 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.Wait)
 	defer cancel()
-	g, err := l.granted(ctx)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return false, err
+	}
+	defer listener.Close()
+	g, err := l.granted(ctx, "http://"+listener.Addr().String()+"/callback", func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error) {
+		return l.await(ctx, listener, link)
+	})
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return false, contracts.Errorf(contracts.CodeUnauthorized, "nobody has logged in within %v", l.Wait)
@@ -68,8 +75,9 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	return g.RefreshToken != "", nil
 }
 
-// granted gets the tokens; the official library does the protocol.
-func (l Login) granted(ctx context.Context) (*grant, error) {
+// granted gets the tokens; the official library does the protocol. The person is sent to
+// a link, and comes back to the address redirect: await waits for that.
+func (l Login) granted(ctx context.Context, redirect string, await func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error)) (*grant, error) {
 	client := l.HTTP.Client()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.Server, strings.NewReader(hello))
 	if err != nil {
@@ -85,21 +93,19 @@ func (l Login) granted(ctx context.Context) (*grant, error) {
 	if res.StatusCode != http.StatusUnauthorized {
 		return nil, fmt.Errorf("the MCP server answers %d to a request without a token, where 401 asks for a login", res.StatusCode)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	defer listener.Close()
 	g := &grant{Server: l.Server}
 	cfg := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: "http://" + listener.Addr().String() + "/callback", Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
+		RedirectURL: redirect, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			link, err := url.Parse(args.URL)
 			if err != nil {
 				return nil, err
 			}
 			g.Resource = link.Query().Get("resource")
-			return l.await(ctx, listener, link)
+			if err := secure(link.String()); err != nil {
+				return nil, err
+			}
+			return await(ctx, link)
 		},
 		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			g.AuthURL, g.TokenURL, g.AuthStyle = c.Endpoint.AuthURL, c.Endpoint.TokenURL, c.Endpoint.AuthStyle
@@ -143,9 +149,6 @@ func (l Login) identify(cfg *auth.AuthorizationCodeHandlerConfig) {
 // await shows the link, and waits for the code. What comes without the state of this
 // login is refused, and the wait goes on.
 func (l Login) await(ctx context.Context, listener net.Listener, link *url.URL) (*auth.AuthorizationResult, error) {
-	if err := secure(link.String()); err != nil {
-		return nil, err
-	}
 	state, came := link.Query().Get("state"), make(chan url.Values, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
@@ -173,9 +176,14 @@ func (l Login) await(ctx context.Context, listener net.Listener, link *url.URL) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case q := <-came:
-		if why := q.Get("error"); why != "" {
-			return nil, fmt.Errorf("the authorisation server refused: %s %s", why, q.Get("error_description"))
-		}
-		return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		return authorized(q)
 	}
+}
+
+// authorized reads what the authorisation server has sent a person back with.
+func authorized(q url.Values) (*auth.AuthorizationResult, error) {
+	if why := q.Get("error"); why != "" {
+		return nil, fmt.Errorf("the authorisation server refused: %s %s", why, q.Get("error_description"))
+	}
+	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }

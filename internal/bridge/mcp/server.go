@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,8 +51,10 @@ type Server struct {
 	cfg    Config
 	client *sdk.Client
 
+	progress sync.Map // func(contracts.Progress) by the token of a call
+
 	mu      sync.Mutex // held while it is connected; guards the fields below
-	session *sdk.ClientSession
+	session *session
 	closed  bool
 }
 
@@ -71,8 +74,10 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg}
 	s.client = sdk.NewClient(&sdk.Implementation{Name: "manifold", Title: "Manifold", Version: "1"}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Capabilities:           &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { cfg.Changed() },
+		ElicitationHandler:     s.asked, ProgressNotificationHandler: s.progressed,
 	})
 	s.client.AddReceivingMiddleware(refuse)
 	return s, nil
@@ -83,7 +88,6 @@ func refuse(next sdk.MethodHandler) sdk.MethodHandler {
 	words := map[string]string{
 		"sampling/createMessage": "Manifold lends its model to no server",
 		"roots/list":             "Manifold shows its folders to no server",
-		"elicitation/create":     "nobody is there to fill in a form; take all that is needed as parameters of the tool",
 	}
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if why, ok := words[method]; ok {
@@ -93,8 +97,27 @@ func refuse(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// asked answers what a server asks while a call is under way.
+func (s *Server) asked(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	s.mu.Lock()
+	session := s.session
+	s.mu.Unlock()
+	if session == nil || session.ClientSession != req.Session {
+		return &sdk.ElicitResult{Action: "cancel"}, nil
+	}
+	return session.asked(req.Params), nil
+}
+
+// progressed passes on how far a call has come.
+func (s *Server) progressed(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+	if report, ok := s.progress.Load(req.Params.ProgressToken); ok {
+		p := req.Params
+		report.(func(contracts.Progress))(contracts.Progress{Done: p.Progress, Total: p.Total, Message: p.Message}) //nolint:forcetypeassert,errcheck // nothing else is stored
+	}
+}
+
 // connected gives the session, a new one if there is none.
-func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
+func (s *Server) connected(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -106,15 +129,15 @@ func (s *Server) connected(ctx context.Context) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	ctx, status := bridge.Noting(ctx)
-	session, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
+	connection, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
 	if err != nil {
 		if status := status(); status.Failed() {
 			return nil, status.Failure("the MCP server")
 		}
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "the MCP server cannot be reached: %w", err)
 	}
-	s.session = session
-	return session, nil
+	s.session = newSession(connection)
+	return s.session, nil
 }
 
 func (s *Server) transport() sdk.Transport {
@@ -140,7 +163,7 @@ func (l logWriter) Write(p []byte) (int, error) {
 }
 
 // drop forgets a session that is no use any more.
-func (s *Server) drop(session *sdk.ClientSession) {
+func (s *Server) drop(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == session {
@@ -235,24 +258,68 @@ func (s *Server) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 }
 
 func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
+	asked, responses, err := remembered(c)
+	if err != nil {
+		return contracts.ToolResult{}, err
+	}
+	if c.Tool.KeyParam != "" && asked.Key != "" {
+		c.Arguments[c.Tool.KeyParam] = asked.Key
+	}
 	session, err := s.connected(ctx)
-	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && refused.Type == contracts.ErrUnauthorized {
+	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && (refused.Type == contracts.ErrUnauthorized || refused.Type == errLoginEnded) {
 		return contracts.ToolResult{}, refused
 	}
 	if err != nil {
 		return contracts.ToolResult{}, domainkit.Retryf(contracts.ErrUpstream, "%s", err.Error())
 	}
-	ctx, status := bridge.Noting(ctx)
-	answer, err := session.CallTool(ctx, &sdk.CallToolParams{Name: c.Name, Arguments: c.Arguments})
-	if err == nil {
-		return resultOf(c, answer)
+	params := &sdk.CallToolParams{Name: c.Name, Arguments: c.Arguments, InputResponses: responses, RequestState: asked.State}
+	result, unclear, err := s.exchange(ctx, session, c, asked, params, c.Writes)
+	if unclear && ctx.Err() == nil { // it may be this read that asked; alone it is known
+		result, _, err = s.exchange(ctx, session, c, asked, params, true)
 	}
-	return contracts.ToolResult{}, s.failure(ctx, session, c, status(), err)
+	return result, err
+}
+
+// exchange makes one call. It says whether something was asked that may have been asked
+// by another call.
+func (s *Server) exchange(ctx context.Context, session *session, c bridge.Call, asked memory, params *sdk.CallToolParams, alone bool) (_ contracts.ToolResult, unclear bool, _ error) {
+	f := &flight{answered: asked.Answered}
+	end, err := session.begin(ctx, f, alone)
+	if err != nil {
+		return contracts.ToolResult{}, false, domainkit.Retryf(contracts.ErrUpstream, "another call of the MCP server is under way")
+	}
+	defer end()
+	token := rand.Text()
+	s.progress.Store(token, func(p contracts.Progress) { domainkit.Report(ctx, p) })
+	defer s.progress.Delete(token)
+	params.SetProgressToken(token)
+	noting, status := bridge.Noting(ctx)
+	answer, err := session.CallTool(noting, params)
+	open, unclear := session.result(f)
+	refused, _ := errors.AsType[*jsonrpc.Error](err)
+	var pages error
+	if refused != nil {
+		pages = asked.pages(refused)
+	}
+	switch {
+	case len(open) > 0 && ctx.Err() == nil:
+		err = asked.meanwhile(c, open)
+	case pages != nil:
+		err = pages
+	case err != nil:
+		err = s.failure(ctx, session, c, status(), err)
+	case answer.NeedsInput():
+		err = asked.inAnswer(answer)
+	default:
+		result, err := resultOf(c, answer)
+		return result, unclear, err
+	}
+	return contracts.ToolResult{}, unclear, err
 }
 
 // failure words what went wrong, and what it did to the world as far as that is
 // known.
-func (s *Server) failure(ctx context.Context, session *sdk.ClientSession, c bridge.Call, status bridge.Status, err error) error {
+func (s *Server) failure(ctx context.Context, session *session, c bridge.Call, status bridge.Status, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -275,10 +342,7 @@ func (s *Server) failure(ctx context.Context, session *sdk.ClientSession, c brid
 // resultOf makes the result of a call.
 func resultOf(c bridge.Call, answer *sdk.CallToolResult) (contracts.ToolResult, error) {
 	text := textOf(answer.Content)
-	switch {
-	case answer.NeedsInput():
-		return contracts.ToolResult{}, domainkit.Refusef("domain.needs_input", "%s asks for a form to be filled in, which a bridge does not do", c.Name)
-	case answer.IsError:
+	if answer.IsError {
 		return contracts.ToolResult{}, domainkit.Failf("domain.tool_error", cmp.Or(c.Tool.ErrorEffect, contracts.EffectUnknown), "%s", cmp.Or(contracts.CleanSummary(text), c.Name+" failed and does not say why"))
 	}
 	value := answer.StructuredContent

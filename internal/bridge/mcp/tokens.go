@@ -37,6 +37,8 @@ type TokensConfig struct {
 	HTTP   bridge.HTTP
 	Now    func() time.Time // [time.Now]
 	Logger *slog.Logger
+	// Ended is the error of calls when a person must log in again [it names the command].
+	Ended func() *contracts.ToolError
 }
 
 // Tokens are those of one login, kept in a file. They are renewed when they end, and
@@ -98,11 +100,17 @@ func readGrant(file, server string) (grant, error) {
 }
 
 // save writes the file whole, or leaves it as it was. Only its owner may read it.
-func (g *grant) save(file string) error {
-	raw, err := json.Marshal(g)
+func (g *grant) save(file string) error { return saveFile(file, g) }
+
+func saveFile(file string, v any) error {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
+	return writeFile(file, raw)
+}
+
+func writeFile(file string, raw []byte) error {
 	next, err := os.CreateTemp(filepath.Dir(file), ".token-*") // made with mode 0600
 	if err != nil {
 		return err
@@ -234,6 +242,9 @@ func words(err error) string {
 // ended says that a person is needed.
 func (t *Tokens) ended(ctx context.Context) *contracts.ToolError {
 	t.cfg.Logger.WarnContext(ctx, "a person must log in again", slog.String("server", t.cfg.Server), slog.String("token_file", t.cfg.File))
+	if t.cfg.Ended != nil {
+		return t.cfg.Ended()
+	}
 	return domainkit.Refusef(contracts.ErrUnauthorized, "the login at %s has ended; a person must log in again: manifold bridge mcp login %s --token-file FILE", t.cfg.Server, t.cfg.Server)
 }
 

@@ -1418,7 +1418,7 @@ export interface components {
          * @description EventType is the kind of a session event.
          * @enum {string}
          */
-        EventType: "node_start" | "node_end" | "node_error" | "interrupt" | "interrupt_resolved" | "tool_call_start" | "tool_call_end" | "expand" | "verdict" | "done";
+        EventType: "node_start" | "node_end" | "node_error" | "interrupt" | "interrupt_resolved" | "tool_call_start" | "tool_call_end" | "progress" | "expand" | "verdict" | "done";
         /** @description Evidence says where a parameter's value was read. */
         Evidence: {
             /** @description Span is [start, end) in bytes of the message. */
@@ -1654,6 +1654,26 @@ export interface components {
          * @enum {string}
          */
         Importance: "normal" | "quiet";
+        /** @description InputQuestion is one question of an InputRequest. */
+        InputQuestion: {
+            id: string;
+            prompt: string;
+            /** @description Schema is that of the answer [any text]. */
+            schema?: {
+                [key: string]: unknown;
+            };
+            options?: components["schemas"]["InterruptOption"][];
+            /** @description Optional questions may be skipped. */
+            optional?: boolean;
+            /** @description Link is a page that the person must open to answer. What is answered about a page is no part of what the call does. */
+            link?: string;
+        };
+        /** @description InputRequest is what a person must answer before a call can go on. A domain answers with it, as the error needs_input, before the call had any effect; the call is then made again with the answers. */
+        InputRequest: {
+            questions: components["schemas"]["InputQuestion"][];
+            /** @description State goes back with the answers as it came. */
+            state?: string;
+        };
         /** @description InstanceView is one instance of a domain, to be chosen in a request. */
         InstanceView: {
             domain: string;
@@ -2784,6 +2804,8 @@ export interface components {
             retryable?: boolean;
             /** @description Effect is what a failed write did; absent, EffectOf gives the default. */
             effect?: components["schemas"]["Effect"];
+            /** @description Needs is what a person must answer, if the type is needs_input. */
+            needs?: components["schemas"]["InputRequest"];
         };
         /**
          * @description Trust says which capabilities of a domain may be used at all.

@@ -25,7 +25,9 @@ type Options struct {
 
 	Domain, Listen, Keys string
 	// TokenEnv names a variable of the environment.
-	TokenEnv       string
+	TokenEnv string
+	// People says how people log in, each with an account of their own, if its Dir is given.
+	People         People
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
 }
@@ -46,8 +48,13 @@ func (o Options) open(ctx context.Context, cfg bridge.Config) (*bridge.Domain, e
 	}
 	cfg.Domain, cfg.Overlay = o.Domain, overlay
 	cfg.Logger = slog.New(slog.NewTextHandler(o.Stderr, nil))
+	logins, err := o.People.config(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	var domain *bridge.Domain
 	source, err := host.Source(ctx, o.Bridge, overlay, host.Reach{
+		Logins:  logins,
 		Lookup:  func(name string) (string, bool) { value := o.Getenv(name); return value, value != "" },
 		Changed: func() { domain.Changed() },
 		Logger:  cfg.Logger,

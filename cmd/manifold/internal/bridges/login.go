@@ -1,6 +1,7 @@
 package bridges
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 )
 
 // Login is a login at an MCP server; its ClientSecret is env:NAME.
-type Login mcp.Login
+type Login mcp.Login //nolint:recvcheck // a command fills it in, and a copy is run
 
 // LoginCommand is the command that logs in, and writes the file.
 func LoginCommand(file *string, run func(context.Context, Login) error) *cobra.Command {
@@ -31,30 +32,74 @@ func LoginCommand(file *string, run func(context.Context, Login) error) *cobra.C
 			return run(cmd.Context(), l)
 		},
 	}
+	l.flags(cmd)
+	return cmd
+}
+
+// flags are those of every login.
+func (l *Login) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&l.ClientID, "client-id", "", "a client that the authorisation server knows [one is registered]")
 	flags.StringVar(&l.ClientSecret, "client-secret", "", "env:NAME: the variable with the secret of that client [it has none]")
 	flags.StringSliceVar(&l.Scopes, "scope", nil, "what to ask for [what the server asks for]")
-	return cmd
 }
 
-// Run shows the link, and waits.
-func (l Login) Run(ctx context.Context, getenv func(string) string, out io.Writer) error {
+// People says how people log in at an MCP server, each with an account of their own.
+type People struct { //nolint:recvcheck // as Login
+	Login
+
+	Dir, PublicURL string
+}
+
+// Flags are those of the command that serves a bridge.
+func (p *People) Flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&p.Dir, "logins", "", "folder for the tokens of people: each call is made with the account of whoever asks, who logs in by a link [one account for all]")
+	flags.StringVar(&p.PublicURL, "public-url", "", "with --logins, the address at which browsers reach this bridge [that of --listen]")
+	p.flags(cmd)
+}
+
+// config is nil where there is one account for all.
+func (p People) config(ctx context.Context, o Options) (*mcp.LoginsConfig, error) {
+	switch {
+	case p.Dir == "":
+		return nil, nil //nolint:nilnil // there is none
+	case o.MCP == nil || o.MCP.URL == "":
+		return nil, contracts.Errorf(contracts.CodeInvalid, "--logins is for MCP servers with a URL")
+	case o.TokenEnv == "":
+		return nil, contracts.Errorf(contracts.CodeInvalid, "--logins needs --token-env: only Manifold may say who asks")
+	}
+	p.Server = o.MCP.URL
+	login, err := p.ready(ctx, o.Getenv)
+	return &mcp.LoginsConfig{Dir: p.Dir, PublicURL: cmp.Or(p.PublicURL, "http://"+o.Listen), Login: login}, err
+}
+
+// ready resolves the secret, and guards where the login leads.
+func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login, error) {
 	if l.ClientSecret != "" {
 		name, ok := strings.CutPrefix(l.ClientSecret, "env:")
 		if l.ClientSecret = getenv(name); !ok || l.ClientSecret == "" {
-			return contracts.Errorf(contracts.CodeInvalid, "--client-secret must be env:NAME, and the variable must be set")
+			return mcp.Login{}, contracts.Errorf(contracts.CodeInvalid, "--client-secret must be env:NAME, and the variable must be set")
 		}
 	}
 	guard, err := guarding(ctx, l.Server)
 	if err != nil {
-		return err
+		return mcp.Login{}, err
 	}
 	l.HTTP.Control = guard.Control
-	l.Show = func(link string) {
+	return mcp.Login(l), nil
+}
+
+// Run shows the link, and waits.
+func (l Login) Run(ctx context.Context, getenv func(string) string, out io.Writer) error {
+	login, err := l.ready(ctx, getenv)
+	if err != nil {
+		return err
+	}
+	login.Show = func(link string) {
 		fmt.Fprintf(out, "Open this link on this machine, and log in:\n\n%s\n\nWaiting for the answer; Ctrl-C gives up.\n", link)
 	}
-	renewable, err := mcp.Login(l).Run(ctx)
+	renewable, err := login.Run(ctx)
 	if err != nil {
 		return err
 	}

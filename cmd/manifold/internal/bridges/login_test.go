@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/bridges"
+	"github.com/manifold-run/manifold/contracts"
 )
 
 // terminal opens the link that is shown, as a person does.
@@ -77,5 +79,20 @@ func TestTheLoginCommand(t *testing.T) {
 	}
 	if text := out.text.String(); strings.Contains(text, secret) || !strings.Contains(text, "no refresh token") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestLoginsOfPeopleNeedToKnowWhoAsks: without a token for Manifold anybody could say that
+// they are somebody else.
+func TestLoginsOfPeopleNeedToKnowWhoAsks(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]bridges.Options{
+		"--token-env":            {Bridge: contracts.Bridge{MCP: &contracts.MCPServer{URL: "https://mcp.example/mcp"}}},
+		"MCP servers with a URL": {Bridge: contracts.Bridge{MCP: &contracts.MCPServer{Command: []string{"true"}}}, TokenEnv: "TOKEN"},
+	} {
+		o.People.Dir, o.Getenv, o.Stderr = t.TempDir(), func(string) string { return "secret" }, io.Discard
+		if err := bridges.Serve(t.Context(), o); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,0 +1,339 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/internal/bridge"
+)
+
+// ErrAskedMidway is the type of the error of a write that was asked about while it was
+// under way, and may have done something before that.
+const ErrAskedMidway = "domain.asked_midway"
+
+// The answers to a page that is to be opened.
+const (
+	answerDone    = "done"
+	answerDecline = "decline"
+)
+
+// memory is what a call that asks leaves with its questions, and gets back with their
+// answers, by another process if need be.
+type memory struct {
+	Tool string `json:"tool"`
+	// Key is the idempotency key of the call that asked first: it is one call to the
+	// server, however often it asks.
+	Key string `json:"key,omitempty"`
+	// State is what the server wants back.
+	State string `json:"state,omitempty"`
+	// Asked is what was asked, Answered what was answered before that, by digest.
+	Asked    []question                   `json:"asked"`
+	Answered map[string]*sdk.ElicitResult `json:"answered,omitempty"`
+}
+
+// question is one thing that a server asks; ID is its name for it, "" if it has none.
+type question struct {
+	ID     string            `json:"id,omitempty"`
+	Params *sdk.ElicitParams `json:"params"`
+}
+
+// digest tells one question from another.
+func digest(p *sdk.ElicitParams) string {
+	hash, err := contracts.Hash(map[string]any{"message": p.Message, "schema": p.RequestedSchema, "url": p.URL})
+	if err != nil {
+		return ""
+	}
+	return hash
+}
+
+// remembered is the memory that came with a call, with the answers to what was asked last.
+func remembered(c bridge.Call) (memory, sdk.InputResponseMap, error) {
+	m := memory{Tool: c.Name, Key: c.Context.IdempotencyKey}
+	in := c.Context.Input
+	if in == nil {
+		return m, nil, nil
+	}
+	if err := contracts.DecodeStrict([]byte(in.State), &m); err != nil || m.Tool != c.Name {
+		return m, nil, domainkit.Refusef(contracts.ErrInvalidParameters, "the answers are not those to what %s asked", c.Name)
+	}
+	all, responses := map[string]*sdk.ElicitResult{}, sdk.InputResponseMap{}
+	maps.Copy(all, m.Answered)
+	for n, q := range m.Asked {
+		answer := answerTo(n, q.Params, in.Answers)
+		all[digest(q.Params)] = answer
+		if q.ID != "" {
+			responses[q.ID] = answer
+		}
+	}
+	m.Answered, m.Asked = all, nil
+	return m, responses, nil
+}
+
+// ask makes questions to a person of what the server asks.
+func (m memory) ask(asked []question, state string) error {
+	m.Asked, m.State = asked, state
+	needs := contracts.InputRequest{}
+	for n, q := range asked {
+		these, err := questionsOf(n, q.Params)
+		if err != nil {
+			return domainkit.Refusef(contracts.ErrUpstream, "%s asks what cannot be asked: %s", m.Tool, contracts.CleanSummary(err.Error()))
+		}
+		needs.Questions = append(needs.Questions, these...)
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("what %s asks: %w", m.Tool, err)
+	}
+	needs.State = string(raw)
+	return domainkit.Ask(needs, "%s asks: %s", m.Tool, contracts.CleanSummary(asked[0].Params.Message))
+}
+
+// inAnswer takes what a tool asks by its answer. The protocol has it called again with
+// what was answered, so it has done nothing yet.
+func (m memory) inAnswer(answer *sdk.CallToolResult) error {
+	if len(answer.InputRequests) == 0 {
+		return domainkit.Retryf(contracts.ErrUpstream, "the MCP server has too much to do for %s just now", m.Tool)
+	}
+	var asked []question
+	for _, id := range slices.Sorted(maps.Keys(answer.InputRequests)) {
+		p, ok := answer.InputRequests[id].(*sdk.ElicitParams)
+		if !ok {
+			return domainkit.Refusef("domain.needs_input", "%s asks for a model or for folders, which Manifold gives to no server", m.Tool)
+		}
+		asked = append(asked, question{id, p})
+	}
+	return m.ask(asked, answer.RequestState)
+}
+
+// meanwhile takes what was asked while a call was under way. A write may have done
+// something before: it is made again only where an operator has said that it has not.
+func (m memory) meanwhile(c bridge.Call, params []*sdk.ElicitParams) error {
+	if c.Writes && c.Tool.AskEffect != contracts.EffectNone {
+		return domainkit.Failf(ErrAskedMidway, contracts.EffectUnknown,
+			"%s asked %q in the middle of a write, when nobody could answer; what it has done is not known (\"ask_effect: none\" in the overlay says that it asks first)",
+			c.Name, contracts.CleanSummary(params[0].Message))
+	}
+	asked := make([]question, len(params))
+	for n, p := range params {
+		asked[n].Params = p
+	}
+	return m.ask(asked, "")
+}
+
+// pages takes a refusal that wants pages to be opened first; nil if it is none.
+func (m memory) pages(refused *jsonrpc.Error) error {
+	var data struct {
+		Elicitations []*sdk.ElicitParams `json:"elicitations"`
+	}
+	if refused.Code != sdk.CodeURLElicitationRequired || json.Unmarshal(refused.Data, &data) != nil || len(data.Elicitations) == 0 {
+		return nil //nolint:nilerr // it is another refusal
+	}
+	asked := make([]question, len(data.Elicitations))
+	for n, p := range data.Elicitations {
+		asked[n].Params = p
+	}
+	return m.ask(asked, "")
+}
+
+// form is the schema of a form, as the protocol allows it: flat.
+type form struct {
+	Properties map[string]field `json:"properties"`
+	Required   []string         `json:"required"`
+}
+
+// field is one property of a form, and its schema as it came.
+type field struct {
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Type        string   `json:"type"`
+	Enum        []any    `json:"enum"`
+	EnumNames   []string `json:"enumNames"`
+	OneOf       []choice `json:"oneOf"`
+	Items       *struct {
+		Enum  []any    `json:"enum"`
+		AnyOf []choice `json:"anyOf"`
+	} `json:"items"`
+	Default any `json:"default"`
+
+	schema map[string]any
+}
+
+type choice struct {
+	Const any    `json:"const"`
+	Title string `json:"title"`
+}
+
+func formOf(p *sdk.ElicitParams) (form, error) {
+	var f form
+	var schemas struct {
+		Properties map[string]map[string]any `json:"properties"`
+	}
+	raw, err := json.Marshal(p.RequestedSchema)
+	if err == nil {
+		err = json.Unmarshal(raw, &f)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &schemas)
+	}
+	for name, one := range f.Properties {
+		one.schema = schemas.Properties[name]
+		f.Properties[name] = one
+	}
+	return f, err
+}
+
+// names gives the fields in an order: what is required as it is listed, then the others.
+func (f form) names() []string {
+	names := slices.DeleteFunc(slices.Clone(f.Required), func(name string) bool { _, there := f.Properties[name]; return !there })
+	for _, name := range slices.Sorted(maps.Keys(f.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// choices are the values of a field that is chosen from a list.
+func (f field) choices() []choice {
+	list, from := slices.Clone(f.OneOf), f.Enum
+	if f.Items != nil {
+		list, from = slices.Clone(f.Items.AnyOf), f.Items.Enum
+	}
+	for n, value := range from {
+		title := fmt.Sprint(value)
+		if n < len(f.EnumNames) {
+			title = f.EnumNames[n]
+		}
+		list = append(list, choice{value, title})
+	}
+	return list
+}
+
+// questionsOf are the questions that something asked comes to: one for a page, one for
+// each field of a form, one for a form without fields.
+func questionsOf(n int, p *sdk.ElicitParams) ([]contracts.InputQuestion, error) {
+	if p.URL != "" || p.Mode == "url" {
+		return []contracts.InputQuestion{{
+			ID: questionID(n, ""), Prompt: shortened(p.Message) + " Open the page, and say \"done\" when you are.", Link: p.URL,
+			Options: []contracts.InterruptOption{{ID: answerDone, Label: "Done"}, {ID: answerDecline, Label: "Decline"}},
+		}}, secure(p.URL)
+	}
+	f, err := formOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Properties) == 0 {
+		return []contracts.InputQuestion{{ID: questionID(n, ""), Prompt: shortened(p.Message), Schema: map[string]any{"type": "boolean"}}}, nil
+	}
+	var out []contracts.InputQuestion
+	for _, name := range f.names() {
+		q := f.Properties[name].question(name)
+		q.ID, q.Prompt = questionID(n, name), shortened(p.Message)+" – "+q.Prompt
+		q.Optional = !slices.Contains(f.Required, name) && q.Schema["type"] != "boolean"
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+func questionID(n int, name string) string { return fmt.Sprintf("%d/%s", n, name) }
+
+// shortened is a text of a server, as people read it.
+func shortened(text string) string {
+	const most = 160
+	runes := []rune(contracts.CleanSummary(text))
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return string(runes)
+}
+
+// question is what a field asks.
+func (f field) question(name string) contracts.InputQuestion {
+	q := contracts.InputQuestion{Prompt: cmp.Or(f.Title, name)}
+	if f.Description != "" {
+		q.Prompt += ": " + f.Description
+	}
+	if f.Default != nil {
+		q.Prompt += fmt.Sprintf(" (else %v)", f.Default)
+	}
+	choices := f.choices()
+	if f.Type == "array" {
+		words := make([]string, len(choices))
+		for i, c := range choices {
+			words[i] = fmt.Sprint(c.Const)
+			q.Prompt += []string{"; one or more, with commas between: ", ", "}[min(i, 1)] + words[i]
+		}
+		one := "(" + strings.Join(quoted(words), "|") + ")"
+		q.Schema = map[string]any{"type": "string", "pattern": "^" + one + "( *, *" + one + ")*$"}
+	} else if len(choices) > 0 {
+		var values []any
+		for i, c := range choices {
+			values = append(values, c.Const)
+			q.Options = append(q.Options, contracts.InterruptOption{ID: fmt.Sprint(i + 1), Label: cmp.Or(c.Title, fmt.Sprint(c.Const)), Value: c.Const})
+		}
+		q.Schema = map[string]any{"enum": values}
+	} else {
+		q.Schema = map[string]any{}
+		for _, key := range []string{"type", "format", "pattern", "minLength", "maxLength", "minimum", "maximum"} {
+			if v, said := f.schema[key]; said {
+				q.Schema[key] = v
+			}
+		}
+	}
+	q.Prompt = contracts.CleanSummary(q.Prompt)
+	return q
+}
+
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = regexp.QuoteMeta(w)
+	}
+	return out
+}
+
+// answerTo makes the answer to something asked of what a person answered.
+func answerTo(n int, p *sdk.ElicitParams, answers map[string]any) *sdk.ElicitResult {
+	whole := answers[questionID(n, "")]
+	f, err := formOf(p)
+	switch {
+	case p.URL != "" && whole == answerDone:
+		return &sdk.ElicitResult{Action: "accept"}
+	case p.URL != "" || err != nil || len(f.Properties) == 0 && whole != true:
+		return &sdk.ElicitResult{Action: "decline"}
+	}
+	content := map[string]any{}
+	for name, field := range f.Properties {
+		answer, given := answers[questionID(n, name)]
+		if text, ok := answer.(string); ok && field.Type == "array" {
+			answer = field.several(text)
+		}
+		if given {
+			content[name] = answer
+		}
+	}
+	return &sdk.ElicitResult{Action: "accept", Content: content}
+}
+
+// several are the values of a list that was answered with commas between.
+func (f field) several(text string) []any {
+	out := []any{}
+	for part := range strings.SplitSeq(text, ",") {
+		for _, c := range f.choices() {
+			if fmt.Sprint(c.Const) == strings.TrimSpace(part) {
+				out = append(out, c.Const)
+			}
+		}
+	}
+	return out
+}
