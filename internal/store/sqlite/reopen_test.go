@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
@@ -29,4 +30,26 @@ func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 	if err != nil || !slices.Contains(due, "r1") {
 		t.Errorf("due %v, %v; the run of the dead process must not wait for its lease", due, err)
 	}
+}
+
+// TestRunsOfABaseOfAnEarlierReleaseAreFound opens tables from before runs could be found
+// without reading their plans.
+func TestRunsOfABaseOfAnEarlierReleaseAreFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "manifold.db")
+	first, err := openAll(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executiontest.ListedRuns(t, first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	statements(t, path, "DROP TABLE run_search", "PRAGMA user_version = 12")
+	second, err := openAll(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = second.Close() }()
+	executiontest.FoundRuns(t, second)
 }
