@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,8 +33,8 @@ func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunsOfABaseOfAnEarlierReleaseAreFound opens tables from before runs could be found
-// without reading their plans.
+// TestRunsOfABaseOfAnEarlierReleaseAreFound holds the step that adds what runs are found by
+// to tables that have runs.
 func TestRunsOfABaseOfAnEarlierReleaseAreFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -45,7 +46,11 @@ func TestRunsOfABaseOfAnEarlierReleaseAreFound(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	statements(t, path, "DROP TABLE run_search", "PRAGMA user_version = 12")
+	step, err := os.ReadFile("migrations/0013_run_search.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements(t, path, "DROP TABLE run_search", string(step))
 	second, err := openAll(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
