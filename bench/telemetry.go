@@ -9,31 +9,69 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// observed measures what telemetry takes: processor time of runs of ten reads on a server
-// that tells everything, beside one that tells nothing, in turns. The collector is a part of
-// this process too, and throws away what it is sent.
+// observed measures what telemetry takes: processor time of runs of ten reads on servers
+// that tell more and more, beside one that tells nothing, in turns. The collector is a part
+// of this process too, and throws away what it is sent.
 func observed(ctx context.Context, p *page, dir string, e effort) error {
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	defer collector.Close()
-	// The exporters of OpenTelemetry read the environment themselves.
-	if err := os.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL); err != nil {
-		return err
+	var servers []*whole
+	var err error
+	for i, told := range tellings() {
+		w := newWhole()
+		if told.env != nil {
+			told.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.URL
+			w.telemetry = app.Telemetry{Getenv: os.Getenv, MetricsAddr: "127.0.0.1:0"}
+		}
+		servers = append(servers, w)
+		err = errors.Join(err, startedWith(told.env, func() error { return w.start(ctx, filepath.Join(dir, strconv.Itoa(i))) }))
 	}
-	off, on := newWhole(), newWhole()
-	on.telemetry = app.Telemetry{Getenv: os.Getenv, MetricsAddr: "127.0.0.1:0"}
-	err := errors.Join(off.start(ctx, filepath.Join(dir, "off")), on.start(ctx, filepath.Join(dir, "on")))
 	if err == nil {
-		err = observedTable(ctx, p, []*whole{off, on}, e)
+		err = observedTable(ctx, p, servers, e)
 	}
-	return errors.Join(err, closing(ctx, off.close), closing(ctx, on.close))
+	for _, w := range servers {
+		err = errors.Join(err, closing(ctx, w.close))
+	}
+	return err
+}
+
+// telling is how much a server tells.
+type telling struct {
+	name string
+	env  map[string]string
+}
+
+func tellings() []telling {
+	return []telling{
+		{"nothing", nil},
+		{"metrics", map[string]string{"OTEL_TRACES_EXPORTER": "none"}},
+		{"metrics and one trace of ten", map[string]string{"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"}},
+		{"metrics and all traces", map[string]string{}},
+	}
+}
+
+// startedWith starts something with variables in the environment, which the exporters of
+// OpenTelemetry read themselves.
+func startedWith(env map[string]string, start func() error) error {
+	for name, value := range env {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	err := start()
+	for name := range env {
+		err = errors.Join(err, os.Unsetenv(name))
+	}
+	return err
 }
 
 func observedTable(ctx context.Context, p *page, servers []*whole, e effort) error {
@@ -58,9 +96,11 @@ func observedTable(ctx context.Context, p *page, servers []*whole, e effort) err
 			}
 		}
 	}
-	off, on := middle(took[0]), middle(took[1])
-	p.printf("\n### Telemetry: processor time of a run of 10 reads, middle of %d rounds of %d runs in turns\n\n| off | on | more |\n|--:|--:|--:|\n", e.rounds, n)
-	p.printf("| %.2f ms | %.2f ms | %+.1f %% |\n", off, on, 100*(on/off-1))
+	off := middle(took[0])
+	p.printf("\n### Telemetry: processor time of a run of 10 reads, middle of %d rounds of %d runs in turns\n\n| told | processor time | more |\n|---|--:|--:|\n", e.rounds, n)
+	for i, told := range tellings() {
+		p.printf("| %s | %.2f ms | %+.1f %% |\n", told.name, middle(took[i]), 100*(middle(took[i])/off-1))
+	}
 	return nil
 }
 

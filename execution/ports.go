@@ -139,6 +139,8 @@ type Journal interface {
 	// after, in order; limit 0 gives all.
 	Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error)
 	ListRuns(ctx context.Context, f RunFilter) (contracts.List[Run], error)
+	// CountRuns counts the runs that ListRuns gives, by state.
+	CountRuns(ctx context.Context, f RunFilter) (map[contracts.RunState]int, error)
 	// Probe writes a little, and fails when nothing can be written.
 	Probe(ctx context.Context) error
 	// Sweep deletes what retention no longer keeps: raw data past its time, and

@@ -254,6 +254,11 @@ func (k *Killed) ListRuns(ctx context.Context, f execution.RunFilter) (contracts
 	return read(ctx, k, func() (contracts.List[execution.Run], error) { return k.store.ListRuns(ctx, f) })
 }
 
+// CountRuns is a read.
+func (k *Killed) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
+	return read(ctx, k, func() (map[contracts.RunState]int, error) { return k.store.CountRuns(ctx, f) })
+}
+
 // Probe writes to the store.
 func (k *Killed) Probe(ctx context.Context) error { return k.store.Probe(ctx) }
 

@@ -113,6 +113,16 @@ func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) (contracts.Li
 	return page(runs, contracts.Page{Cursor: f.Cursor, Limit: f.Limit}, func(r execution.Run) string { return r.ID })
 }
 
+// CountRuns counts the runs that ListRuns gives, by state.
+func (s *Store) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
+	runs, err := s.ListRuns(ctx, f)
+	counts := map[contracts.RunState]int{}
+	for i := range runs.Items {
+		counts[runs.Items[i].State]++
+	}
+	return counts, err
+}
+
 // page cuts a page out of a sorted listing; its cursor is the id of an item.
 func page[T any](all []T, p contracts.Page, id func(T) string) (contracts.List[T], error) {
 	if p.Cursor != "" {

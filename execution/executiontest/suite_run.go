@@ -133,6 +133,23 @@ func noCancelAfterEnd(t *testing.T, s execution.Store) {
 }
 
 func runsAreListed(t *testing.T, s execution.Store) {
+	leases := ListedRuns(t, s)
+	FoundRuns(t, s)
+	score := 0.6
+	commit(t, s, leases["r3"], execution.Transition{
+		State: contracts.RunDegraded, Finished: true, Verdict: &contracts.Verdict{Status: contracts.VerdictDegraded, Score: &score},
+	})
+	for below, want := range map[float64]int{0.5: 0, 0.6: 0, 0.7: 1, 1: 1} {
+		runs, err := s.ListRuns(t.Context(), execution.RunFilter{ScoreBelow: below})
+		if err != nil || len(runs.Items) != want {
+			t.Errorf("%d runs with a score below %v, want %d: %v", len(runs.Items), below, want, err)
+		}
+	}
+}
+
+// ListedRuns creates the runs that FoundRuns looks for.
+func ListedRuns(t *testing.T, s execution.Store) map[string]execution.Lease {
+	t.Helper()
 	leases := map[string]execution.Lease{}
 	for i, id := range []string{"r1", "r2", "r3"} {
 		run := exampleRun(id)
@@ -143,6 +160,12 @@ func runsAreListed(t *testing.T, s execution.Store) {
 		}
 		leases[id] = create(t, s, run)
 	}
+	return leases
+}
+
+// FoundRuns lists runs by each filter.
+func FoundRuns(t *testing.T, s execution.Store) {
+	t.Helper()
 	filters := map[string]struct {
 		filter execution.RunFilter
 		want   []string
@@ -157,6 +180,9 @@ func runsAreListed(t *testing.T, s execution.Store) {
 		"domain":  {execution.RunFilter{Domain: "a_b"}, []string{"r2"}},
 		"no part": {execution.RunFilter{Domain: "a"}, nil},
 		"other":   {execution.RunFilter{Domain: "axb"}, nil},
+		"both":    {execution.RunFilter{Goal: "pay", Domain: "a_b"}, []string{"r2"}},
+		"of whom": {execution.RunFilter{Goal: "pay", Owner: "ben"}, []string{"r2"}},
+		"nobody":  {execution.RunFilter{Goal: "pay", Owner: "eve"}, nil},
 		"before":  {execution.RunFilter{Before: day().Add(2 * time.Minute)}, []string{"r2", "r1"}},
 	}
 	for name, test := range filters {
@@ -172,16 +198,15 @@ func runsAreListed(t *testing.T, s execution.Store) {
 			}
 		}
 		same(t, "runs by "+name, test.want, ids)
-	}
-	score := 0.6
-	commit(t, s, leases["r3"], execution.Transition{
-		State: contracts.RunDegraded, Finished: true, Verdict: &contracts.Verdict{Status: contracts.VerdictDegraded, Score: &score},
-	})
-	for below, want := range map[float64]int{0.5: 0, 0.6: 0, 0.7: 1, 1: 1} {
-		runs, err := s.ListRuns(t.Context(), execution.RunFilter{ScoreBelow: below})
-		if err != nil || len(runs.Items) != want {
-			t.Errorf("%d runs with a score below %v, want %d: %v", len(runs.Items), below, want, err)
+		counts, err := s.CountRuns(t.Context(), test.filter)
+		if err != nil {
+			t.Fatal(err)
 		}
+		want := map[contracts.RunState]int{}
+		for _, r := range runs.Items {
+			want[r.State]++
+		}
+		same(t, "counts by "+name, want, counts)
 	}
 }
 

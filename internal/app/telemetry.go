@@ -49,9 +49,6 @@ func watched(a *App) telemetry.Sources {
 		Stats: func(ctx context.Context) (metrics.Stats, error) {
 			return a.rooms.runs.Stats(ctx, who, runs.StatsFilter{Filter: runs.Filter{All: true}})
 		},
-		Figures: func(ctx context.Context, runID string) (metrics.RunMetrics, error) {
-			return a.rooms.runs.Figures(ctx, who, runID)
-		},
 		Domains: a.registry.List,
 	}
 }

@@ -200,7 +200,7 @@ func adapterRooms() []Room {
 		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/store/stored/storedtest", Allows: []string{testHarness}},
 		{Dir: "internal/telegram", Rooms: append(slices.Clip(ports), "internal/telegram/render"), Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
-		{Dir: "internal/telemetry", Rooms: append(slices.Clip(ports), "internal/reasoning"), Modules: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", "github.com/prometheus/client_golang"}},
+		{Dir: "internal/telemetry", Rooms: append(slices.Clip(ports), "internal/reasoning", "execution/runmetrics"), Modules: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", "github.com/prometheus/client_golang"}},
 		{Dir: "internal/telegram/render", Rooms: ports, Modules: []string{"github.com/go-telegram/bot"}},
 		{Dir: "internal/telegram/telegramtest", Allows: []string{testHarness}},
 		{Dir: "internal/webhook", Rooms: ports, Modules: retries},

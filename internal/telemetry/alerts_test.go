@@ -68,7 +68,6 @@ func safetyLines(t *testing.T, safety metrics.Safety) [][]string {
 		Counts:  func(context.Context) (contracts.RunCounts, error) { return contracts.RunCounts{}, nil },
 		Stats:   func(context.Context) (metrics.Stats, error) { return metrics.Stats{Safety: safety}, nil },
 		Domains: func() []contracts.DomainView { return nil },
-		Figures: func(context.Context, string) (metrics.RunMetrics, error) { return metrics.RunMetrics{}, nil },
 	}, time.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -58,13 +58,14 @@ type Sources struct {
 	Stats func(context.Context) (metrics.Stats, error)
 	// Domains gives those that are registered.
 	Domains func() []contracts.DomainView
-	// Figures gives those of one run.
-	Figures func(ctx context.Context, runID string) (metrics.RunMetrics, error)
 }
 
-// looksEvery is how long what was read for metrics is told again: reading runs whole
-// is not for each scrape.
-const looksEvery = 30 * time.Second
+// What was looked up for metrics is told again for a while: counts are one query, and
+// figures are of runs that are read whole, with their ledgers.
+const (
+	countsEvery = 30 * time.Second
+	statsEvery  = 5 * time.Minute
+)
 
 // look keeps what was read last.
 type look struct {
@@ -72,23 +73,31 @@ type look struct {
 	now  func() time.Time
 
 	mu     sync.Mutex // guards the fields below
-	at     time.Time
-	counts contracts.RunCounts
-	stats  metrics.Stats
-	err    error
+	counts told[contracts.RunCounts]
+	stats  told[metrics.Stats]
+}
+
+// told is what was read, and when.
+type told[T any] struct {
+	at   time.Time
+	what T
+	err  error
+}
+
+func (t *told[T]) read(ctx context.Context, now time.Time, every time.Duration, look func(context.Context) (T, error)) (T, error) {
+	if t.at.IsZero() || now.Sub(t.at) >= every {
+		t.at = now
+		t.what, t.err = look(ctx)
+	}
+	return t.what, t.err
 }
 
 func (l *look) read(ctx context.Context) (contracts.RunCounts, metrics.Stats, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.now(); l.at.IsZero() || now.Sub(l.at) >= looksEvery {
-		l.at = now
-		var err error
-		l.counts, l.err = l.from.Counts(ctx)
-		l.stats, err = l.from.Stats(ctx)
-		l.err = errors.Join(l.err, err)
-	}
-	return l.counts, l.stats, l.err
+	counts, err := l.counts.read(ctx, l.now(), countsEvery, l.from.Counts)
+	stats, statsErr := l.stats.read(ctx, l.now(), statsEvery, l.from.Stats)
+	return counts, stats, errors.Join(err, statsErr)
 }
 
 // Watch has the sources looked at whenever metrics are read, and says what runs that
@@ -98,7 +107,7 @@ func (t *Telemetry) Watch(from Sources, now func() time.Time) (err error) {
 		return nil
 	}
 	t.watch.Do(func() {
-		t.runs.begin(from.Figures)
+		t.runs.begin(now)
 		err = t.observe(&look{from: from, now: now})
 	})
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -100,11 +101,11 @@ func (t *Telemetry) about(runID string) []attribute.KeyValue {
 // follower tells of runs that have ended, beside the work: whoever ends a run does not
 // wait for it.
 type follower struct {
-	t       *Telemetry
-	store   Runs
-	figures func(context.Context, string) (metrics.RunMetrics, error)
-	queue   chan string
-	work    sync.WaitGroup
+	t     *Telemetry
+	store Runs
+	now   func() time.Time
+	queue chan string
+	work  sync.WaitGroup
 
 	mu     sync.Mutex // guards closed, and that nothing is put into a closed queue
 	closed bool
@@ -117,8 +118,8 @@ func newFollower(t *Telemetry) *follower {
 	return &follower{t: t, queue: make(chan string, mostUntold)}
 }
 
-func (f *follower) begin(figures func(context.Context, string) (metrics.RunMetrics, error)) {
-	f.figures = figures
+func (f *follower) begin(now func() time.Time) {
+	f.now = now
 	f.work.Go(func() {
 		for runID := range f.queue {
 			f.tell(runID)
@@ -154,18 +155,18 @@ func (f *follower) ended(ctx context.Context, runID string) {
 func (f *follower) tell(runID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	figures, err := f.figures(ctx, runID)
+	snapshot, err := f.store.LoadRun(ctx, runID)
+	var figures metrics.RunMetrics
 	if err == nil {
-		f.measure(ctx, figures)
-	}
-	var snapshot execution.Snapshot
-	if err == nil && f.t.tracing {
-		if snapshot, err = f.store.LoadRun(ctx, runID); err == nil {
-			f.t.spans(snapshot)
-		}
+		figures, err = runmetrics.Of(snapshot, f.now())
 	}
 	if err != nil {
 		f.t.cfg.Logger.WarnContext(ctx, "a run that has ended cannot be told of", slog.String("run_id", runID), slog.Any("error", err))
+		return
+	}
+	f.measure(ctx, figures)
+	if f.t.tracing {
+		f.t.spans(snapshot)
 	}
 }
 

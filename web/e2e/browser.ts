@@ -87,3 +87,13 @@ export async function ask(one: Person, sentence: string): Promise<string> {
   expect(href).toMatch(/^\/runs\/run_/);
   return href ?? '';
 }
+
+export const gateOf = async (one: Person, run: string) => {
+  const id = run.split('/').at(-1);
+  const response = await one.page.request.get(`${one.url}/v1/gates?status=open&run_id=${id}`);
+  const { items } = (await response.json()) as { items: { interrupt_id: string }[] };
+  return `/approvals/${items[0]?.interrupt_id}`;
+};
+
+export const readAll = (one: Person) => one.page.locator('.end').scrollIntoViewIfNeeded();
+export const badge = (one: Person, text: string) => one.page.locator('.heading .badge', { hasText: text }).first();

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { ask, go, launch, overflow, type Person, person, violations } from './browser';
+import { ask, badge, gateOf, go, launch, overflow, type Person, person, readAll, violations } from './browser';
 import { type Wire, wire } from './wire';
 
 const keys = inject('keys');
@@ -37,19 +37,10 @@ const approveAll = async (run: string) => {
   await otto.page.getByRole('button', { name: 'Approve' }).click();
   await otto.page.getByText('Approved. It goes on.').waitFor();
 };
-const gateOf = async (one: Person, run: string) => {
-  const id = run.split('/').at(-1);
-  const response = await one.page.request.get(`${one.url}/v1/gates?status=open&run_id=${id}`);
-  const { items } = (await response.json()) as { items: { interrupt_id: string }[] };
-  return `/approvals/${items[0]?.interrupt_id}`;
-};
 const sessionsOf = async (one: Person) => {
   const response = await one.page.request.get(`${one.url}/v1/sessions?limit=100`);
   return ((await response.json()) as { items: unknown[] }).items.length;
 };
-const readAll = (one: Person) => one.page.locator('.end').scrollIntoViewIfNeeded();
-const badge = (one: Person, text: string) => one.page.locator('.heading .badge', { hasText: text }).first();
-
 describe('signing in', () => {
   test('a key that does not count is refused, and one that does is kept nowhere', async () => {
     const context = await browser.newContext({ locale: 'en-US' });

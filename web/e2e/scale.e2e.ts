@@ -172,6 +172,27 @@ test('the first view is small', () => {
   expect(size).toBeLessThan(220 * 1024);
 });
 
+test('a graph of 5,000 steps that are all different is drawn as far as it is seen, and read by keys', async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(`${url}/runs/run_5000`);
+  const cards = page.locator('.react-flow__node');
+  await cards.first().waitFor();
+  expect(await cards.count()).toBeLessThan(150);
+  expect(await page.locator('.overview path').count()).toBe(1); // one tone, whatever the number of steps
+  await cards.first().click();
+  await page.locator('#step-title', { hasText: 'Step' }).waitFor();
+  await page.locator('.react-flow__node[tabindex="0"]').focus();
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.id);
+  const first = Number((await focused())?.slice(1));
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(focused).toBe(`n${first + 25}`);
+  await page.keyboard.press('2');
+  await page.locator('tbody button[data-row]').first().waitFor();
+  expect(await page.locator('tbody button[data-row]').count()).toBeLessThan(150);
+  await browser.close();
+});
+
 /** frames counts what the browser draws within some time, and the longest pause between two. */
 const frames = (ms: number) =>
   `new Promise((done) => { let n = 0, last = performance.now(), longest = 0; const begun = last;

@@ -125,6 +125,18 @@ func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	return pool, translate("open the database", err)
 }
 
+// fillSearch adds the runs that a server of a release before run_search has made, also while
+// servers of both releases ran: the last that is upgraded finds what is left.
+const fillSearch = `
+INSERT INTO run_search (created_at, run_id, goal, domains)
+SELECT r.created_at, r.id, lower(coalesce(p.body::json->>'goal', '') COLLATE "C"), coalesce((
+  SELECT ',' || string_agg(DISTINCT split_part(n->>'tool', '.', 1), ',') || ','
+  FROM json_array_elements(CASE json_typeof(p.body::json->'nodes') WHEN 'array' THEN p.body::json->'nodes' END) n
+  WHERE strpos(n->>'tool', '.') > 0), '')
+FROM run r JOIN plan p ON p.run_id = r.id
+WHERE NOT EXISTS (SELECT 1 FROM run_search s WHERE s.created_at = r.created_at AND s.run_id = r.id)
+ON CONFLICT DO NOTHING`
+
 // prepare brings the tables to the version of this release.
 func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	var synchronous string
@@ -140,6 +152,9 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 		return err
 	}
 	if err := pgstore.Migrate(ctx, d.pool, "manifold", steps); err != nil {
+		return err
+	}
+	if _, err := d.pool.Exec(ctx, fillSearch); err != nil {
 		return err
 	}
 	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) (err error) {

@@ -64,3 +64,15 @@ func TestThisReleaseGoesOnWithExpandedTables(t *testing.T) {
 		})
 	})
 }
+
+// TestRunsOfAnOlderServerAreFound: it ran beside a newer one, and did not say what its runs
+// are found by.
+func TestRunsOfAnOlderServerAreFound(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t).URL(t)
+	executiontest.ListedRuns(t, open(t, url))
+	if _, err := connect(t, url).Exec(t.Context(), `DELETE FROM run_search WHERE run_id <> 'r1'`); err != nil {
+		t.Fatal(err)
+	}
+	executiontest.FoundRuns(t, open(t, url))
+}

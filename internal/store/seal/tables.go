@@ -107,6 +107,7 @@ func Harmless() map[string]string {
 		scheduling = "who advances the run and when: it is looked at later, or once more"
 		signIn     = "a token is signed with a key that is not here: at most somebody stays signed in until the token's own end, or must sign in again"
 		learned    = "it has a MAC by which the server knows its own; another is learned again"
+		search     = "a run is missing from a list that is filtered by text or domain, or stands in it; what is shown of it is sealed"
 	)
 	return map[string]string{
 		"run.owner": scheduling, "run.epoch": scheduling, "run.lease_until": scheduling, "run.wake_seq": scheduling,
@@ -115,6 +116,7 @@ func Harmless() map[string]string {
 		"inbox.received_at": "a finished message is forgotten later, or sooner",
 		"probe.one":         "what is written to find out whether anything can be", "probe.at": "when that was",
 		"learned.id": learned, "learned.body": learned, "learned.kept_at": learned,
+		"run_search.created_at": search, "run_search.run_id": search, "run_search.goal": search, "run_search.domains": search,
 		"sign_in.hash": signIn, "sign_in.seen_at": signIn, "sign_in.until": signIn,
 		"seal.logged": "a leaf of the log is written once more, or with the next change",
 	}

@@ -81,10 +81,11 @@ func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Durati
 // born is the row of a new run.
 func born(run execution.Run, ttl time.Duration, now time.Time, plan string) *head {
 	created := cmp.Or(stored.Nanos(run.CreatedAt), stored.Nanos(now))
+	goal, domains := searchable(run.Plan)
 	r := &head{
 		id: run.ID, session: run.SessionID, owner: run.Owner, state: string(run.State), epoch: run.Epoch,
 		wakeSeq: run.WakeSeq, handledSeq: run.HandledSeq, updatedAt: cmp.Or(stored.Nanos(run.UpdatedAt), created), format: cmp.Or(run.Format, execution.Format),
-		born: &birth{requester: run.Plan.Owner.Subject(), createdAt: created, plan: plan},
+		born: &birth{requester: run.Plan.Owner.Subject(), createdAt: created, plan: plan, goal: goal, domains: domains},
 	}
 	if r.owner != "" {
 		r.epoch, r.leaseUntil = max(r.epoch, 1), stored.Nanos(now.Add(ttl))

@@ -38,6 +38,8 @@ type birth struct {
 	requester string
 	createdAt int64
 	plan      string
+	// goal and domains are what the run is found by.
+	goal, domains string
 }
 
 const (
@@ -85,7 +87,8 @@ func (g *group) wake(runID string) {
 
 // headRows are the rows of runs that were changed.
 func headRows(runs map[string]*head) []Rows {
-	old, born, plans := Rows{Table: &tables.runs}, Rows{Table: &tables.born}, Rows{Table: &tables.plans}
+	old, born := Rows{Table: &tables.runs}, Rows{Table: &tables.born}
+	plans, search := Rows{Table: &tables.plans}, Rows{Table: &tables.search}
 	for _, id := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[id]
 		switch {
@@ -93,10 +96,11 @@ func headRows(runs map[string]*head) []Rows {
 			born.add(r.id, r.session, r.owner, r.state, r.verdict, r.epoch, r.leaseUntil, r.wakeSeq, r.handledSeq, r.wakeAt, r.ledgerSeq, r.ledgerHead,
 				r.parked, r.updatedAt, r.finishedAt, r.born.requester, int64(r.format), r.born.createdAt, int64(0), "")
 			plans.add(r.id, r.born.plan)
+			search.add(r.born.createdAt, r.id, r.born.goal, r.born.domains)
 		case r.changed:
 			old.add(r.id, r.owner, r.state, r.verdict, r.epoch, r.leaseUntil, r.wakeSeq, r.handledSeq, r.wakeAt, r.ledgerSeq, r.ledgerHead,
 				r.parked, r.updatedAt, r.finishedAt)
 		}
 	}
-	return []Rows{old, born, plans}
+	return []Rows{old, born, plans, search}
 }

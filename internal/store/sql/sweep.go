@@ -89,6 +89,9 @@ DELETE FROM blob WHERE sha256 IN (SELECT sha256 FROM blob_name WHERE run_id {any
 
 	deleteEvents = `
 DELETE FROM event WHERE (session_id, run_id) IN (SELECT session_id, id FROM run WHERE id {any $1})`
+
+	deleteSearch = `
+DELETE FROM run_search WHERE (created_at, run_id) IN (SELECT created_at, id FROM run WHERE id {any $1})`
 )
 
 // deleteRuns deletes runs with their rows, and the blobs that nothing else
@@ -102,6 +105,7 @@ func deleteRuns(ctx context.Context, x Tx, runs []string, act execution.Act, why
 	statements := []Statement{
 		{Text: deleteBlobs, Args: args, Done: func(n int64) { blobs = n }},
 		{Text: deleteEvents, Args: args},
+		{Text: deleteSearch, Args: args},
 	}
 	for _, rows := range []string{
 		"blob_name WHERE run_id", "run WHERE id", "plan WHERE run_id", "quarantine WHERE run_id", "node WHERE run_id",

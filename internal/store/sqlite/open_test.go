@@ -180,12 +180,20 @@ func noRelease(t *testing.T, path string) {
 
 func setVersion(t *testing.T, path, version string) {
 	t.Helper()
+	statements(t, path, "PRAGMA user_version = "+version)
+}
+
+// statements changes a database that nobody has open.
+func statements(t *testing.T, path string, all ...string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "PRAGMA user_version = "+version); err != nil {
-		t.Fatal(err)
+	for _, statement := range all {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
-import { useMemo } from 'react';
 import type { NodeView } from '../../api/types';
 import { useT } from '../../i18n';
 import { nodeLooks, type Tone } from '../../ui/state';
 import { visible } from '../../ui/value';
 import { boxHeight, boxWidth } from './layout';
-import { boxes, counts, stateOf, titleOf } from './model';
+import { counts, stateOf, titleOf } from './model';
+import { useBoxes } from './use-boxes';
 import { useLayout } from './use-layout';
 
 /** A tone is told by its border, so that it is seen in black and white. */
@@ -23,8 +23,7 @@ const clip = (text: string, length: number) => (text.length > length ? `${text.s
 /** Drawing is the graph as it stands, for paper and files: nothing in it moves or needs a style sheet. */
 export function Drawing({ nodes, critical }: { nodes: NodeView[]; critical: ReadonlySet<string> }) {
   const t = useT();
-  const all = useMemo(() => boxes(nodes), [nodes]);
-  const shape = useMemo(() => ({ boxes: all.map(({ id, after }) => ({ id, after })) }), [all]);
+  const { all, shape } = useBoxes(nodes);
   const placed = useLayout(shape);
   if (!placed || all.length === 0) return null;
   return (

@@ -3,7 +3,6 @@ import {
   type Edge,
   type EdgeProps,
   Handle,
-  MiniMap,
   type Node,
   type NodeProps,
   Position,
@@ -19,8 +18,10 @@ import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
 import { Legend, nodeLooks } from '../../ui/state';
 import { visible } from '../../ui/value';
-import { boxHeight, boxWidth } from './layout';
-import { type Box, boxes, counts, domainOf, neighbour, stateOf, titleOf } from './model';
+import { boxHeight, boxWidth, type LayoutIn } from './layout';
+import { type Box, counts, domainOf, neighbour, stateOf, titleOf } from './model';
+import { Overview } from './overview';
+import { useBoxes } from './use-boxes';
 import { useLayout } from './use-layout';
 
 interface Shown extends Record<string, unknown> {
@@ -101,33 +102,12 @@ function Picture({ nodes, critical, bright, step, onStep }: Props) {
   const t = useT();
   const flow = useReactFlow();
   const frame = useRef<HTMLDivElement>(null);
-  const all = useMemo(() => boxes(nodes), [nodes]);
-  const shape = useMemo(() => ({ boxes: all.map(({ id, after }) => ({ id, after })) }), [all]);
+  const { all, shape } = useBoxes(nodes);
   const placed = useLayout(shape);
   const current = step && all.find((b) => b.nodes.some((n) => n.node_id === step))?.id;
   const cards = useCards(all, placed, { critical, bright, current });
-  const lines = useMemo(
-    () =>
-      all.flatMap((box) =>
-        box.after.map((from): Line => {
-          const onPath = critical.has(from) && critical.has(box.id);
-          return {
-            id: `${from}>${box.id}`,
-            source: from,
-            target: box.id,
-            type: 'line',
-            focusable: false,
-            selectable: false,
-            data: {
-              points: route(placed, from, box.id),
-              critical: onPath,
-              faint: !box.nodes.some(bright),
-            },
-          };
-        }),
-      ),
-    [all, placed, critical, bright],
-  );
+  const lines = useLines(all, shape, placed, { critical, bright });
+  const tones = useMemo(() => new Map(cards.map((c) => [c.id, nodeLooks[c.data.state].tone])), [cards]);
 
   /** look brings a box into view, and gives it the focus once it is drawn. */
   const look = useCallback(
@@ -214,13 +194,7 @@ function Picture({ nodes, critical, bright, step, onStep }: Props) {
             zoomOnScroll={false}
             proOptions={{ hideAttribution: true }}
           >
-            {cards.length > 40 && (
-              <MiniMap
-                pannable
-                ariaLabel={t('graph_map')}
-                nodeClassName={(n) => `tone-${nodeLooks[(n as Card).data.state].tone}`}
-              />
-            )}
+            {cards.length > 40 && <Overview placed={placed} tones={tones} />}
           </ReactFlow>
         )}
         <fieldset className="zoom" aria-label={t('key_zoom')}>
@@ -256,55 +230,103 @@ function route(placed: ReturnType<typeof useLayout>, from: string, to: string): 
 interface Marks {
   critical: ReadonlySet<string>;
   bright: (node: NodeView) => boolean;
-  current: string | undefined;
 }
 
-/** useCards keeps the card of a box the same object as long as nothing about it has changed. */
-function useCards(all: Box[], placed: ReturnType<typeof useLayout>, marks: Marks): Card[] {
-  const t = useT();
-  const kept = useRef(new Map<string, { key: string; card: Card }>());
-  const { critical, bright, current } = marks;
+/** useKept gives what is made of each box; of a box that is the same object as before, the same as before. */
+function useKept<T>(all: Box[], make: (box: Box) => T): T[] {
+  const kept = useRef<{ make: (box: Box) => T; of: Map<Box, T> }>(undefined);
   return useMemo(() => {
-    if (!placed) return [];
-    const focusable = current ?? all[0]?.id;
-    return all.flatMap((box): Card[] => {
+    const before = kept.current?.make === make ? kept.current.of : undefined;
+    const of = new Map(all.map((box) => [box, before?.get(box) ?? make(box)]));
+    kept.current = { make, of };
+    return [...of.values()];
+  }, [all, make]);
+}
+
+/** useLines gives the lines between boxes: the same objects while only states of steps change. */
+function useLines(
+  all: Box[],
+  shape: LayoutIn,
+  placed: ReturnType<typeof useLayout>,
+  { critical, bright }: Marks,
+): Line[] {
+  const faint = useMemo(() => JSON.stringify(all.filter((b) => !b.nodes.some(bright)).map((b) => b.id)), [all, bright]);
+  return useMemo(() => {
+    const isFaint = new Set<string>(JSON.parse(faint));
+    return shape.boxes.flatMap(({ id, after }) =>
+      after.map((from) => ({
+        id: `${from}>${id}`,
+        source: from,
+        target: id,
+        type: 'line',
+        focusable: false,
+        selectable: false,
+        data: {
+          points: route(placed, from, id),
+          critical: critical.has(from) && critical.has(id),
+          faint: isFaint.has(id),
+        },
+      })),
+    );
+  }, [shape, placed, critical, faint]);
+}
+
+/** Where lines end, so that a card need not be drawn to know. */
+const handles: Card['handles'] = [
+  { type: 'target', position: Position.Left, x: 0, y: boxHeight / 2, width: 1, height: 1 },
+  { type: 'source', position: Position.Right, x: boxWidth, y: boxHeight / 2, width: 1, height: 1 },
+];
+
+/** useCards gives the card of each box; the chosen one alone is reached by the tab key. */
+function useCards(
+  all: Box[],
+  placed: ReturnType<typeof useLayout>,
+  { critical, bright, current }: Marks & { current: string | undefined },
+): Card[] {
+  const t = useT();
+  const make = useCallback(
+    (box: Box): Card | undefined => {
       const first = box.nodes[0];
-      const position = placed.places[box.id];
-      if (!first || !position) return [];
-      const state = stateOf(box);
+      const position = placed?.places[box.id];
+      if (!first || !position) return undefined;
       const many = box.nodes.length > 1;
       const tally = many
         ? counts(box.nodes)
             .map(([s, n]) => `${n} ${t(nodeLooks[s].word).toLowerCase()}`)
             .join(', ')
         : '';
-      const title = many ? `${visible(first.tool ?? titleOf(first))} × ${box.nodes.length}` : visible(titleOf(first));
-      const data: Shown = {
-        title,
-        under: domainOf(first),
-        state,
-        tally,
-        critical: box.nodes.some((n) => critical.has(n.node_id)),
-        chosen: box.id === current,
-        faint: !box.nodes.some(bright),
-      };
-      const tab = box.id === focusable ? 0 : -1;
-      const key = JSON.stringify([data, position, tab]);
-      const before = kept.current.get(box.id);
-      if (before?.key === key) return [before.card];
-      const card: Card = {
+      return {
         id: box.id,
         type: 'step',
         position,
-        data,
+        data: {
+          title: many ? `${visible(first.tool ?? titleOf(first))} × ${box.nodes.length}` : visible(titleOf(first)),
+          under: domainOf(first),
+          state: stateOf(box),
+          tally,
+          critical: box.nodes.some((n) => critical.has(n.node_id)),
+          chosen: false,
+          faint: !box.nodes.some(bright),
+        },
+        handles,
         width: boxWidth,
         height: boxHeight,
         draggable: false,
         ariaRole: 'button',
-        domAttributes: { tabIndex: tab, 'aria-roledescription': undefined, 'aria-describedby': undefined },
+        domAttributes: { tabIndex: -1, 'aria-roledescription': undefined, 'aria-describedby': undefined },
       };
-      kept.current.set(box.id, { key, card });
-      return [card];
-    });
-  }, [all, placed, critical, bright, current, t]);
+    },
+    [placed, critical, bright, t],
+  );
+  const made = useKept(all, make);
+  const focusable = current ?? all[0]?.id;
+  return useMemo(
+    () =>
+      made.flatMap((card) => {
+        if (!card || card.id !== focusable) return card ?? [];
+        const data = { ...card.data, chosen: card.id === current };
+        return { ...card, data, domAttributes: { ...card.domAttributes, tabIndex: 0 } };
+      }),
+    [made, focusable, current],
+  );
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Event, NodeView } from '../../api/types';
 import { applyEvents } from '../../live/apply';
 import { shares } from './critical';
-import { layout } from './layout';
-import { axis, bars, boxes, fold, neighbour, stateOf } from './model';
+import { boxHeight, boxWidth, layout } from './layout';
+import { axis, bars, boxes, fold, moved, neighbour, samePlan, stateOf } from './model';
 
 const node = (id: string, after: string[] = [], more: Partial<NodeView> = {}): NodeView => ({
   node_id: id,
@@ -66,6 +66,40 @@ test('boxes stand right of what they wait for', () => {
   const x = (id: string) => out.places[id]?.x ?? Number.NaN;
   expect(x('a')).toBeLessThan(x('b'));
   expect(x('b')).toBeLessThan(x('c'));
+});
+
+test.each([30, 3000])('of %i boxes none covers another, and each stands right of what it waits for', (n) => {
+  const shape = Array.from({ length: n }, (_, i) => ({
+    id: `n${i}`,
+    after: [i - 7, i % 5 === 0 ? i - 19 : -1, i % 11 === 0 ? Math.floor(i / 3) : -1]
+      .filter((before) => before >= 0 && before < i)
+      .map((before) => `n${before}`),
+  }));
+  const { places, width, height } = layout({ boxes: shape });
+  expect(Object.keys(places)).toHaveLength(n);
+  const columns = new Map<number, number[]>();
+  for (const { id, after } of shape) {
+    const at = places[id] ?? { x: Number.NaN, y: Number.NaN };
+    columns.set(at.x, [...(columns.get(at.x) ?? []), at.y]);
+    for (const before of after) expect(places[before]?.x).toBeLessThan(at.x - boxWidth);
+    expect(at.x >= 0 && at.y >= 0 && at.x + boxWidth <= width && at.y + boxHeight <= height + 0.01).toBe(true);
+  }
+  for (const ys of columns.values()) {
+    ys.sort((a, b) => a - b);
+    for (let i = 1; i < ys.length; i++) expect((ys[i] ?? 0) - (ys[i - 1] ?? 0)).toBeGreaterThanOrEqual(boxHeight);
+  }
+});
+
+test('a step that goes on changes its own box and no other', () => {
+  const before = [node('a'), node('b', ['a']), node('c', ['a'])];
+  const all = boxes(before);
+  const after = before.map((n) => (n.node_id === 'b' ? { ...n, state: 'running' as const } : n));
+  expect(samePlan(before, after)).toBe(true);
+  const next = moved(all, after);
+  expect(next.map((b, i) => b === all[i])).toEqual(all.map((b) => b.id !== 'b'));
+  expect(next.find((b) => b.id === 'b')?.nodes[0]?.state).toBe('running');
+  expect(samePlan(before, [node('a'), node('b', ['a']), node('c', ['b'])])).toBe(false);
+  expect(samePlan(before, before.slice(1))).toBe(false);
 });
 
 describe('the timeline', () => {

@@ -24,7 +24,10 @@ export function bars(nodes: NodeView[], events: Event[], begun: number, now: num
   const ends = new Map(nodes.map((n) => [n.node_id, time(n.finished_at)]));
   const told = new Map<string, Event[]>();
   for (const event of events) {
-    if (event.node_id) told.set(event.node_id, [...(told.get(event.node_id) ?? []), event]);
+    if (!event.node_id) continue;
+    const those = told.get(event.node_id);
+    if (those) those.push(event);
+    else told.set(event.node_id, [event]);
   }
   return nodes.map((node) => ({ node, segments: segmentsOf(node, told.get(node.node_id) ?? [], ends, begun, now) }));
 }
@@ -169,7 +172,13 @@ function levels(nodes: NodeView[], waits: (n: NodeView) => string[]): NodeView[]
   const depth = new Map<string, number>();
   const open = new Map(nodes.map((n) => [n.node_id, waits(n).length]));
   const next = new Map<string, string[]>();
-  for (const n of nodes) for (const id of waits(n)) next.set(id, [...(next.get(id) ?? []), n.node_id]);
+  for (const n of nodes) {
+    for (const id of waits(n)) {
+      const those = next.get(id);
+      if (those) those.push(n.node_id);
+      else next.set(id, [n.node_id]);
+    }
+  }
   const queue = nodes.filter((n) => open.get(n.node_id) === 0).map((n) => n.node_id);
   for (const id of queue) depth.set(id, 0);
   const out: NodeView[][] = [];
@@ -201,6 +210,34 @@ export function boxes(nodes: NodeView[]): Box[] {
   }
   return [];
 }
+
+/** moved gives the boxes of a plan whose steps have gone on; those in which nothing happened stay the same objects. */
+export function moved(before: Box[], nodes: NodeView[]): Box[] {
+  const now = new Map(nodes.map((n) => [n.node_id, n]));
+  return before.map((box) => {
+    const members = box.nodes.map((n) => now.get(n.node_id) ?? n);
+    return members.every((n, i) => n === box.nodes[i]) ? box : { ...box, nodes: members };
+  });
+}
+
+/** samePlan tells whether steps are the same and wait for the same, whatever their states. */
+export const samePlan = (a: NodeView[], b: NodeView[]) =>
+  a.length === b.length &&
+  a.every((n, i) => {
+    const m = b[i];
+    return (
+      n === m ||
+      (n.node_id === m?.node_id &&
+        n.kind === m.kind &&
+        n.tool === m.tool &&
+        n.role === m.role &&
+        sameIDs(n.depends_on, m.depends_on) &&
+        sameIDs(n.after, m.after))
+    );
+  });
+
+const sameIDs = (a: string[] | undefined, b: string[] | undefined) =>
+  a === b || (a?.length === b?.length && (a?.every((id, i) => id === b?.[i]) ?? true));
 
 /** stateOf is the state that a box shows: the one of its steps that matters most. */
 export function stateOf(box: Box): NodeState {
