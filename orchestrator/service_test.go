@@ -185,7 +185,7 @@ func TestViewerCannotAskForAWrite(t *testing.T) {
 func TestPreviewRunsExactlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	p, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Message: "book 2 days off for Bruno Keller from 2026-12-07"})
+	p, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Message: "book 2 days off for Bruno Keller from 2026-12-07"}, true)
 	if err != nil || p.PlanHash == "" {
 		t.Fatalf("preview %+v, %v", p, err)
 	}
