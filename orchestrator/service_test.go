@@ -311,7 +311,7 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 		}
 		intents = append(intents, in)
 	}
-	preview, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Intents: intents})
+	preview, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Intents: intents}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
