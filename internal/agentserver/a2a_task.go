@@ -50,12 +50,15 @@ func (t *a2aTasks) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	if req.Config != nil && req.Config.ReturnImmediately {
 		wait = min(wait, startWait)
 	}
-	api := a2aClient(ctx)
+	api, opt := a2aClient(ctx), client.Opt{Wait: wait}
+	if req.Message.ID != "" { // a message that is sent again has no second effect
+		opt.IdempotencyKey = "a2a-" + contracts.HashBytes([]byte(req.Message.ID))
+	}
 	var response contracts.SessionResponse
 	if id == "" {
-		response, err = api.StartSession(ctx, contracts.StartSession{Message: words}, client.Opt{Wait: wait})
+		response, err = api.StartSession(ctx, contracts.StartSession{Message: words}, opt)
 	} else {
-		response, err = api.Say(ctx, id, words, client.Opt{Wait: wait})
+		response, err = api.Say(ctx, id, words, opt)
 	}
 	if err != nil {
 		return nil, a2aError(err)

@@ -121,6 +121,30 @@ func TestAnotherAgentAsksInEveryVersion(t *testing.T) {
 	}
 }
 
+// TestAMessageThatIsSentAgainIsTheSameTask: a client that has lost the answer sends the
+// message once more.
+func TestAMessageThatIsSentAgainIsTheSameTask(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := s.meets(t, s.keyOf(t, "ana", "operator"), string(a2a.Version))
+	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("set a price alert for AAPL above 500"))
+	var tasks []a2a.TaskID
+	for range 2 {
+		result, err := p.client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: message})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, ok := result.(*a2a.Task)
+		if !ok {
+			t.Fatalf("no task: %+v", result)
+		}
+		tasks = append(tasks, task.ID)
+	}
+	if tasks[0] != tasks[1] {
+		t.Errorf("two tasks of one message: %v", tasks)
+	}
+}
+
 // TestATaskIsCanceledOnce, and one that has ended cannot be.
 func TestATaskIsCanceledOnce(t *testing.T) {
 	t.Parallel()
