@@ -28,7 +28,7 @@ func PackPayloads(payloads [][]byte) []byte {
 func PayloadOf(pack []byte, place int64) ([]byte, error) {
 	for ; len(pack) > 0; place-- {
 		size, n := binary.Uvarint(pack)
-		if n <= 0 || size > uint64(len(pack)-n) {
+		if n <= 0 || size > uint64(len(pack)-n) { //nolint:gosec // n is at most the length
 			return nil, contracts.Errorf(contracts.CodeConflict, "the payloads of a ledger were changed after they were written")
 		}
 		if pack = pack[n:]; place == 0 {
