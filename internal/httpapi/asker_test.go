@@ -78,7 +78,7 @@ func TestDaysOffReachTheirGateWithinOneQuestion(t *testing.T) {
 	s := setup(t, withPeople(t), func(cfg *app.Config) { cfg.Now = func() time.Time { return monday.Add(time.Since(begun)) } })
 	jonas := s.person("Jonas.Keller", "requester")
 	for _, says := range []string{
-		"I want next Thursday and Friday off please", "queria a próxima quinta e sexta de folga",
+		"I'd like next Thursday and Friday off", "I want next Thursday and Friday off please", "queria a próxima quinta e sexta de folga",
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
