@@ -22,7 +22,7 @@ func contenders() []contender {
 	all := []contender{
 		{name: "Manifold over its API, SQLite", settings: "as shipped, rate limits lifted", lines: "0", start: manifold(false)},
 		{name: "DBOS Go 1.8.0 in process, SQLite", settings: "defaults", lines: "20", start: dbosEngine(false)},
-		{name: "LangGraph 1.2.24 in process, SQLite", settings: "SqliteSaver, WAL, durability sync, 64 threads", lines: "20", start: langgraph("sqlite")},
+		{name: "LangGraph 1.2.24 in process, SQLite", settings: "SqliteSaver, durability sync, 64 threads", lines: "20", start: langgraph("sqlite")},
 		{name: "Temporal CLI 1.5.1 dev server, SQLite", settings: "SDK defaults, activities bounded by 10 s", lines: "25", start: temporal},
 		{name: "Restate 1.7.12, RocksDB", settings: "defaults", lines: "20", start: restateEngine},
 	}
