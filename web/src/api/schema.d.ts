@@ -3415,7 +3415,10 @@ export interface operations {
     plan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description "return=minimal" leaves out the forecast, for which earlier runs are read (RFC 7240). */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
