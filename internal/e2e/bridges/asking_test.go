@@ -91,8 +91,8 @@ func TestThePublicServerThatAsks(t *testing.T) {
 	dir := packages(t)
 	_, c := serve(t, domain(t, dir, "everything", contracts.BridgeOverlay{Overlay: json.RawMessage(`{"select":{"names":["trigger-elicitation-request","trigger-long-running-operation"]},"tools":{
 		"trigger-elicitation-request":{"name":"fill_form","ask_effect":"none","metadata":{"side_effect_class":"write_irreversible","intent_hints":{"examples":["fill in the form","show me the form to fill in"]}}},
-		"trigger-long-running-operation":{"name":"run_long","metadata":{"side_effect_class":"read","timeout_ms":60000,"intent_hints":{"examples":["run the long operation","start the long running operation"]}}}}}`)}, "mcp-server-everything"))
-	run, asked := conversation(t, c, "fill in the form", [2]string{"legal name", "Ana Souza"}, [2]string{"terms and conditions", "yes"}, [2]string{"", "skip rest"})
+		"trigger-long-running-operation":{"name":"long_operation","metadata":{"side_effect_class":"read","timeout_ms":60000,"intent_hints":{"examples":["run the long operation","start the long running operation"]}}}}}`)}, "mcp-server-everything"))
+	run, asked := conversation(t, c, "fill in the form", [2]string{"legal name", "Ana Souza"}, [2]string{"terms and conditions", "yes"}, [2]string{"", "skip"})
 	raw, err := json.Marshal(run.Nodes)
 	if err != nil || !strings.Contains(string(raw), "Ana Souza") {
 		t.Errorf("%v: %s\nasked %q", err, raw, asked)
