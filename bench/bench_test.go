@@ -79,8 +79,9 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// BenchmarkAPI runs reads of a domain over HTTP, asked for over HTTP.
-func BenchmarkAPI(b *testing.B) {
+// startedWhole starts the server, and stops it at the end.
+func startedWhole(b *testing.B) *whole {
+	b.Helper()
 	w, err := startWhole(b.Context(), b.TempDir())
 	if err != nil {
 		b.Fatal(err)
@@ -90,6 +91,12 @@ func BenchmarkAPI(b *testing.B) {
 			b.Error(err)
 		}
 	})
+	return w
+}
+
+// BenchmarkAPI runs reads of a domain over HTTP, asked for over HTTP.
+func BenchmarkAPI(b *testing.B) {
+	w := startedWhole(b)
 	for _, c := range []struct {
 		name, capability string
 		reads, inFlight  int
@@ -176,15 +183,7 @@ func TestMeasure(t *testing.T) {
 
 // BenchmarkMCP is one read as a tool of /mcp.
 func BenchmarkMCP(b *testing.B) {
-	w, err := startWhole(b.Context(), b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := closing(b.Context(), w.close); err != nil {
-			b.Error(err)
-		}
-	})
+	w := startedWhole(b)
 	session, err := connected(b.Context(), w.app.URL()+"/mcp", &http.Client{Transport: bearer{w.key}})
 	if err != nil {
 		b.Fatal(err)

@@ -43,6 +43,15 @@ func (w *world) crashPlan(idempotency contracts.Idempotency) []contracts.Node {
 // drive approves whatever asks, as a person at a restarted server would, until
 // the run has ended or the server is dead.
 func (w *world) drive(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}) bool {
+	return w.answers(ctx, r, id, dead, approval)
+}
+
+func approval(g contracts.Interrupt) contracts.Resume {
+	return contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256}
+}
+
+// answers decides whatever asks, until the run has ended or the server is dead.
+func (w *world) answers(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}, resume func(contracts.Interrupt) contracts.Resume) bool {
 	for {
 		select {
 		case <-dead:
@@ -64,9 +73,7 @@ func (w *world) drive(ctx context.Context, r *execution.Runner, id string, dead 
 				continue
 			}
 			short, cancel := context.WithTimeout(ctx, time.Second)
-			_, err := r.Decide(short, g.InterruptID, contracts.Resume{
-				Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256,
-			}, decision.Decider{ID: "bob", May: anybody})
+			_, err := r.Decide(short, g.InterruptID, resume(g), decision.Decider{ID: "bob", May: anybody})
 			cancel()
 			if err != nil && contracts.CodeOf(err) != contracts.CodeConflict && short.Err() == nil {
 				select {

@@ -249,39 +249,17 @@ func TestKilledAtEveryWriteWhileACallAsks(t *testing.T) {
 // dead.
 func (w *world) replies(r *execution.Runner, id string, dead <-chan struct{}) bool {
 	w.t.Helper()
-	for {
-		select {
-		case <-dead:
-			return false
-		case <-time.After(50 * time.Millisecond):
+	return w.answers(w.t.Context(), r, id, dead, func(g contracts.Interrupt) contracts.Resume {
+		switch {
+		case g.Type.Gate():
+			return approval(g)
+		case g.Type == contracts.InterruptOutcomeUnknown:
+			w.t.Fatal("a call that only asked is in doubt")
+		case strings.Contains(g.Prompt, "colour"):
+			return contracts.Resume{Response: "1"}
 		}
-		s, err := w.store.LoadRun(w.t.Context(), id)
-		if contracts.CodeOf(err) == contracts.CodeNotFound {
-			return false
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if s.Run.State.Terminal() {
-			return true
-		}
-		for _, g := range s.Gates {
-			body := contracts.Resume{Response: 3}
-			switch {
-			case g.Status != contracts.InterruptOpen:
-				continue
-			case g.Type.Gate():
-				body = contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256}
-			case g.Type == contracts.InterruptOutcomeUnknown:
-				w.t.Fatal("a call that only asked is in doubt")
-			case strings.Contains(g.Prompt, "colour"):
-				body.Response = "1"
-			}
-			short, cancel := context.WithTimeout(w.t.Context(), time.Second)
-			_, _ = r.Decide(short, g.InterruptID, body, decision.Decider{ID: "bob", May: anybody}) // a dead server says no
-			cancel()
-		}
-	}
+		return contracts.Resume{Response: 3}
+	})
 }
 
 func TestTheProgressOfAcceptedWorkIsAnEvent(t *testing.T) {
