@@ -215,7 +215,7 @@ const careful = `{
   "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
   "steps": [
     {"id": "look", "kind": "tool", "tool": "peek", "params": {"id": "${params.id}"},
-      "on": [{"error": "upstream", "goto": "look", "max": 5}]},
+      "on": [{"error": "upstream", "goto": "look", "max": 5}, {"error": "timeout", "goto": "look", "max": 5}]},
     {"id": "agree", "kind": "human", "depends_on": ["look"], "human": {
       "interrupt": "plan_approval", "prompt": "Write it?", "value": {"value": "${params.value}"}, "show": {"is": "${steps.look.facts}"},
       "allow": ["approve", "reject"], "unattended": "fail"},
@@ -238,7 +238,7 @@ const tuned = `{
     {"id": "put", "kind": "tool", "tool": "put_keyed", "depends_on": ["word"], "spend": {"puts": "${size([params.id])}"},
       "params": {"id": "${params.id}", "value": "${steps.word.facts.value}"}},
     {"id": "look", "kind": "tool", "tool": "peek", "depends_on": ["put"], "params": {"id": "${params.id}"},
-      "on": [{"error": "upstream", "goto": "look", "max": 5}, {"when": "${round.n < 2}", "goto": "look", "max": 3}]},
+      "on": [{"error": "upstream", "goto": "look", "max": 5}, {"error": "timeout", "goto": "look", "max": 5}, {"when": "${round.n < 2}", "goto": "look", "max": 3}]},
     {"id": "review", "kind": "human", "depends_on": ["look"], "human": {
       "interrupt": "result_review", "prompt": "Is it right?", "value": "${steps.look.facts}", "allow": ["accept", "iterate"], "unattended": "fail"},
       "on": [{"answer": "iterate", "goto": "word", "max": 2, "with": {"word": "${steps.review.facts.feedback}"}}]},

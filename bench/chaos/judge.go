@@ -102,7 +102,11 @@ func readsFailed(view contracts.RunView) bool {
 		if n.State != contracts.NodeFailed {
 			continue
 		}
-		if failed++; strings.Contains(n.Tool, ".put_") || n.Error == nil || n.Error.Type != contracts.ErrUpstream || n.Attempts < 2 {
+		failed++
+		if strings.Contains(n.Tool, ".put_") || n.Error == nil || n.Attempts < 2 {
+			return false
+		}
+		if n.Error.Type != contracts.ErrUpstream && n.Error.Type != contracts.ErrTimeout {
 			return false
 		}
 	}

@@ -56,6 +56,7 @@ func TestAReadThatTheDomainFailsEachTimeEndsItsRun(t *testing.T) {
 		want bool
 	}{
 		"a read":                     {failed("vault.peek", 3, contracts.ErrUpstream), true},
+		"a read that timed out":      {failed("vault.peek", 3, contracts.ErrTimeout), true},
 		"a read that was tried once": {failed("vault.peek", 1, contracts.ErrUpstream), false},
 		"a read that was refused":    {failed("vault.peek", 3, contracts.ErrPrecondition), false},
 		"a write":                    {failed("vault.put_plain", 3, contracts.ErrUpstream), false},
