@@ -16,7 +16,7 @@ import (
 
 // algorithm is the version of building, training and calibration. It changes if the same catalog
 // would get other weights.
-const algorithm = "local/9"
+const algorithm = "local/10"
 
 // Settle trains and calibrates the index of a catalog and replaces the provisional one, which
 // serves messages meanwhile. The result depends only on the catalog and the settings.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/manifold-run/manifold/intent/local/retrieve"
@@ -26,10 +25,6 @@ const (
 	trainFloor = 0.004
 )
 
-// trainOrder is the seed of the sentence order, fixed so that the same catalog gives the same
-// weights.
-const trainOrder = 20
-
 // trainingExample is a sentence with its gold capability and the rivals with which it may be
 // confused.
 type trainingExample struct {
@@ -46,19 +41,37 @@ func (x *Index) trained(ctx context.Context) (*Index, error) {
 	}
 	t := &trainer{x: x, tables: make([]retrieve.Table, len(x.caps))}
 	t.seed()
-	order := rand.New(rand.NewPCG(trainOrder, trainEpochs)).Perm(len(examples)) //nolint:gosec // it must be the same each time
+	x.shuffle(examples)
 	for epoch := range trainEpochs {
 		t.rate = trainRate / float32(1+epoch)
-		for n, at := range order {
+		for n, l := range examples {
 			if n%256 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			t.learn(examples[at])
+			t.learn(l)
 		}
 	}
 	y := *x
 	y.vectors, y.shareBest = []retrieve.Matrix{t.matrix()}, shareBestTrained
 	return &y, nil
+}
+
+// shuffle brings the examples into an order that depends on the words of each alone: one example
+// more leaves the others in their order, and so what is far from it as it was.
+func (x *Index) shuffle(examples []trainingExample) {
+	hashes := make([]uint64, len(x.words.idf))
+	for hash, id := range x.words.features {
+		hashes[id] = uint64(hash)
+	}
+	keys := make(map[int32]uint64, len(examples))
+	for _, l := range examples {
+		var key uint64
+		for _, id := range x.docs[l.doc].features {
+			key += retrieve.Mix(hashes[id])
+		}
+		keys[l.doc] = retrieve.Mix(key)
+	}
+	slices.SortStableFunc(examples, func(a, b trainingExample) int { return cmp.Compare(keys[a.doc], keys[b.doc]) })
 }
 
 // trainingExamples returns every example with its rivals according to the untrained index.

@@ -78,14 +78,12 @@ func (f Fold) entry(entry *contracts.CapabilityEntry) (*contracts.CapabilityEntr
 	at := hashOf(entry.Ref())
 	var kept []string
 	var asked []HeldOut
-	turn := at
 	held := (at/f.Of+f.Number)%foldHold == 0
 	for _, example := range hints.Examples {
-		turn++
 		switch {
 		case held:
 			asked = append(asked, HeldOut{Text: example})
-		case turn%f.Of == f.Number:
+		case hashOf(example)%f.Of == f.Number:
 			asked = append(asked, HeldOut{Text: example, Ref: entry.Ref()})
 		default:
 			kept = append(kept, example)

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -15,27 +14,45 @@ const (
 	rivals    = 24
 	sharpness = 14
 	firstRate = 0.2
-	order     = 20 // seed of the example order, so that the same catalog gives the same weights
 )
 
 // train runs stochastic gradient descent over all examples.
 func (s *Space) train() {
 	near := s.neighbours()
-	type step struct{ capability, example int }
+	type step struct {
+		capability, example int
+		key                 uint64
+	}
 	var steps []step
 	for i, examples := range s.examples {
-		for k := range examples {
-			steps = append(steps, step{i, k})
+		for k, e := range examples {
+			steps = append(steps, step{i, k, e.key()})
 		}
 	}
-	turns := rand.New(rand.NewPCG(order, epochs)).Perm(len(steps)) //nolint:gosec // it must be the same each time
+	// The order depends on each example alone, so that one more leaves the others in theirs.
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.key, b.key) })
 	for epoch := range epochs {
 		rate := firstRate / float32(1+epoch)
-		for _, at := range turns {
-			l := steps[at]
+		for _, l := range steps {
 			s.learn(l.capability, near[l.capability], s.examples[l.capability][l.example].Unpack(), rate)
 		}
 	}
+}
+
+// Mix spreads a number over all bits (the finalizer of MurmurHash3).
+func Mix(n uint64) uint64 {
+	n = (n ^ n>>33) * 0xff51afd7ed558ccd
+	n = (n ^ n>>33) * 0xc4ceb9fe1a85ec53
+	return n ^ n>>33
+}
+
+// key is a hash of the vector.
+func (c CompactVector) key() uint64 {
+	var key uint64
+	for _, n := range c.numbers {
+		key = Mix(key ^ uint64(uint8(n)))
+	}
+	return key
 }
 
 // learn takes one step of stochastic gradient descent on an example.
