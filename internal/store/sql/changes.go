@@ -2,6 +2,7 @@ package sql
 
 import (
 	"cmp"
+	"github.com/manifold-run/manifold/internal/store/stored"
 	"maps"
 	"slices"
 )
@@ -12,7 +13,7 @@ type changes struct {
 	gates, intentRows []any
 	ledger, mail      []any
 	payloads          []any
-	events            []Event
+	events            []stored.EventPack
 	blobs             map[string]blobRow
 	names             map[nameRow]bool
 	consumed          []string // nonces

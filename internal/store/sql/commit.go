@@ -164,8 +164,9 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.intents[nonce].consumed = true
 		g.consumed = append(g.consumed, nonce)
 	}
-	for i, e := range t.Events {
-		g.events = append(g.events, Event{cmp.Or(e.SessionID, r.session), e.RunID, t.EventRows[i]})
+	for _, pack := range t.EventRows {
+		pack.SessionID = cmp.Or(pack.SessionID, r.session)
+		g.events = append(g.events, pack)
 	}
 	for i, e := range t.Ledger {
 		g.ledger = append(g.ledger, r.id, e.Seq, t.LedgerRows[i])
