@@ -2,14 +2,16 @@ package sql
 
 import (
 	"cmp"
-	"github.com/manifold-run/manifold/internal/store/stored"
 	"maps"
 	"slices"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // changes is what a group adds to the tables.
 type changes struct {
 	nodes, data       distinct
+	bornNodes         []any // of runs that are made here
 	gates, intentRows []any
 	ledger, mail      []any
 	payloads          []any
@@ -81,6 +83,7 @@ func (a *changes) rows() []Rows {
 		names.add(n.hash, n.runID)
 	}
 	return []Rows{
+		{&tables.bornNodes, a.bornNodes},
 		{&tables.nodes, a.nodes.cells},
 		{&tables.gates, a.gates},
 		{&tables.intents, a.intentRows},

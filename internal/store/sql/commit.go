@@ -155,6 +155,10 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.addGate(gate, t.GateRows[i], notices[i])
 	}
 	for i, n := range t.Nodes {
+		if r.born != nil && !r.changed { // the first of the run, which has none yet
+			g.bornNodes = append(g.bornNodes, r.id, n.NodeID, t.NodeRows[i])
+			continue
+		}
 		g.nodes.put(r.id, n.NodeID, t.NodeRows[i])
 	}
 	for i, in := range t.Intents {
