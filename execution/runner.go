@@ -58,12 +58,18 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// How long a lease lasts, and how often it is renewed.
+const (
+	LeaseTTL  = 10 * time.Second
+	Heartbeat = 3 * time.Second
+)
+
 func (c Config) withDefaults() Config {
 	c.Replica = cmp.Or(c.Replica, "replica-"+strings.ToLower(rand.Text()[:8]))
 	c.MaxActiveRuns = cmp.Or(c.MaxActiveRuns, 256)
 	c.MaxCalls = cmp.Or(c.MaxCalls, 128)
-	c.LeaseTTL = cmp.Or(c.LeaseTTL, 10*time.Second)
-	c.Heartbeat = cmp.Or(c.Heartbeat, 3*time.Second)
+	c.LeaseTTL = cmp.Or(c.LeaseTTL, LeaseTTL)
+	c.Heartbeat = cmp.Or(c.Heartbeat, Heartbeat)
 	c.SweepEvery = cmp.Or(c.SweepEvery, dispatch.SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
 	c.Judging = cmp.Or(c.Judging, JudgeSteps)
