@@ -134,7 +134,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 func (o *owner) committed(c Committed, over bool) {
 	o.lastRefused = false
 	o.pending.changes.Done()
-	if over {
+	if o.over = over; over {
 		o.run.Run.LedgerHead = o.pending.chain.Head
 		o.r.ended.keep(o.run)
 	}

@@ -45,6 +45,8 @@ type owner struct {
 
 	stopping bool
 	lost     bool
+	// over tells that the end of the run is committed.
+	over bool
 	// leaving tells that the run gives its place to runs that can go on.
 	leaving bool
 	// reload tells that the store may have more than this owner knows of, and

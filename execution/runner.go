@@ -373,12 +373,15 @@ func (r *Runner) launch(runID string, lease Lease, begun *model.State) {
 		}
 		o.live(base, begun)
 		r.mu.Lock()
+		full := len(r.active)+r.reserved >= r.cfg.MaxActiveRuns
 		delete(r.active, runID)
 		if o.leaving {
 			r.leaving--
 		}
 		r.mu.Unlock()
-		r.dispatcher.Woken() // the place is free, and a parked run may be due already
+		if full || !o.over { // there is a place again, or a run that rests may be due already
+			r.dispatcher.Woken()
+		}
 	}()
 }
 
