@@ -22,7 +22,7 @@ func Canonical(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("canonical json: %w", err)
 	}
-	return CanonicalBytes(raw)
+	return canonical(raw)
 }
 
 // CanonicalBytes gives the canonical form of one JSON text.
@@ -31,6 +31,11 @@ func CanonicalBytes(raw []byte) ([]byte, error) {
 		var v any
 		return nil, fmt.Errorf("canonical json: %w", json.Unmarshal(raw, &v))
 	}
+	return canonical(raw)
+}
+
+// canonical is CanonicalBytes for a valid text.
+func canonical(raw []byte) ([]byte, error) {
 	w := canonicalWriter{src: raw, dst: make([]byte, 0, len(raw))}
 	err := w.value()
 	return w.dst, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -77,6 +78,34 @@ func Normalize(v any) (any, error) {
 	var out any
 	err = Decode(raw, &out)
 	return out, err
+}
+
+// Normalized is Normalize for who only reads: what is decoded JSON already is given as
+// it is.
+func Normalized(v any) (any, error) {
+	if isNormal(v) {
+		return v, nil
+	}
+	return Normalize(v)
+}
+
+func isNormal(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, string:
+		return true
+	case float64:
+		return !math.IsInf(v, 0) && !math.IsNaN(v)
+	case map[string]any:
+		for _, item := range v {
+			if !isNormal(item) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(item any) bool { return !isNormal(item) })
+	}
+	return false
 }
 
 func normalizeMap(m map[string]any) (any, error) {

@@ -111,7 +111,7 @@ func withoutIdentity(doc map[string]any) map[string]any {
 // v is decoded JSON; Go integers, structs and typed maps are taken by their
 // JSON form.
 func (s *Schema) Validate(v any) []Fault {
-	norm, err := Normalize(v)
+	norm, err := Normalized(v)
 	if err != nil {
 		return []Fault{{Message: "is not JSON: " + err.Error()}}
 	}

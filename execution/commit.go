@@ -108,6 +108,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 			}
 			o.pending.chain = chain
 			o.committed(committed, end.over)
+			o.tell(t, committed)
 			return committed, true
 		case contracts.CodeUnavailable:
 			if !doubtful {
@@ -133,7 +134,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 func (o *owner) committed(c Committed, over bool) {
 	o.lastRefused = false
 	o.pending.changes.Done()
-	if over {
+	if o.over = over; over {
 		o.run.Run.LedgerHead = o.pending.chain.Head
 		o.r.ended.keep(o.run)
 	}
@@ -143,6 +144,16 @@ func (o *owner) committed(c Committed, over bool) {
 	for _, id := range c.Woken {
 		o.r.Wake(id)
 	}
+}
+
+// tell says what was committed: progress, unless the run has asked somebody, rests, or
+// is in another state.
+func (o *owner) tell(t Transition, c Committed) {
+	if o.r.observer != nil && t.State == o.shown && len(t.Gates) == 0 && !t.Finished && !c.Parked {
+		o.r.observer.Progressed(o.run.Run.SessionID, o.run.Run.ID)
+		return
+	}
+	o.shown = t.State
 	o.r.tell(o.run.Run.SessionID, o.run.Run.ID)
 }
 

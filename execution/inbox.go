@@ -12,9 +12,10 @@ type inbox struct {
 	// notify holds a token while there is something to take.
 	notify chan struct{}
 
-	mu sync.Mutex // guards messages
-	// messages are taken all at once, in order of arrival.
-	messages []message
+	mu sync.Mutex // guards the fields below
+	// messages are taken all at once, in order of arrival; those of before give
+	// their memory to the next but one.
+	messages, before []message
 }
 
 // message is a completion of an exchange, or a plain nudge.
@@ -46,10 +47,13 @@ func (b *inbox) put(m message) {
 	}
 }
 
+// take gives the messages, which are the inbox's again when it is taken from the next
+// time.
 func (b *inbox) take() []message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	taken := b.messages
-	b.messages = nil
+	clear(b.before)
+	b.messages, b.before = b.before[:0], taken
 	return taken
 }

@@ -40,8 +40,13 @@ type owner struct {
 	pending pending
 	judge   judging
 
+	// shown is the state of the run that was told last.
+	shown contracts.RunState
+
 	stopping bool
 	lost     bool
+	// over tells that the end of the run is committed.
+	over bool
 	// leaving tells that the run gives its place to runs that can go on.
 	leaving bool
 	// reload tells that the store may have more than this owner knows of, and
@@ -63,10 +68,10 @@ func newOwner(r *Runner, lease Lease) *owner {
 
 // live advances the run until it has ended, waits for something that takes
 // long, or is no longer ours.
-func (o *owner) live(ctx context.Context, snapshot *Snapshot) {
+func (o *owner) live(ctx context.Context, begun *model.State) {
 	o.ctx, o.calls.ctx = ctx, ctx
 	defer o.leave()
-	if err := o.load(snapshot); err != nil {
+	if err := o.load(begun); err != nil {
 		o.logger().ErrorContext(o.ctx, "run cannot be loaded", slog.Any("error", err))
 		switch {
 		case ctx.Err() != nil:
@@ -115,22 +120,30 @@ func (o *owner) letGo() {
 // load builds the state of the run, reading it from the store unless it was
 // just made. What was under way when the last owner disappeared is taken up
 // again: reads are repeated, writes go by their intent.
-func (o *owner) load(snapshot *Snapshot) error {
-	fresh := snapshot != nil
-	if !fresh {
-		ctx, cancel := context.WithTimeout(o.ctx, 30*time.Second)
-		defer cancel()
-		s, err := o.r.store.LoadRun(ctx, o.lease.RunID)
-		if err != nil {
-			return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
-		}
-		snapshot = &s
+func (o *owner) load(begun *model.State) error {
+	if begun != nil {
+		o.own(begun)
+		return nil
 	}
-	run, err := model.Read(*snapshot)
+	ctx, cancel := context.WithTimeout(o.ctx, 30*time.Second)
+	defer cancel()
+	snapshot, err := o.r.store.LoadRun(ctx, o.lease.RunID)
+	if err != nil {
+		return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
+	}
+	run, err := model.Read(snapshot)
 	if err != nil {
 		return err
 	}
-	o.run, o.nodes = run, make(map[string]*node, run.Len())
+	o.own(run)
+	o.readable(snapshot.Gates)
+	o.resume()
+	return nil
+}
+
+// own takes a run as it stands.
+func (o *owner) own(run *model.State) {
+	o.run, o.nodes, o.shown = run, make(map[string]*node, run.Len()), run.Run.State
 	if metrics.Effective(run.Run.Plan.Flags).ParallelReads == metrics.FlagOff {
 		o.places.OneByOne()
 	}
@@ -139,11 +152,6 @@ func (o *owner) load(snapshot *Snapshot) error {
 	o.seenWake.Store(run.Run.WakeSeq)
 	o.adopt(run.Nodes())
 	o.take(model.Resumed{})
-	if !fresh {
-		o.readable(snapshot.Gates)
-		o.resume()
-	}
-	return nil
 }
 
 // adopt gives nodes of the model their behaviour.

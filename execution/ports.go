@@ -225,4 +225,7 @@ type Reviewers interface {
 // known; it must not block.
 type Observer interface {
 	Committed(sessionID, runID string)
+	// Progressed is Committed where the run goes on as before: it has asked nobody and
+	// has not ended.
+	Progressed(sessionID, runID string)
 }

@@ -58,12 +58,18 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// How long a lease lasts, and how often it is renewed.
+const (
+	LeaseTTL  = 10 * time.Second
+	Heartbeat = 3 * time.Second
+)
+
 func (c Config) withDefaults() Config {
 	c.Replica = cmp.Or(c.Replica, "replica-"+strings.ToLower(rand.Text()[:8]))
 	c.MaxActiveRuns = cmp.Or(c.MaxActiveRuns, 256)
 	c.MaxCalls = cmp.Or(c.MaxCalls, 128)
-	c.LeaseTTL = cmp.Or(c.LeaseTTL, 10*time.Second)
-	c.Heartbeat = cmp.Or(c.Heartbeat, 3*time.Second)
+	c.LeaseTTL = cmp.Or(c.LeaseTTL, LeaseTTL)
+	c.Heartbeat = cmp.Or(c.Heartbeat, Heartbeat)
 	c.SweepEvery = cmp.Or(c.SweepEvery, dispatch.SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
 	c.Judging = cmp.Or(c.Judging, JudgeSteps)
@@ -209,7 +215,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 		ID: plan.RunID, SessionID: sessionID, Format: Format, Plan: plan,
 		State: contracts.RunRunning, CreatedAt: now, UpdatedAt: now,
 	}
-	first, err := firstTransition(&run, now)
+	state, first, err := firstTransition(&run, now)
 	if err != nil {
 		return "", err
 	}
@@ -217,6 +223,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	if held {
 		run.Owner, run.Epoch = r.cfg.Replica, 1
 	}
+	state.Run = run
 	began := time.Now()
 	err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
 	r.pace.note(time.Since(began))
@@ -227,7 +234,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 		return "", err
 	}
 	if held {
-		r.launch(run.ID, Lease{RunID: run.ID, Owner: run.Owner, Epoch: run.Epoch}, &Snapshot{Run: run, Nodes: first.Nodes})
+		r.launch(run.ID, Lease{RunID: run.ID, Owner: run.Owner, Epoch: run.Epoch}, state)
 	}
 	return run.ID, nil
 }
@@ -254,12 +261,12 @@ func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 	return &flags
 }
 
-// firstTransition is the plan entry and the rows of the nodes. A plan whose
-// nodes could never all be reached is invalid.
-func firstTransition(run *Run, now time.Time) (Transition, error) {
+// firstTransition begins a run: its state, and the plan entry and the rows of the nodes.
+// A plan whose nodes could never all be reached is invalid.
+func firstTransition(run *Run, now time.Time) (*model.State, Transition, error) {
 	state, err := model.Begin(*run)
 	if err != nil {
-		return Transition{}, err
+		return nil, Transition{}, err
 	}
 	t := Transition{At: now, Nodes: make([]NodeRecord, 0, state.Len())}
 	for _, n := range state.Nodes() {
@@ -267,12 +274,12 @@ func firstTransition(run *Run, now time.Time) (Transition, error) {
 	}
 	plan, err := model.PlanEntry(run.Plan, now)
 	if err != nil {
-		return t, err
+		return nil, t, err
 	}
 	chain := model.Chain{RunID: run.ID, Salt: saltOf(run.Format)}
 	t.Ledger, t.Payloads, chain, err = chain.Seal([]model.Entry{plan})
 	run.LedgerSeq, run.LedgerHead = chain.Seq, chain.Head
-	return t, err
+	return state, t, err
 }
 
 // Wake tells that something was written for a run.
@@ -350,9 +357,9 @@ func (r *Runner) keepPlace() {
 	r.leaving--
 }
 
-// launch turns a reserved place into an owner. Without a snapshot the owner reads
-// it from the store.
-func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
+// launch turns a reserved place into an owner. Unless the run has just begun the owner
+// reads it from the store.
+func (r *Runner) launch(runID string, lease Lease, begun *model.State) {
 	o := newOwner(r, lease)
 	r.mu.Lock()
 	r.reserved--
@@ -364,14 +371,17 @@ func (r *Runner) launch(runID string, lease Lease, snapshot *Snapshot) {
 		if r.cfg.Context != nil {
 			base = r.cfg.Context(base, runID) //nolint:fatcontext // once
 		}
-		o.live(base, snapshot)
+		o.live(base, begun)
 		r.mu.Lock()
+		full := len(r.active)+r.reserved >= r.cfg.MaxActiveRuns
 		delete(r.active, runID)
 		if o.leaving {
 			r.leaving--
 		}
 		r.mu.Unlock()
-		r.dispatcher.Woken() // the place is free, and a parked run may be due already
+		if full || !o.over { // there is a place again, or a run that rests may be due already
+			r.dispatcher.Woken()
+		}
 	}()
 }
 

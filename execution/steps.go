@@ -31,6 +31,9 @@ func evaluateAs(t *activation, r model.Reader, v any) (any, []expr.Read, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(refs) == 0 { // nothing of the run is read
+		return expr.Resolve(v, nil)
+	}
 	scope, err := t.run.ScopeOf(r, refs)
 	if err != nil {
 		return nil, nil, err

@@ -119,7 +119,7 @@ func (v *Live) Stop() {
 
 // run reads what is new and hands it out, until the last listener has gone.
 func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
-	signal, leave := v.notifier.Subscribe(sessionID)
+	signal, leave := v.notifier.Subscribe(sessionID, true)
 	defer leave()
 	for {
 		var again <-chan time.Time

@@ -20,9 +20,12 @@ type Notifier interface {
 	// neither, everything may have changed. It never blocks. The runner calls it as
 	// its execution.Observer, the use cases after their own commits.
 	Committed(sessionID, runID string)
-	// Subscribe gives a signal after each change of the session; several that came
-	// while nobody looked are one. leave ends it.
-	Subscribe(sessionID string) (signal <-chan struct{}, leave func())
+	// Progressed tells of a commit of a run that goes on as before: it has asked nobody
+	// and has not ended.
+	Progressed(sessionID, runID string)
+	// Subscribe gives a signal after each change of the session, progress included or
+	// not; several that came while nobody looked are one. leave ends it.
+	Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func())
 	// Listen calls told after each change of any session, in the goroutine of who
 	// commits: it must be quick. leave ends it; a call that is under way may outlast
 	// it.
@@ -40,7 +43,8 @@ func (c Change) Touches(sessionID string) bool { return c.SessionID == "" || c.S
 // here. One that hears of other processes calls its Committed for them. All of it
 // may be used by several goroutines.
 type LocalNotifier struct {
-	mu        sync.Mutex // guards the fields below; nobody is called while it is held
+	mu sync.Mutex // guards the fields below; nobody is called while it is held
+	// waiting are those who wait for a session, and whether for its progress too.
 	waiting   map[string]map[chan struct{}]bool
 	listeners []*func(Change) // replaced and never changed
 }
@@ -52,27 +56,37 @@ func NewLocalNotifier() *LocalNotifier {
 
 // Committed wakes those who wait for the session, and calls who listens.
 func (n *LocalNotifier) Committed(sessionID, runID string) {
-	for _, told := range n.wake(sessionID) {
+	n.tell(sessionID, runID, false)
+}
+
+// Progressed is Committed for those who wait for progress too.
+func (n *LocalNotifier) Progressed(sessionID, runID string) { n.tell(sessionID, runID, true) }
+
+func (n *LocalNotifier) tell(sessionID, runID string, progress bool) {
+	for _, told := range n.wake(sessionID, progress) {
 		(*told)(Change{SessionID: sessionID, RunID: runID})
 	}
 }
 
 // wake signals to who waits, and gives who listens.
-func (n *LocalNotifier) wake(sessionID string) []*func(Change) {
+func (n *LocalNotifier) wake(sessionID string, progress bool) []*func(Change) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if sessionID != "" {
-		signalAll(n.waiting[sessionID])
+		signalAll(n.waiting[sessionID], progress)
 		return n.listeners
 	}
 	for _, waiting := range n.waiting {
-		signalAll(waiting)
+		signalAll(waiting, progress)
 	}
 	return n.listeners
 }
 
-func signalAll(waiting map[chan struct{}]bool) {
-	for c := range waiting {
+func signalAll(waiting map[chan struct{}]bool, progress bool) {
+	for c, wanted := range waiting {
+		if progress && !wanted {
+			continue
+		}
 		select {
 		case c <- struct{}{}:
 		default: // it has one that it has not seen yet
@@ -81,14 +95,14 @@ func signalAll(waiting map[chan struct{}]bool) {
 }
 
 // Subscribe gives a signal after each change of the session.
-func (n *LocalNotifier) Subscribe(sessionID string) (signal <-chan struct{}, leave func()) {
+func (n *LocalNotifier) Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.waiting[sessionID] == nil {
 		n.waiting[sessionID] = map[chan struct{}]bool{}
 	}
-	n.waiting[sessionID][c] = true
+	n.waiting[sessionID][c] = progress
 	return c, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -116,8 +130,20 @@ func (n *LocalNotifier) Listen(told func(Change)) (leave func()) {
 // looks at least once, then after each change of the session, and the last look
 // is what the caller has.
 func Until(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
-	signal, leave := n.Subscribe(sessionID)
+	signal, leave := n.Subscribe(sessionID, true)
 	defer leave()
+	return look(ctx, signal, wait, done)
+}
+
+// UntilRest is Until for who waits until a run asks somebody or ends: it does not look
+// when the run only goes on.
+func UntilRest(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
+	signal, leave := n.Subscribe(sessionID, false)
+	defer leave()
+	return look(ctx, signal, wait, done)
+}
+
+func look(ctx context.Context, signal <-chan struct{}, wait time.Duration, done func(context.Context) (bool, error)) error {
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
 	for {

@@ -14,8 +14,8 @@ import (
 func TestAChangeIsToldToThoseWhoWaitForIt(t *testing.T) {
 	t.Parallel()
 	n := orchestrator.NewLocalNotifier()
-	one, leaveOne := n.Subscribe("s1")
-	two, leaveTwo := n.Subscribe("s2")
+	one, leaveOne := n.Subscribe("s1", true)
+	two, leaveTwo := n.Subscribe("s2", false)
 	defer leaveTwo()
 	var heard []orchestrator.Change
 	leave := n.Listen(func(c orchestrator.Change) { heard = append(heard, c) })
@@ -36,13 +36,18 @@ func TestAChangeIsToldToThoseWhoWaitForIt(t *testing.T) {
 	if !told(one) || !told(two) {
 		t.Error("a change of everything is not told to all")
 	}
+	n.Progressed("s1", "r1")
+	n.Progressed("s2", "r4")
+	if !told(one) || told(two) {
+		t.Error("progress is not told to who waits for it, or to who does not")
+	}
 	leaveOne()
 	leave()
 	n.Committed("s1", "r3")
 	if told(one) {
 		t.Error("told to who has left")
 	}
-	want := []orchestrator.Change{{SessionID: "s1", RunID: "r1"}, {SessionID: "s1", RunID: "r2"}, {}}
+	want := []orchestrator.Change{{SessionID: "s1", RunID: "r1"}, {SessionID: "s1", RunID: "r2"}, {}, {SessionID: "s1", RunID: "r1"}, {SessionID: "s2", RunID: "r4"}}
 	if !slices.Equal(heard, want) {
 		t.Errorf("heard %v, want %v", heard, want)
 	}

@@ -147,12 +147,25 @@ func wantSeqs(t *testing.T, got []contracts.Event, n int) {
 func eventsByPlace(t *testing.T, s execution.Store) {
 	run := exampleRun("r1")
 	lease := create(t, s, run)
-	for i := range 5 {
-		commit(t, s, lease, execution.Transition{Events: []contracts.Event{event(contracts.EventNodeEnd, fmt.Sprintf("n%d", i+1))}})
+	last := 0
+	for _, n := range []int{1, 3, 250} { // of one commit
+		var all []contracts.Event
+		for range n {
+			last++
+			all = append(all, event(contracts.EventNodeEnd, fmt.Sprintf("n%d", last)))
+		}
+		commit(t, s, lease, execution.Transition{Events: all})
 	}
-	got, err := s.Events(t.Context(), run.SessionID, 2, 2)
-	if err != nil || len(got) != 2 || got[0].Seq != 3 || got[0].NodeID != "n3" || got[1].Seq != 4 {
-		t.Errorf("got %+v, %v; want the events 3 and 4", got, err)
+	for _, page := range []struct{ after, limit, want int }{{0, 1, 1}, {0, 0, last}, {1, 2, 2}, {2, 3, 3}, {100, 90, 90}, {last - 1, 5, 1}, {last, 5, 0}} {
+		got, err := s.Events(t.Context(), run.SessionID, int64(page.after), page.limit)
+		if err != nil || len(got) != page.want {
+			t.Fatalf("%+v: %d events, %v", page, len(got), err)
+		}
+		for i, e := range got {
+			if at := page.after + i + 1; e.Seq != int64(at) || e.NodeID != fmt.Sprintf("n%d", at) || e.SessionID != run.SessionID || e.RunID != run.ID {
+				t.Fatalf("%+v: event %d is %+v", page, at, e)
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
@@ -22,6 +23,24 @@ type wakeups struct {
 
 func newWakeups(store dispatch.Due, logger *slog.Logger) *wakeups {
 	return &wakeups{Sweeper: dispatch.NewSweeper(store, dispatch.SweeperConfig{NoTimers: true, Logger: logger})}
+}
+
+// dueOfAll are runs that can go on, those of servers that are gone included.
+type dueOfAll struct {
+	dispatch.Due
+
+	shared shared
+}
+
+// renewedLately is how long a lease lasts still that was renewed in time.
+const renewedLately = execution.LeaseTTL - execution.Heartbeat - time.Second
+
+// DueRuns implements dispatch.Due.
+func (d dueOfAll) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
+	if err := d.shared.FreeRuns(ctx, renewedLately); err != nil {
+		return nil, err
+	}
+	return d.Due.DueRuns(ctx, formats, limit)
 }
 
 // Dispatch brings runs until ctx ends.

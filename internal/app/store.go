@@ -56,6 +56,10 @@ type shared interface {
 	// Listen calls heard for each change that another server commits, until ctx
 	// ends; one without anything may be any.
 	Listen(ctx context.Context, heard func(postgres.Change))
+	// Name is the one by which this server holds runs; FreeRuns ends the leases of
+	// servers that are gone, unless they last longer than left.
+	Name() string
+	FreeRuns(ctx context.Context, left time.Duration) error
 	// Leases say which server does what only one does.
 	orchestrator.Leases
 	// Work does what jobs ask for, until the worker is stopped.

@@ -163,12 +163,14 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 		return err
 	}
 	var dispatcher dispatch.Dispatcher
+	var name string
 	if a.store.shared != nil {
-		a.wakeups = newWakeups(a.store.runs, a.cfg.Logger)
-		dispatcher = a.wakeups
+		a.wakeups = newWakeups(dueOfAll{a.store.runs, a.store.shared}, a.cfg.Logger)
+		dispatcher, name = a.wakeups, a.store.shared.Name()
 	}
 	var err error
 	a.runner, err = execution.New(execution.Config{
+		Replica: name,
 		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers,
 		LateWrites: a.cfg.Mind.LateWrites, Context: runContext(a.telemetry), Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{

@@ -115,7 +115,7 @@ type collector struct {
 }
 
 func (c *collector) add(v any) error {
-	norm, err := contracts.Normalize(v)
+	norm, err := contracts.Normalized(v)
 	if err != nil {
 		return contracts.Errorf(contracts.CodeInvalid, "read expressions: %w", err)
 	}

@@ -65,7 +65,7 @@ func (s *runRoutes) runPlan(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.conversation.Session(k.ctx(), k.who, id, k.wait())
+	response, err := s.conversation.Whole(k.ctx(), conversation.Outcome{SessionID: id}, k.wait())
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -139,24 +140,27 @@ func (s Scopes) covers(domain string, class contracts.SideEffectClass) error {
 	return nil
 }
 
-// callsOf are the nodes of a plan that call a capability, those that would take a
+// callsOf visits the nodes of a plan that call a capability, those that would take a
 // write back included.
-func callsOf(plan contracts.Plan) []contracts.Node {
-	var out []contracts.Node
-	for _, n := range plan.Nodes {
-		if n.Tool != "" && n.Policy != nil {
-			out = append(out, n)
-		}
-		for _, u := range n.Undo {
-			out = append(out, u.Node(n))
+func callsOf(plan *contracts.Plan) iter.Seq[*contracts.Node] {
+	return func(yield func(*contracts.Node) bool) {
+		for i := range plan.Nodes {
+			n := &plan.Nodes[i]
+			if n.Tool != "" && n.Policy != nil && !yield(n) {
+				return
+			}
+			for _, u := range n.Undo {
+				if back := u.Node(*n); !yield(&back) {
+					return
+				}
+			}
 		}
 	}
-	return out
 }
 
 // CoversPlan is Covers for every call of a plan.
 func (p Principal) CoversPlan(plan contracts.Plan) error {
-	for _, n := range callsOf(plan) {
+	for n := range callsOf(&plan) {
 		domain, _, _ := strings.Cut(n.Tool, ".")
 		if err := p.Covers(domain, n.Policy.SideEffectClass); err != nil {
 			return err
@@ -174,7 +178,7 @@ func (p Principal) Reaches(plan contracts.Plan) error {
 	if p.Scopes.All() {
 		return nil
 	}
-	for _, n := range callsOf(plan) {
+	for n := range callsOf(&plan) {
 		domain, _, _ := strings.Cut(n.Tool, ".")
 		if err := p.Scopes.covers(domain, n.Policy.SideEffectClass); err != nil {
 			return err

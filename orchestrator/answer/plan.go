@@ -14,8 +14,6 @@ import (
 // planned shows the steps of a request above its first gate: several writes, or a write that
 // rests on another step. What is approved is then seen as a part of the whole.
 func (c *composer) planned() {
-	p := c.view.Plan
-	p.Nodes = nil
 	waits := false
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
@@ -23,12 +21,19 @@ func (c *composer) planned() {
 			return // the first is decided
 		}
 		waits = waits || c.gateOf(n)
-		if n.Item == nil {
+	}
+	if !waits {
+		return
+	}
+	p := c.view.Plan
+	p.Nodes = nil
+	for i := range c.view.Nodes {
+		if n := &c.view.Nodes[i]; n.Item == nil {
 			p.Nodes = append(p.Nodes, n.Node)
 		}
 	}
 	o := outline{catalog: c.catalog, plan: p, place: map[string]int{}, nodes: map[string]contracts.Node{}}
-	if lines := o.lines(); waits && len(lines) > 0 {
+	if lines := o.lines(); len(lines) > 0 {
 		c.blocks = append(c.blocks, contracts.Block{Kind: contracts.BlockList, Title: "The plan", Items: lines})
 	}
 }

@@ -82,7 +82,7 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 // see what comes of it, and not the session before.
 func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
 	var view orchestrator.SessionView
-	err := orchestrator.Until(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err := orchestrator.UntilRest(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
 		view, err = c.views.Session(ctx, orchestrator.Session{ID: o.SessionID})
 		return view.Status != contracts.SessionRunning, err
@@ -145,7 +145,7 @@ func (c *Conversation) Said(ctx context.Context, sessionID string) ([]orchestrat
 // Changes gives a signal after each change of a session, until leave. It tells
 // nothing of the session, so anybody may have it.
 func (c *Conversation) Changes(sessionID string) (signal <-chan struct{}, leave func()) {
-	return c.notifier.Subscribe(sessionID)
+	return c.notifier.Subscribe(sessionID, true)
 }
 
 // News gives the events of a session after a number.

@@ -200,7 +200,7 @@ func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	err = orchestrator.Until(ctx, r.notifier, view.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err = orchestrator.UntilRest(ctx, r.notifier, view.SessionID, wait, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal() || view.State == contracts.RunWaiting, err
 	})

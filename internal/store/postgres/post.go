@@ -79,6 +79,9 @@ func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{p.Channel}.Sanitize()); err != nil {
 		return err
 	}
+	if err := p.showAlive(ctx, conn); err != nil {
+		return err
+	}
 	heard(Change{})
 	for {
 		if err := p.hear(ctx, conn, heard); err != nil {
@@ -98,7 +101,7 @@ func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) erro
 		}
 		alive, done := context.WithTimeout(ctx, quiet)
 		defer done()
-		return conn.Ping(alive)
+		return p.showAlive(alive, conn)
 	}
 	var n told
 	if err := json.Unmarshal([]byte(notice.Payload), &n); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // queue adds statements and rows to a batch.
@@ -114,9 +115,9 @@ func array[T any](r *store.Rows, column int) []T {
 	return out
 }
 
-// insertEvents numbers the events of each session after its last. $4 is the
-// place of each among those of its session here, $5 and $6 the sessions, in
-// order, with how many each gets.
+// insertEvents numbers the events of each session after its last. $4 is the place of
+// the last event of each row among those of its session here, $5 and $6 the sessions,
+// in order, with how many each gets.
 const insertEvents = `
 WITH numbered AS (
   INSERT INTO event_seq (session_id, seq) SELECT session_id, seq FROM unnest($5::text[], $6::bigint[]) AS s (session_id, seq) ORDER BY session_id COLLATE "C"
@@ -128,7 +129,7 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS e (session_id, 
 JOIN unnest($5::text[], $6::bigint[]) AS s (session_id, count) ON s.session_id = e.session_id
 JOIN numbered last ON last.session_id = e.session_id`
 
-func queueEvents(b *pgx.Batch, events []store.Event) {
+func queueEvents(b *pgx.Batch, events []stored.EventPack) {
 	if len(events) == 0 {
 		return
 	}
@@ -137,11 +138,11 @@ func queueEvents(b *pgx.Batch, events []store.Event) {
 	var sessions []string
 	counts := map[string]int64{}
 	for i, e := range events {
-		if counts[e.Session] == 0 {
-			sessions = append(sessions, e.Session)
+		if counts[e.SessionID] == 0 {
+			sessions = append(sessions, e.SessionID)
 		}
-		counts[e.Session]++
-		of[i], runs[i], bodies[i], places[i] = e.Session, e.RunID, e.Body, counts[e.Session]
+		counts[e.SessionID] += e.Count
+		of[i], runs[i], bodies[i], places[i] = e.SessionID, e.RunID, e.Body, counts[e.SessionID]
 	}
 	each := make([]int64, len(sessions))
 	for i, s := range sessions {

@@ -98,7 +98,7 @@ type Part struct {
 type Effects struct {
 	Statements []Statement
 	Rows       []Rows
-	Events     []Event
+	Events     []stored.EventPack // appended to their sessions, which number them
 	Notes      Notes
 }
 
@@ -110,9 +110,6 @@ type Notes interface {
 	// Scopes are the seals that are likely to change.
 	Scopes() []string
 }
-
-// Event is an event to be appended to a session, which numbers it.
-type Event struct{ Session, RunID, Body string }
 
 // Backend is a database.
 type Backend interface {

@@ -4,15 +4,18 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // changes is what a group adds to the tables.
 type changes struct {
 	nodes, data       distinct
+	bornNodes         []any // of runs that are made here
 	gates, intentRows []any
 	ledger, mail      []any
 	payloads          []any
-	events            []Event
+	events            []stored.EventPack
 	blobs             map[string]blobRow
 	names             map[nameRow]bool
 	consumed          []string // nonces
@@ -80,6 +83,7 @@ func (a *changes) rows() []Rows {
 		names.add(n.hash, n.runID)
 	}
 	return []Rows{
+		{&tables.bornNodes, a.bornNodes},
 		{&tables.nodes, a.nodes.cells},
 		{&tables.gates, a.gates},
 		{&tables.intents, a.intentRows},

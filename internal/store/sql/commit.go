@@ -155,6 +155,10 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.addGate(gate, t.GateRows[i], notices[i])
 	}
 	for i, n := range t.Nodes {
+		if r.born != nil && !r.changed { // the first of the run, which has none yet
+			g.bornNodes = append(g.bornNodes, r.id, n.NodeID, t.NodeRows[i])
+			continue
+		}
 		g.nodes.put(r.id, n.NodeID, t.NodeRows[i])
 	}
 	for i, in := range t.Intents {
@@ -164,8 +168,9 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.intents[nonce].consumed = true
 		g.consumed = append(g.consumed, nonce)
 	}
-	for i, e := range t.Events {
-		g.events = append(g.events, Event{cmp.Or(e.SessionID, r.session), e.RunID, t.EventRows[i]})
+	for _, pack := range t.EventRows {
+		pack.SessionID = cmp.Or(pack.SessionID, r.session)
+		g.events = append(g.events, pack)
 	}
 	for i, e := range t.Ledger {
 		g.ledger = append(g.ledger, r.id, e.Seq, t.LedgerRows[i])

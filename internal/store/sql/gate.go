@@ -180,7 +180,7 @@ func (s *Runs) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contr
 			return err
 		}
 		g.addGate(i, bodies[0], notices)
-		g.events = append(g.events, Event{cmp.Or(e.SessionID, i.SessionID), e.RunID, bodies[1]})
+		g.events = append(g.events, stored.EventPack{SessionID: cmp.Or(e.SessionID, i.SessionID), RunID: e.RunID, Body: bodies[1], Count: 1})
 		g.told = append(g.told, Change{SessionID: i.SessionID})
 		return nil
 	}

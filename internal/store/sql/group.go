@@ -290,7 +290,7 @@ func (g *group) Scopes() []string {
 		all[seal.RunScope+id] = r.changed
 	}
 	for _, e := range g.events {
-		all[seal.SessionScope+e.Session] = true
+		all[seal.SessionScope+e.SessionID] = true
 	}
 	for _, o := range g.others {
 		all[o.Scope] = o.Scope != "" // it may not be known yet

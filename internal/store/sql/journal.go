@@ -9,16 +9,27 @@ import (
 
 // Events gives a session's events after a place.
 func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
-	return list(ctx, s.core, "read the events of session "+sessionID, func(row stored.Row) (contracts.Event, error) {
-		var seq int64
-		var body string
-		if err := row.Scan(&seq, &body); err != nil {
-			return contracts.Event{}, err
-		}
-		e, err := stored.Decode[contracts.Event](body)
-		e.SessionID, e.Seq = sessionID, seq // known only when it was inserted
-		return e, err
-	}, `SELECT seq, body FROM event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT 0 + $3`, sessionID, after, stored.LimitOf(limit))
+	limit = stored.LimitOf(limit)
+	var found []contracts.Event
+	err := s.db.Read(ctx, func(q Querier) error {
+		return q.Query(ctx, func(row stored.Row) error {
+			if len(found) >= limit {
+				return nil
+			}
+			pack, last := stored.EventPack{SessionID: sessionID}, int64(0)
+			if err := row.Scan(&last, &pack.RunID, &pack.Body); err != nil {
+				return err
+			}
+			events, err := pack.Events(last)
+			for _, e := range events {
+				if e.Seq > after && len(found) < limit {
+					found = append(found, e)
+				}
+			}
+			return err
+		}, `SELECT seq, run_id, body FROM event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT 0 + $3`, sessionID, after, limit)
+	})
+	return found, s.db.Fault("read the events of session "+sessionID, err)
 }
 
 // Ledger gives the entries of a run's chain after a place.

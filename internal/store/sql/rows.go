@@ -83,7 +83,7 @@ const keepOld = `ON CONFLICT DO NOTHING`
 
 // tables are those that a group writes to.
 var tables = struct {
-	runs, born, plans, search, nodes, gates, intents, ledger, payloads, blobs, names, data, locks, mail Table
+	runs, born, plans, search, bornNodes, nodes, gates, intents, ledger, payloads, blobs, names, data, locks, mail Table
 }{
 	runs: Table{Name: "run", Key: 1, Columns: columns(texts("id", "owner", "state", "verdict"),
 		ints("epoch", "lease_until", "wake_seq", "handled_seq", "wake_at", "ledger_seq"), texts("ledger_head"),
@@ -91,9 +91,10 @@ var tables = struct {
 	born: Table{Name: "run", Columns: columns(texts("id", "session_id", "owner", "state", "verdict"),
 		ints("epoch", "lease_until", "wake_seq", "handled_seq", "wake_at", "ledger_seq"), texts("ledger_head"),
 		[]Column{{"parked", Bool}}, ints("updated_at", "finished_at"), texts("requester"), ints("format", "created_at", "cancel_requested_at"), texts("cancelled_by"))},
-	plans:  Table{Name: "plan", Columns: texts("run_id", "body")},
-	search: Table{Name: "run_search", Columns: columns(ints("created_at"), texts("run_id", "goal", "domains"))},
-	nodes:  Table{Name: "node", Columns: texts("run_id", "node_id", "body"), Conflict: `ON CONFLICT (run_id, node_id) DO UPDATE SET body = excluded.body`},
+	plans:     Table{Name: "plan", Columns: texts("run_id", "body")},
+	search:    Table{Name: "run_search", Columns: columns(ints("created_at"), texts("run_id", "goal", "domains"))},
+	bornNodes: Table{Name: "node", Columns: texts("run_id", "node_id", "body")},
+	nodes:     Table{Name: "node", Columns: texts("run_id", "node_id", "body"), Conflict: `ON CONFLICT (run_id, node_id) DO UPDATE SET body = excluded.body`},
 	gates: Table{Name: "interrupt", Columns: columns(texts("id", "session_id", "run_id", "code", "type", "status"), ints("version"), texts("owner"),
 		[]Column{{"roles", List}}, texts("domain", "class", "body"), ints("{pg:created_at}"))},
 	intents: Table{Name: "intent", Columns: columns(texts("run_id", "node_id"), ints("n"), texts("key", "nonce", "operation", "outcome"),

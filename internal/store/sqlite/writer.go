@@ -94,13 +94,13 @@ var eventTable = store.Table{Name: "event", Columns: []store.Column{
 	{Name: "session_id"}, {Name: "seq", Kind: store.Int}, {Name: "run_id"}, {Name: "body"},
 }}
 
-func (w *writer) appendEvents(ctx context.Context, events []store.Event) error {
+func (w *writer) appendEvents(ctx context.Context, events []stored.EventPack) error {
 	if len(events) == 0 {
 		return nil
 	}
 	last := map[string]int64{}
 	for _, e := range events {
-		last[e.Session]++
+		last[e.SessionID] += e.Count
 	}
 	for session, n := range last {
 		var seq int64
@@ -111,8 +111,8 @@ func (w *writer) appendEvents(ctx context.Context, events []store.Event) error {
 	}
 	rows := &store.Rows{Table: &eventTable, Cells: make([]any, 0, 4*len(events))}
 	for _, e := range events {
-		last[e.Session]++
-		rows.Cells = append(rows.Cells, e.Session, last[e.Session], e.RunID, e.Body)
+		last[e.SessionID] += e.Count
+		rows.Cells = append(rows.Cells, e.SessionID, last[e.SessionID], e.RunID, e.Body)
 	}
 	return w.writeRows(ctx, rows)
 }

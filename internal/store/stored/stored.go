@@ -4,8 +4,10 @@
 package stored
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -38,18 +40,23 @@ func Moment(n int64) *time.Time {
 
 // Encode gives the JSON of a value as it is stored.
 func Encode(v any) (string, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
+	b, _ := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	if err := json.NewEncoder(b).Encode(v); err != nil {
 		return "", contracts.Errorf(contracts.CodeInvalid, "encode a %T: %w", v, err)
 	}
-	return string(raw), nil
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
+
+// buffers are where values are encoded, several for each commit.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // memory that nobody owns
 
 // EncodeAll encodes a list.
 func EncodeAll[T any](items []T) ([]string, error) {
 	bodies := make([]string, 0, len(items))
-	for _, item := range items {
-		body, err := Encode(item)
+	for i := range items {
+		body, err := Encode(&items[i])
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,10 @@ import (
 type Transition struct {
 	execution.Transition
 
-	NodeRows, GateRows, IntentRows, EventRows, LedgerRows []string
+	NodeRows, GateRows, IntentRows, LedgerRows []string
+
+	// EventRows are rows of several events.
+	EventRows []EventPack
 
 	// VerdictRow is "" if there is no verdict.
 	VerdictRow string
@@ -52,7 +55,7 @@ func (p *Transition) encode() (err error) {
 	if p.IntentRows, err = EncodeAll(p.Intents); err != nil {
 		return err
 	}
-	if p.EventRows, err = EncodeAll(p.Events); err != nil {
+	if p.EventRows, err = PackEvents(p.Events); err != nil {
 		return err
 	}
 	if p.LedgerRows, err = EncodeAll(p.Ledger); err != nil {

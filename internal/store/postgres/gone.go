@@ -1,0 +1,48 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A server holds an advisory lock on the connection that it listens on, so that the
+// database knows when its process has ended. A server that is frozen keeps the lock, and
+// its runs until their leases end.
+
+// serverPrefix begins the names of servers that do.
+const serverPrefix = "server-"
+
+// Name is the one by which this server holds runs.
+func (s *Store) Name() string { return s.db.post.name() }
+
+func (p post) name() string { return serverPrefix + strings.ToLower(p.Origin) }
+
+const (
+	lockOf = `hashtextextended('manifold ' || `
+
+	// showAlive takes the lock, which a connection that broke may still hold.
+	showAlive = `SELECT pg_try_advisory_lock(` + lockOf + `$1::text, 0))`
+
+	freeRunsOfGone = `
+WITH silent AS MATERIALIZED (
+  SELECT DISTINCT owner FROM run WHERE finished_at = 0 AND NOT parked
+    AND starts_with(owner, '` + serverPrefix + `') AND lease_until > ` + now + ` AND lease_until <= ` + now + ` + $1),
+gone AS MATERIALIZED (SELECT owner FROM silent WHERE pg_try_advisory_xact_lock(` + lockOf + `owner, 0)))
+UPDATE run SET lease_until = 0 FROM gone WHERE run.owner = gone.owner AND run.finished_at = 0 AND NOT run.parked AND run.lease_until <= ` + now + ` + $1`
+)
+
+func (p post) showAlive(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, showAlive, p.name())
+	return err
+}
+
+// FreeRuns ends the leases of servers that are gone: nobody holds their lock, and no
+// lease of theirs lasts longer than left, as it would had it been renewed lately; a
+// server that was cut off for a moment renews its leases. It commits.
+func (s *Store) FreeRuns(ctx context.Context, left time.Duration) error {
+	_, err := s.db.pool.Exec(ctx, freeRunsOfGone, left.Nanoseconds())
+	return translate("free the runs of servers that are gone", err)
+}

@@ -1,0 +1,70 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/internal/pgtest"
+	"github.com/manifold-run/manifold/internal/store/postgres"
+)
+
+// TestRunsOfAServerThatIsGoneAreDueAtOnce: nobody waits for the lease of a process that has
+// ended. One that lives, or that tells nothing by a lock, keeps what it holds.
+func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t).URL(t)
+	one, two := open(t, url), open(t, url)
+	ctx, die := context.WithCancel(t.Context())
+	ended, heard := make(chan struct{}), make(chan postgres.Change, 100)
+	go func() {
+		defer close(ended)
+		one.Listen(ctx, func(c postgres.Change) { heard <- c })
+	}()
+	hears(t, heard, postgres.Change{}) // it is connected
+	listening(t, two)
+	hold := func(id, owner string, ttl time.Duration) {
+		t.Helper()
+		run := execution.Run{ID: id, SessionID: "s", Owner: owner, Format: execution.Format, State: contracts.RunRunning, Plan: contracts.Plan{RunID: id}}
+		if err := two.CreateRun(t.Context(), run, ttl, execution.Transition{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold("held", one.Name(), time.Hour)
+	hold("renewed", one.Name(), 2*time.Hour)
+	hold("live", two.Name(), time.Hour)
+	hold("older", "replica-of-before", time.Hour)
+	due := func() []string {
+		t.Helper()
+		if err := two.FreeRuns(t.Context(), 90*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		ids, err := two.DueRuns(t.Context(), []int{execution.Format}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	if ids := due(); len(ids) > 0 {
+		t.Fatalf("%v are due while their servers live", ids)
+	}
+	die()
+	<-ended
+	deadline := time.Now().Add(time.Minute) // for the database to see the end of the connection
+	for ids := due(); len(ids) != 1 || ids[0] != "held"; ids = due() {
+		if len(ids) > 1 || time.Now().After(deadline) {
+			t.Fatalf("%v are due, want the run of the server that is gone", ids)
+		}
+	}
+	lease, err := two.AcquireRun(t.Context(), "held", two.Name(), time.Hour)
+	if err != nil || lease.Epoch != 2 {
+		t.Fatalf("%+v, %v", lease, err)
+	}
+	// Were it alive all the same, it would be refused.
+	_, err = one.Commit(t.Context(), execution.Transition{Lease: execution.Lease{RunID: "held", Owner: one.Name(), Epoch: 1}})
+	if contracts.CodeOf(err) != contracts.CodeLeaseLost {
+		t.Errorf("a server that was taken for gone commits: %v", err)
+	}
+}
