@@ -76,10 +76,10 @@ func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with it
-	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{p.Channel}.Sanitize()); err != nil {
+	if err := p.showAlive(ctx, conn); err != nil {
 		return err
 	}
-	if err := p.showAlive(ctx, conn); err != nil {
+	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{p.Channel}.Sanitize()); err != nil {
 		return err
 	}
 	heard(Change{})
