@@ -56,7 +56,7 @@ func overlayOf(b contracts.Bridge) contracts.BridgeOverlay {
 func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) (bridge.Source, error) {
 	way := bridge.HTTP{Control: r.Control}
 	if b.OpenAPI != nil {
-		cfg := openapi.Config{Document: b.OpenAPI.Document, Base: b.OpenAPI.Base, Scheme: b.OpenAPI.Scheme, Remote: o.Remote, HTTP: way}
+		cfg := openapi.Config{Document: b.OpenAPI.Document, Base: b.OpenAPI.Base, Scheme: b.OpenAPI.Scheme, Remote: o.Remote, Select: o.Select, HTTP: way}
 		var err error
 		if cfg.Secret, err = r.secret(b.OpenAPI.Secret); err != nil {
 			return nil, err

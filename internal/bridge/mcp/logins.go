@@ -90,8 +90,8 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 }
 
 // Definitions lists the tools.
-func (l *Logins) Definitions(ctx context.Context) ([]bridge.Definition, error) {
-	return l.base.Definitions(ctx)
+func (l *Logins) Definitions(ctx context.Context, selected *bridge.Select) ([]bridge.Definition, error) {
+	return l.base.Definitions(ctx, selected)
 }
 
 // Close ends all connections.

@@ -23,7 +23,11 @@ type operation struct {
 	// body, "" when its fields are parameters.
 	media, whole string
 	// keyHeader takes the idempotency key, as the document says.
-	keyHeader  string
+	keyHeader string
+	// pages is how the pages of its answer follow, as far as the document says.
+	pages bridge.Pages
+	// defaults are those of the parameters in the query.
+	defaults   map[string]any
 	definition bridge.Definition
 }
 
@@ -63,6 +67,14 @@ func (d document) operation(path, method string, shared openapi3.Parameters, fro
 	b := &building{schema: &jsonSchema{from: d, defs: map[string]any{}}, op: op, properties: map[string]any{}}
 	b.parameters(shared, from.Parameters)
 	b.body(from.RequestBody)
+	op.pages = bridge.Pages{By: bridge.PagesNone}
+	if method == http.MethodGet {
+		queries := b.queries()
+		op.pages, op.defaults = recognise(queries, d.answers[path]), map[string]any{}
+		for _, q := range queries {
+			op.defaults[q.name] = q.schema["default"]
+		}
+	}
 	op.definition.Fault = b.fault
 	raw, err := json.Marshal(b.whole())
 	if err != nil {
@@ -161,6 +173,16 @@ func (b *building) put(name string, at place, schema any, required bool) {
 	if required {
 		b.required = append(b.required, name)
 	}
+}
+
+// queries are the parameters in the query.
+func (b *building) queries() (out []query) {
+	for name, at := range b.op.places {
+		if at.in == openapi3.ParameterInQuery {
+			out = append(out, query{name, b.schema.followed(b.properties[name])})
+		}
+	}
+	return out
 }
 
 func withText(schema any, text string) any {
