@@ -145,6 +145,31 @@ func execute(t *testing.T, url, capability, parameters string) contracts.ToolRes
 	return out
 }
 
+// schemaOf is the schema of a capability in the manifest.
+func schemaOf(t *testing.T, url, capability string) string {
+	t.Helper()
+	res, err := http.Get(url + "/manifest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var m struct {
+		Capabilities []struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"capabilities"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Capabilities {
+		if c.Name == capability {
+			return string(c.Schema)
+		}
+	}
+	return ""
+}
+
 func TestAnAPIIsADomain(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"3.0.3", "3.1.0"} {
@@ -161,6 +186,9 @@ func TestAnAPIIsADomain(t *testing.T) {
 		if classes["getPet"] != contracts.ClassRead || classes["deletePet"] != contracts.ClassWriteIrreversible ||
 			classes["addPet"] != contracts.ClassWriteIrreversible || classes["putAnimal"] != contracts.ClassWriteIrreversible || classes["addPhoto"] != "" {
 			t.Errorf("%s: %v", version, classes)
+		}
+		if schema := schemaOf(t, url, "addPet"); !strings.Contains(schema, `"examples":["Rex"]`) {
+			t.Errorf("%s: the example of a parameter is not shown: %s", version, schema)
 		}
 		r := execute(t, url, "getPet", `{"pet_id":"a/b","fields":["id","name"],"X-Trace":"t1","lang":"de","filter":{"age":3}}`)
 		got := <-asked

@@ -160,7 +160,8 @@ func (b *building) parameter(p *openapi3.Parameter) {
 	if p.Explode != nil {
 		explode = *p.Explode
 	}
-	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, withText(b.schema.of(schema), p.Description), p.Required)
+	shown := withExample(withText(b.schema.of(schema), p.Description), cmp.Or(p.Example, object(schema)["example"]))
+	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, shown, p.Required)
 }
 
 // put adds a parameter under its own name, or one that says where it goes.
@@ -193,6 +194,19 @@ func withText(schema any, text string) any {
 	return schema
 }
 
+// withExample adds the example of a parameter, as JSON Schema has it.
+func withExample(schema, example any) any {
+	s, ok := schema.(map[string]any)
+	text, err := scalar(example)
+	if ok && err == nil && s["examples"] == nil && text != "" && len(text) <= maxExample {
+		s["examples"] = []any{example}
+	}
+	return schema
+}
+
+// maxExample bounds an example: a long one says no more than a short one.
+const maxExample = 100
+
 // body adds the body: its fields if it is a plain object, and else as one
 // parameter.
 func (b *building) body(ref *openapi3.RequestBodyRef) {
@@ -216,7 +230,8 @@ func (b *building) body(ref *openapi3.RequestBodyRef) {
 	properties, required, flat := b.schema.flat(schema)
 	if flat && ref.Value.Required && !b.collides(properties) {
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			b.put(name, place{in: inBody, name: name}, properties[name], slices.Contains(required, name))
+			described := object(object(b.schema.resolved(schema)["properties"])[name])
+			b.put(name, place{in: inBody, name: name}, withExample(properties[name], described["example"]), slices.Contains(required, name))
 		}
 		return
 	}

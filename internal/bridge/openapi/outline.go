@@ -224,8 +224,12 @@ func (o *outline) references(v any, out *[]string) {
 				for _, schema := range object(member) {
 					o.references(schema, out)
 				}
-			case "example", "discriminator", "xml", "externalDocs":
+			case "discriminator", "xml", "externalDocs":
 				delete(v, k)
+			case "example":
+				if _, err := scalar(member); err != nil {
+					delete(v, k)
+				}
 			case "examples":
 				if isObject { // of a parameter or a body; those of a schema are a list
 					delete(v, k)
