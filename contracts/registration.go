@@ -53,6 +53,9 @@ type MCPServer struct {
 	// TokenFile is what "manifold bridge mcp login" has written, in the place of
 	// Authorization. Only the bootstrap file may name one.
 	TokenFile string `json:"token_file,omitempty"`
+	// Logins has each call made with the account of whoever asks, who logs in by a link.
+	// Authorization, or TokenFile, then only lists the tools.
+	Logins *MCPLogins `json:"logins,omitempty"`
 	// Command starts the server, with the variables that Env names besides PATH and
 	// HOME. Only the bootstrap file may name one.
 	Command []string `json:"command,omitempty"`
@@ -60,6 +63,17 @@ type MCPServer struct {
 	// Protocol is the version to begin with; "" means the newest.
 	Protocol string `json:"protocol,omitempty"`
 	BridgeOverlay
+}
+
+// MCPLogins is how people log in at an MCP server by OAuth, each with an account of their
+// own.
+type MCPLogins struct {
+	// ClientID is a client that the authorisation server knows, ClientSecret its secret as
+	// "env:NAME"; without, one is registered.
+	ClientID     string `json:"client_id,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty"`
+	// Scopes are what to ask for; without, what the server asks for.
+	Scopes []string `json:"scopes,omitempty"`
 }
 
 // OpenAPIService is an API that an OpenAPI document describes.

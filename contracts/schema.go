@@ -215,7 +215,7 @@ func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 
 // View gives what the schema asks for, in one simple form.
 func (s *Schema) View() *SchemaView {
-	r := &viewer{root: s.text, left: maxViewSize}
+	r := newViewer(s.text)
 	v := r.read(s.raw, 0, 0)
 	return &v
 }

@@ -89,7 +89,7 @@ const (
 
 // ViewSchema reads a schema, which need not compile: what cannot be read says nothing.
 func ViewSchema(raw json.RawMessage) *SchemaView {
-	r := &viewer{root: raw, left: maxViewSize}
+	r := newViewer(raw)
 	v := r.read(raw, 0, 0)
 	return &v
 }
@@ -98,6 +98,13 @@ func ViewSchema(raw json.RawMessage) *SchemaView {
 type viewer struct {
 	root json.RawMessage
 	left int
+	// objects are the members of those on the way to a target, by their pointers: a
+	// schema with many definitions is read once, not once for each reference.
+	objects map[string]map[string]json.RawMessage
+}
+
+func newViewer(root json.RawMessage) *viewer {
+	return &viewer{root: root, left: maxViewSize, objects: map[string]map[string]json.RawMessage{}}
 }
 
 // keywords are those of one schema that a view is made of, each as it was written.
@@ -514,21 +521,28 @@ func (r *viewer) target(ref string) json.RawMessage {
 	if !strings.HasPrefix(ref, "#/") {
 		return nil
 	}
-	at := r.root
+	at, path := r.root, ""
 	for token := range strings.SplitSeq(refPointer(ref)[1:], "/") {
-		if at = memberOf(at, UnescapeToken(token)); len(at) == 0 {
+		members, read := r.objects[path]
+		if !read {
+			_ = json.Unmarshal(at, &members) // a list has none
+			r.objects[path] = members
+		}
+		if members != nil {
+			at = members[UnescapeToken(token)]
+		} else {
+			at = elementOf(at, UnescapeToken(token))
+		}
+		if len(at) == 0 {
 			return nil
 		}
+		path += "/" + token
 	}
 	return at
 }
 
-// memberOf is one member of an object, or one element of a list.
-func memberOf(raw json.RawMessage, token string) json.RawMessage {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) == nil {
-		return object[token]
-	}
+// elementOf is one element of a list.
+func elementOf(raw json.RawMessage, token string) json.RawMessage {
 	var list []json.RawMessage
 	var i int
 	if json.Unmarshal(raw, &list) == nil && json.Unmarshal([]byte(token), &i) == nil && i >= 0 && i < len(list) {

@@ -32,10 +32,13 @@ func mcpBridge(c *cli) *cobra.Command {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&m.Authorization, "authorization", "", "env:NAME: the variable with the value of the header Authorization")
 	flags.StringVar(&m.TokenFile, "token-file", "", "file with the tokens of a login, see login; in the place of --authorization")
+	flags.StringVar(&people.TokenKey, "token-key", "", "env:NAME: the variable with a key of at least 32 bytes, which encrypts token files [they are not encrypted]")
 	flags.StringSliceVar(&m.Env, "env", nil, "variables of the environment that the command gets besides PATH and HOME")
 	flags.StringVar(&m.Protocol, "protocol", "", "version of the protocol to begin with [the newest]")
 	people.Flags(cmd)
-	cmd.AddCommand(bridges.LoginCommand(&m.TokenFile, func(ctx context.Context, l bridges.Login) error { return l.Run(ctx, c.getenv, c.out.w) }))
+	cmd.AddCommand(bridges.LoginCommand(&m.TokenFile, func(ctx context.Context, l bridges.Login) error {
+		return l.Run(ctx, c.getenv, people.TokenKey, c.out.w)
+	}))
 	return cmd
 }
 
@@ -68,6 +71,9 @@ func bridgeKind(c *cli, use, short string, overlay *string, people *bridges.Peop
 		return func(cmd *cobra.Command, args []string) (err error) {
 			if o.Bridge, err = named(args); err != nil {
 				return err
+			}
+			if people != nil {
+				o.People.TokenKey = people.TokenKey
 			}
 			o.Getenv, o.Stdout, o.Stderr = c.getenv, c.out.w, c.errs.w
 			return do(cmd.Context(), o)

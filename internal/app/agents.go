@@ -3,19 +3,26 @@ package app
 import (
 	"cmp"
 	"net/http"
+	"strings"
 
 	"github.com/manifold-run/manifold/internal/agentserver"
+	"github.com/manifold-run/manifold/internal/bridge/host"
 )
 
 // withAgents is everything that is served at the one address: the REST API, and the
-// same over the Model Context Protocol and the Agent2Agent protocol.
-func withAgents(cfg Config, api http.Handler) http.Handler {
+// same over the Model Context Protocol and the Agent2Agent protocol; and the pages on which
+// people log in at the servers behind bridges.
+func withAgents(cfg Config, api, logins http.Handler) http.Handler {
 	settings := agentserver.Config{Version: cfg.Version, Now: cfg.Now, Logger: cfg.Logger}
 	backend := agentserver.Local(api, cmp.Or(cfg.ForwardedUser, "Manifold-User"))
 	mcp, a2a := agentserver.NewMCP(settings, backend), agentserver.NewA2A(settings, backend, cfg.Links.PublicURL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/mcp" {
 			mcp.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, host.PagesPath) {
+			logins.ServeHTTP(w, r)
 			return
 		}
 		if agent := a2a.Handler(r.URL.Path); agent != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
+	"github.com/manifold-run/manifold/internal/bridge/host"
 	"github.com/manifold-run/manifold/internal/domainclient"
 	"github.com/manifold-run/manifold/internal/httpapi"
 	"github.com/manifold-run/manifold/internal/ratelimit"
@@ -203,6 +204,7 @@ type App struct {
 	keys      *access.Keys
 	reviewers *access.Reviewers
 	api       *httpapi.Server
+	bridges   *host.Host
 	notifier  orchestrator.Notifier
 	telegram  *telegram.Bot    // nil if there is none
 	hears     string           // says what tells the meaning of texts
@@ -279,7 +281,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	// Requests live longer than the start; they end when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	srv := httpapi.HTTPServer(a.telemetry.Handler(withAgents(a.cfg, a.api)))
+	srv := httpapi.HTTPServer(a.telemetry.Handler(withAgents(a.cfg, a.api, a.bridges)))
 	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
 	srv.BaseContext = func(net.Listener) context.Context { return base }
 	srv.ErrorLog = slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelWarn)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -85,11 +86,24 @@ func (a *App) wireDomains() error {
 	if err != nil {
 		return err
 	}
-	bridges := &host.Host{Dir: a.path("bridges"), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now, Logger: a.cfg.Logger}
+	a.bridges = &host.Host{
+		Dir: a.path("bridges"), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now, Logger: a.cfg.Logger,
+		PublicURL: func() string { return cmp.Or(a.cfg.Links.PublicURL, a.URL()) }, Keys: a.witness.Sealing,
+		Beside: func(ctx context.Context, server string) (host.Control, error) {
+			if a.cfg.PublicDomainsOnly {
+				return guard.Control, nil
+			}
+			beside, err := webhook.GuardBeside(ctx, server)
+			if err != nil {
+				return nil, err
+			}
+			return beside.Control, nil
+		},
+	}
 	if a.domains, err = domainclient.New(domainclient.Config{
 		Transport: domainTransport(a.telemetry), Lookup: a.cfg.Lookup, Control: guard.Control, Now: a.cfg.Now,
 		Bridge: func(at registry.Endpoint, tried bool) (http.Handler, func()) {
-			return bridges.Serve(at.Domain, at.Bridge, tried)
+			return a.bridges.Serve(at.Domain, at.Bridge, tried)
 		},
 	}); err != nil {
 		return err

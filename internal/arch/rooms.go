@@ -173,7 +173,7 @@ func adapterRooms() []Room {
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
 		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
 		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2", "golang.org/x/sync"}},
-		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
+		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "domainkit/upstream", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
 		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
 		{Dir: "internal/embed/openai", Modules: retries},

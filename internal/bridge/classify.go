@@ -53,7 +53,7 @@ func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs write
 
 // refusal is why an operation is not served, "" if it is.
 func refusal(o Overlay, f Finding, seen map[string]Definition) string {
-	if f.tool.Serve != nil && !*f.tool.Serve || !o.Select.takes(f.definition) {
+	if f.tool.Serve != nil && !*f.tool.Serve || !o.Select.Takes(f.definition) {
 		return "left out by the overlay"
 	}
 	if why := f.definition.fault(); why != "" {
@@ -61,6 +61,9 @@ func refusal(o Overlay, f Finding, seen map[string]Definition) string {
 	}
 	if where, is := changed(o, f.definition, seen); is {
 		return "quarantined, since it has changed: " + strings.Join(where, "; ")
+	}
+	if _, pinned := o.Pins[f.Operation]; !pinned && len(o.Pins) > 0 {
+		return "it is new since the pins were written; confirm it"
 	}
 	return ""
 }

@@ -58,8 +58,8 @@ type Call struct {
 
 // Source is a service behind a bridge.
 type Source interface {
-	// Definitions lists what it offers now.
-	Definitions(ctx context.Context) ([]Definition, error)
+	// Definitions lists what it offers now; it may leave out what is not selected.
+	Definitions(ctx context.Context, selected *Select) ([]Definition, error)
 	// Call calls an operation. Errors are contracts.ToolError where the effect is
 	// known.
 	Call(ctx context.Context, call Call) (contracts.ToolResult, error)

@@ -163,9 +163,16 @@ func (d *Domain) Findings(ctx context.Context) ([]Finding, error) {
 	return s.findings, nil
 }
 
+// Pages are those that people open to log in, below /login/; nil if there are none. They
+// need no token.
+func (d *Domain) Pages() http.Handler {
+	pages, _ := d.source.(http.Handler)
+	return pages
+}
+
 // ServeHTTP answers the three endpoints of a domain.
 func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if pages, ok := d.source.(http.Handler); ok && strings.HasPrefix(r.URL.Path, "/login/") {
+	if pages := d.Pages(); pages != nil && strings.HasPrefix(r.URL.Path, "/login/") {
 		pages.ServeHTTP(w, r)
 		return
 	}
@@ -304,7 +311,7 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 		tool.Effect = contracts.EffectNone
 	}
 	if err == nil && c.Tool.Matches != nil && !c.Writes {
-		if err := c.Tool.Matches.in(result.Facts); err != nil {
+		if err := c.Tool.Matches.in(&result); err != nil {
 			return result, domainkit.Failf(contracts.ErrUpstream, contracts.EffectNone, "%s: %s", c.Name, err.Error())
 		}
 	}

@@ -81,7 +81,8 @@ func Pins(pins map[string]Definition) ([]byte, error) {
 }
 
 // Repin gives the text of an overlay with the pins of these operations as they are
-// now, and what has changed of each.
+// now, and what has changed of each. The first pins are those of all: an operation
+// without one would be new.
 func Repin(text []byte, findings []Finding, names []string) (next []byte, changes []string, err error) {
 	o, err := ParseOverlay(text)
 	if err != nil {
@@ -91,7 +92,7 @@ func Repin(text []byte, findings []Finding, names []string) (next []byte, change
 	maps.Copy(pins, o.Pins)
 	for i := range findings {
 		f := &findings[i]
-		if len(names) > 0 && !slices.Contains(names, f.Operation) || f.definition.fault() != "" {
+		if len(names) > 0 && len(o.Pins) > 0 && !slices.Contains(names, f.Operation) || f.definition.fault() != "" {
 			continue
 		}
 		before, known := pins[f.Operation]

@@ -111,13 +111,14 @@ func (d *Domain) recordBaseline(defs []Definition) error {
 func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	defs, err := d.source.Definitions(ctx)
+	selected := d.currentOverlay().Select
+	defs, err := d.source.Definitions(ctx, selected)
 	if err != nil {
 		return nil, err
 	}
-	taken, selected := defs[:0:0], d.currentOverlay().Select
+	taken := defs[:0:0]
 	for _, def := range defs {
-		if selected.takes(def) {
+		if selected.Takes(def) {
 			taken = append(taken, def)
 		}
 	}

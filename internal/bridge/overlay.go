@@ -55,6 +55,8 @@ type Tool struct {
 	KeyHeader string `json:"key_header,omitempty"`
 	// Matches makes a search of a read, for the look-ups of others.
 	Matches *Matches `json:"matches,omitempty"`
+	// Pages says how the pages of a list follow [what the document says].
+	Pages *Pages `json:"pages,omitempty"`
 	// ErrorEffect is what a write did that answers with an error [unknown].
 	ErrorEffect contracts.Effect `json:"error_effect,omitempty"`
 	// AskEffect is what a write did that asks a person while it is under way [unknown].
@@ -68,6 +70,63 @@ type Matches struct {
 	Value  string `json:"value"`
 	Label  string `json:"label"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// The ways in which pages follow.
+const (
+	PagesNone   = "none"   // one page is all
+	PagesLink   = "link"   // the header Link of the answer (RFC 8288)
+	PagesNext   = "next"   // a member of the answer has what Param takes, or the URL
+	PagesLast   = "last"   // Param takes a member of the last item
+	PagesPage   = "page"   // Param counts pages
+	PagesOffset = "offset" // Param counts items
+)
+
+// Pages says how the pages of a list follow each other. Places are paths with dots.
+type Pages struct {
+	By    string `json:"by"`
+	Param string `json:"param,omitempty"`
+	// Next is the place of what Param takes; without Param, of the URL of the next page.
+	Next string `json:"next,omitempty"`
+	Last string `json:"last,omitempty"`
+	// First is the number of the first page [1], or item [0].
+	First *int `json:"first,omitempty"`
+	// More is the place of what is false on the last page, Total of the number of items.
+	More  string `json:"more,omitempty"`
+	Total string `json:"total,omitempty"`
+	// Items is where the list stands [that of Matches, or the only list].
+	Items string `json:"items,omitempty"`
+	// Size is the parameter for the size of a page; who gives it wants one page.
+	Size     string `json:"size,omitempty"`
+	MaxPages int    `json:"max_pages,omitempty"` // [10]
+	MaxItems int    `json:"max_items,omitempty"` // [1000]
+}
+
+// The most that an overlay may ask for.
+const mostPages, mostItems = 100, 10_000
+
+// fault is why pages cannot be followed so, "" if they can.
+func (p *Pages) fault(d Definition) string {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(d.InputSchema, &schema) // without a schema there is no parameter
+	_, known := schema.Properties[p.Param]
+	needs := map[string]bool{
+		PagesNone: true, PagesLink: true, PagesNext: p.Next != "" && (p.Param == "" || known), PagesLast: p.Last != "" && known, PagesPage: known, PagesOffset: known,
+	}
+	fits, there := needs[p.By]
+	switch {
+	case !d.Plain:
+		return "are those of operations of OpenAPI documents"
+	case !there:
+		return "by is one of link, next, last, page, offset, none"
+	case !fits:
+		return "by " + p.By + " needs the place, and a parameter that the operation has"
+	case p.MaxPages < 0 || p.MaxPages > mostPages || p.MaxItems < 0 || p.MaxItems > mostItems:
+		return fmt.Sprintf("at most %d pages, and %d items, may be read", mostPages, mostItems)
+	}
+	return ""
 }
 
 // ParseOverlay reads an overlay in YAML, of which JSON is a part. Unknown keys are
@@ -110,10 +169,16 @@ func (o Overlay) faults(defs []Definition) []contracts.Fault {
 	var out []contracts.Fault
 	for _, pattern := range sortedKeys(o.Tools) {
 		suffix, open := strings.CutPrefix(pattern, "*")
-		n := 0
+		n, pages := 0, o.Tools[pattern].Pages
 		for _, d := range defs {
 			if d.Name == pattern || open && strings.HasSuffix(d.Name, suffix) {
 				n++
+				if pages == nil {
+					continue
+				}
+				if why := pages.fault(d); why != "" {
+					out = append(out, contracts.Fault{Pointer: "/tools/" + contracts.EscapeToken(pattern) + "/pages", Message: why})
+				}
 			}
 		}
 		if n != 1 {
@@ -123,8 +188,9 @@ func (o Overlay) faults(defs []Definition) []contracts.Fault {
 	return out
 }
 
-// takes tells whether an operation is served by the selection.
-func (s *Select) takes(d Definition) bool {
+// Takes tells whether an operation is served by the selection; nil takes all. It looks at
+// the name, the path and the tags.
+func (s *Select) Takes(d Definition) bool {
 	if s == nil {
 		return true
 	}

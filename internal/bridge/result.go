@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -42,8 +44,16 @@ func Result(value any, text string) (contracts.ToolResult, error) {
 	return r, nil
 }
 
-// in replaces the list of an answer by the matches that a look-up reads.
-func (m Matches) in(facts map[string]any) error {
+// in replaces the list of an answer by the matches that a look-up reads: the whole list,
+// of which only a part may have fitted into the facts.
+func (m Matches) in(r *contracts.ToolResult) error {
+	facts := r.Facts
+	if whole, shortened := r.Artifacts["result"]; shortened {
+		facts = nil
+		if err := contracts.Decode(whole, &facts); err != nil {
+			return err
+		}
+	}
 	holder, name := facts, cmp.Or(m.Items, "items")
 	for {
 		head, rest, deeper := strings.Cut(name, ".")
@@ -71,15 +81,25 @@ func (m Matches) in(facts map[string]any) error {
 	}
 	delete(holder, name)
 	facts["matches"] = matches
+	r.Facts = facts
+	if raw, err := json.Marshal(facts); err != nil || len(raw) > factsBudget {
+		r.Facts = shortened(facts)
+	}
 	return nil
 }
 
-// shortened keeps what fits, the members in order, lists and texts as far as they
-// fit, and names what was left out.
+// shortened keeps what fits, small members first, lists and texts as far as they fit,
+// and names what was left out.
 func shortened(facts map[string]any) map[string]any {
 	out, left := map[string]any{}, factsBudget
 	var without []string
-	for _, name := range sortedKeys(facts) {
+	sizes := map[string]int{}
+	for name, v := range facts {
+		raw, _ := json.Marshal(v) // what cannot be written is left out below
+		sizes[name] = len(raw)
+	}
+	bySize := func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b)) }
+	for _, name := range slices.SortedFunc(maps.Keys(facts), bySize) {
 		kept, size := fitted(facts[name], left-len(name)-4)
 		if size < 0 {
 			without = append(without, name)

@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"context"
 	"encoding/binary"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -41,6 +43,26 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 		g.allow = append(g.allow, prefix.Masked())
 	}
 	return g, nil
+}
+
+// GuardBeside keeps a server that is public from naming an address in a private network.
+// A server that is inside itself may.
+func GuardBeside(ctx context.Context, server string) (*Guard, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "this is no URL")
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return nil, contracts.Errorf(contracts.CodeUnavailable, "the server %s cannot be found: %w", u.Hostname(), err)
+	}
+	guard, err := NewGuard(GuardConfig{})
+	for _, addr := range addrs {
+		if err == nil && guard.Check(addr) != nil {
+			return NewGuard(GuardConfig{AllowLoopback: true, AllowPrivate: true})
+		}
+	}
+	return guard, err
 }
 
 // CheckURL judges a URL before it is kept. A host name passes here; its

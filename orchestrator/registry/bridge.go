@@ -87,6 +87,14 @@ func mcpFaults(at string, m *contracts.MCPServer) []contracts.Fault {
 	if m.TokenFile != "" && (m.URL == "" || m.Authorization != "") {
 		faults.add(at+"/token_file", "belongs to a url, and stands in the place of authorization")
 	}
+	if l := m.Logins; l != nil {
+		if m.URL == "" {
+			faults.add(at+"/logins", "belong to a url")
+		}
+		if l.ClientSecret != "" && (l.ClientID == "" || !authorizationForm.MatchString(l.ClientSecret)) {
+			faults.add(at+"/logins/client_secret", `must be "env:NAME", and belongs to a client_id`)
+		}
+	}
 	if len(m.Env) > 0 && len(m.Command) == 0 {
 		faults.add(at+"/env", "belongs to a command")
 	}

@@ -16,17 +16,34 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/internal/bridge"
+	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
 // Host runs bridges inside the server.
 type Host struct {
+	// PublicURL is where the browsers of people reach the server.
+	PublicURL func() string
+	// Keys encrypt the tokens of people, the first of them.
+	Keys [][]byte
+	// Beside guards what a server may name besides itself, such as where to log in.
+	Beside func(ctx context.Context, server string) (Control, error)
+
 	// Dir is where each keeps its idempotency keys, and its baseline.
 	Dir     string
 	Lookup  func(name string) (value string, found bool)
-	Control func(network, address string, c syscall.RawConn) error
+	Control Control
 	Now     func() time.Time
 	Logger  *slog.Logger
+
+	mu     sync.Mutex // guards the field below
+	served map[string]*hostedBridge
 }
+
+// Control is asked before every dial.
+type Control = func(network, address string, c syscall.RawConn) error
+
+// PagesPath is where the pages of bridges are that people log in on.
+const PagesPath = "/bridges/"
 
 // endTime bounds the end of a bridge.
 const endTime = 5 * time.Second
@@ -35,13 +52,50 @@ const endTime = 5 * time.Second
 // bridge is first asked. One that is only tried keeps nothing.
 func (h *Host) Serve(domain string, b contracts.Bridge, tried bool) (handler http.Handler, end func()) {
 	w := &hostedBridge{host: h, name: domain, bridge: b, tried: tried}
+	if !tried {
+		h.mu.Lock()
+		if h.served == nil {
+			h.served = map[string]*hostedBridge{}
+		}
+		h.served[domain] = w
+		h.mu.Unlock()
+	}
 	return w, func() {
+		h.mu.Lock()
+		if h.served[domain] == w {
+			delete(h.served, domain)
+		}
+		h.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), endTime)
 		defer cancel()
 		if err := w.close(ctx); err != nil {
 			h.Logger.WarnContext(ctx, "a bridge did not end as it should", slog.String("domain", domain), slog.Any("error", err))
 		}
 	}
+}
+
+// ServeHTTP answers the pages that people log in on, and nothing else of a bridge.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	domain, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PagesPath), "/")
+	h.mu.Lock()
+	b := h.served[domain]
+	h.mu.Unlock()
+	if b == nil {
+		http.NotFound(w, r)
+		return
+	}
+	d, err := b.current(r.Context(), false)
+	if err != nil {
+		h.Logger.WarnContext(r.Context(), "a bridge cannot be opened", slog.String("domain", domain), slog.Any("error", err))
+		http.Error(w, "This cannot be opened just now; try again in a moment.", http.StatusServiceUnavailable)
+		return
+	}
+	pages := d.Pages()
+	if pages == nil {
+		http.NotFound(w, r)
+		return
+	}
+	http.StripPrefix(PagesPath+domain, pages).ServeHTTP(w, r)
 }
 
 // hostedBridge is a bridge that runs inside the server. It is opened when it is first asked, and
@@ -110,10 +164,14 @@ func (w *hostedBridge) open(ctx context.Context) (err error) {
 		cfg.Store, cfg.Baseline = w.keys, bridge.BaselineFile(file+"-"+service(w.bridge)+".baseline.json")
 	}
 	var domain *bridge.Domain
-	source, err := Source(ctx, w.bridge, overlay, Reach{
-		Lookup: w.host.Lookup, Control: w.host.Control, Logger: w.host.Logger,
+	reach := Reach{
+		Lookup: w.host.Lookup, Control: w.host.Control, Keys: w.host.Keys, Logger: w.host.Logger,
 		Changed: func() { domain.Changed() },
-	})
+	}
+	if reach.Logins, err = w.logins(ctx, reach); err != nil {
+		return errors.Join(err, w.keep())
+	}
+	source, err := Source(ctx, w.bridge, overlay, reach)
 	if err == nil {
 		domain, err = bridge.New(cfg, source)
 	}
@@ -122,6 +180,28 @@ func (w *hostedBridge) open(ctx context.Context) (err error) {
 	}
 	w.domain, w.overlay = domain, text
 	return nil
+}
+
+// logins says how people log in; nil where there is one account for all. One that is only
+// tried lists tools, and asks nobody.
+func (w *hostedBridge) logins(ctx context.Context, r Reach) (*mcp.LoginsConfig, error) {
+	if w.tried || w.bridge.MCP == nil || w.bridge.MCP.Logins == nil {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	said := w.bridge.MCP.Logins
+	secret, err := r.secret(said.ClientSecret)
+	if err != nil {
+		return nil, err
+	}
+	guard, err := w.host.Beside(ctx, w.bridge.MCP.URL)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.LoginsConfig{
+		Dir: filepath.Join(w.host.Dir, w.name+"-"+service(w.bridge)+".people"), Keys: w.host.Keys,
+		PublicURL: strings.TrimRight(w.host.PublicURL(), "/") + PagesPath + w.name,
+		Login:     mcp.Login{ClientID: said.ClientID, ClientSecret: secret, Scopes: said.Scopes, HTTP: bridge.HTTP{Control: guard}, Now: w.host.Now},
+	}, nil
 }
 
 // service names a service, whatever is said of it.

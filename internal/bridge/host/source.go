@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/bridge"
@@ -20,7 +19,9 @@ type Reach struct {
 	// Lookup resolves the NAME of "env:NAME".
 	Lookup func(name string) (value string, found bool)
 	// Control is asked before every dial; nil allows all.
-	Control func(network, address string, c syscall.RawConn) error
+	Control Control
+	// Keys encrypt token files [they are not encrypted].
+	Keys [][]byte
 	// Changed is told when the service says that its operations have changed.
 	Changed func()
 	Logger  *slog.Logger
@@ -56,7 +57,7 @@ func overlayOf(b contracts.Bridge) contracts.BridgeOverlay {
 func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) (bridge.Source, error) {
 	way := bridge.HTTP{Control: r.Control}
 	if b.OpenAPI != nil {
-		cfg := openapi.Config{Document: b.OpenAPI.Document, Base: b.OpenAPI.Base, Scheme: b.OpenAPI.Scheme, Remote: o.Remote, HTTP: way}
+		cfg := openapi.Config{Document: b.OpenAPI.Document, Base: b.OpenAPI.Base, Scheme: b.OpenAPI.Scheme, Remote: o.Remote, Select: o.Select, HTTP: way}
 		var err error
 		if cfg.Secret, err = r.secret(b.OpenAPI.Secret); err != nil {
 			return nil, err
@@ -81,7 +82,7 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 		if value != "" {
 			return nil, contracts.Errorf(contracts.CodeInvalid, "a token file stands in the place of an authorization")
 		}
-		if tokens, err = mcp.OpenTokens(mcp.TokensConfig{File: b.MCP.TokenFile, Server: b.MCP.URL, HTTP: bridge.HTTP{Control: r.Control}, Logger: r.Logger}); err != nil {
+		if tokens, err = mcp.OpenTokens(mcp.TokensConfig{File: b.MCP.TokenFile, Server: b.MCP.URL, Keys: r.Keys, HTTP: bridge.HTTP{Control: r.Control}, Logger: r.Logger}); err != nil {
 			return nil, err
 		}
 	}

@@ -25,6 +25,8 @@ import (
 type Login struct {
 	// Server is the URL of the MCP server, File where the tokens are written.
 	Server, File string
+	// Keys encrypt the file [it is not encrypted].
+	Keys [][]byte
 	// ClientID and ClientSecret are those of a client that the authorisation server
 	// knows already [it is asked to register one].
 	ClientID, ClientSecret string
@@ -69,7 +71,11 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	case err != nil:
 		return false, contracts.Errorf(contracts.CodeUnauthorized, "the login failed: %s", words(err))
 	}
-	if err := g.save(l.File); err != nil {
+	keys, err := newVault(l.Keys, forTokens)
+	if err == nil {
+		err = keys.save(l.File, g)
+	}
+	if err != nil {
 		return false, fmt.Errorf("the token file cannot be written: %w", err)
 	}
 	return g.RefreshToken != "", nil

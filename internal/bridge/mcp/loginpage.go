@@ -2,17 +2,12 @@ package mcp
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base32"
-	"errors"
 	"html/template"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -32,45 +27,24 @@ const (
 	flowCookie = "manifold_login"
 )
 
-// sealer makes links that name a person and cannot be made by others. Its key is a file,
-// so links are good after a restart.
-type sealer struct{ aead cipher.AEAD }
-
 // linkText has no character that Markdown gives a meaning.
 var linkText = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant that Go cannot spell
 
-func openSealer(file string) (sealer, error) {
-	key, err := os.ReadFile(file) //nolint:gosec // an operator names the folder
-	if errors.Is(err, fs.ErrNotExist) {
-		key = make([]byte, 32)
-		_, _ = rand.Read(key) // it never fails
-		err = writeFile(file, key)
-	}
-	if err != nil {
-		return sealer{}, err
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return sealer{}, contracts.Errorf(contracts.CodeInvalid, "%s is no key", file)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return sealer{aead}, err
-}
-
-func (s sealer) link(who string) (string, error) {
+// link names a person, and cannot be made by others.
+func (l *Logins) link(who string) (string, error) {
 	if len(who) > 200 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the name of whoever asks is too long for a link")
 	}
-	return linkText.EncodeToString(s.aead.Seal(nil, nil, []byte(who), nil)), nil //nolint:gosec // this cipher draws its nonces itself
+	return linkText.EncodeToString(l.links.seal([]byte(who), l.cfg.Server.URL)), nil
 }
 
-func (s sealer) open(link string) (who string, ok bool) {
+func (l *Logins) personOf(link string) (who string, ok bool) {
 	raw, err := linkText.DecodeString(link)
 	if err != nil {
 		return "", false
 	}
-	plain, err := s.aead.Open(nil, nil, raw, nil)
-	return string(plain), err == nil
+	plain, ok := l.links.open(raw, l.cfg.Server.URL)
+	return string(plain), ok
 }
 
 // flow is one login under way.
@@ -100,7 +74,7 @@ func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page(w, http.StatusMethodNotAllowed, pageData{Title: "This is no page"})
 		return
 	}
-	who, ok := l.seal.open(strings.TrimPrefix(r.URL.Path, loginPath))
+	who, ok := l.personOf(strings.TrimPrefix(r.URL.Path, loginPath))
 	if !ok {
 		page(w, http.StatusNotFound, pageData{Title: "This link is not good", Text: "Ask again, and take the link of the newest question."})
 		return
@@ -123,7 +97,7 @@ func (l *Logins) leave(w http.ResponseWriter, r *http.Request, who string) {
 	select {
 	case link := <-shown:
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is secure wherever the bridge is
-			Name: flowCookie, Value: f.browser, Path: loginPath, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			Name: flowCookie, Value: f.browser, Path: l.path, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 			Secure: strings.HasPrefix(l.cfg.PublicURL, "https://"), MaxAge: int(flowTime.Seconds()),
 		})
 		http.Redirect(w, r, link.String(), http.StatusSeeOther)

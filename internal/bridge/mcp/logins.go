@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +23,11 @@ import (
 
 // LoginsConfig says how people log in at a server, each with an account of their own.
 type LoginsConfig struct {
-	// Dir holds the tokens, a file for each person, and the key that seals links.
+	// Dir holds the tokens, a file for each person.
 	Dir string
+	// Keys encrypt the files, and seal links [files are not encrypted, and the key of
+	// links lies in Dir].
+	Keys [][]byte
 	// PublicURL is where the browsers of people reach the bridge.
 	PublicURL string
 	// Login is what each login is like; its Server, File and Show are not used.
@@ -37,7 +41,9 @@ type LoginsConfig struct {
 type Logins struct {
 	cfg  LoginsConfig
 	base *Server
-	seal sealer
+	path string // of cookies
+	// links seals those that name a person, files what is in Dir.
+	links, files vault
 
 	mu      sync.Mutex // guards the fields below
 	servers map[string]*Server
@@ -78,20 +84,32 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	seal, err := openSealer(filepath.Join(cfg.Dir, "link.key"))
+	at, err := url.Parse(cfg.PublicURL)
 	if err != nil {
 		return nil, err
 	}
-	base, err := New(cfg.Server)
-	if err != nil {
+	l := &Logins{cfg: cfg, path: at.Path + loginPath, servers: map[string]*Server{}, flows: map[string]*flow{}}
+	if l.files, err = newVault(cfg.Keys, forTokens); err != nil {
 		return nil, err
 	}
-	return &Logins{cfg: cfg, base: base, seal: seal, servers: map[string]*Server{}, flows: map[string]*flow{}}, nil
+	sealing := cfg.Keys
+	if len(sealing) == 0 {
+		key, err := keyIn(filepath.Join(cfg.Dir, "link.key"))
+		if err != nil {
+			return nil, err
+		}
+		sealing = [][]byte{key}
+	}
+	if l.links, err = newVault(sealing, forLinks); err != nil {
+		return nil, err
+	}
+	l.base, err = New(cfg.Server)
+	return l, err
 }
 
 // Definitions lists the tools.
-func (l *Logins) Definitions(ctx context.Context) ([]bridge.Definition, error) {
-	return l.base.Definitions(ctx)
+func (l *Logins) Definitions(ctx context.Context, selected *bridge.Select) ([]bridge.Definition, error) {
+	return l.base.Definitions(ctx, selected)
 }
 
 // Close ends all connections.
@@ -127,7 +145,7 @@ func (l *Logins) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 		}
 	}
 	server, err := l.serverOf(who)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || contracts.CodeOf(err) == contracts.CodeUnauthorized { // encrypted with a key that is gone, say
 		return contracts.ToolResult{}, l.ask(c, who, "")
 	}
 	if err != nil {
@@ -147,7 +165,7 @@ func (l *Logins) ask(c bridge.Call, who, why string) error {
 	if err != nil {
 		return err
 	}
-	link, err := l.seal.link(who)
+	link, err := l.link(who)
 	if err != nil {
 		return err
 	}
@@ -181,7 +199,7 @@ func (l *Logins) serverOf(who string) (*Server, error) {
 		return nil, err
 	}
 	tokens, err := OpenTokens(TokensConfig{
-		File: file, Server: l.cfg.Server.URL, HTTP: l.cfg.Login.HTTP, Now: l.cfg.Login.Now, Logger: l.cfg.Server.Logger,
+		File: file, Server: l.cfg.Server.URL, Keys: l.cfg.Keys, HTTP: l.cfg.Login.HTTP, Now: l.cfg.Login.Now, Logger: l.cfg.Server.Logger,
 		Ended: func() *contracts.ToolError {
 			return domainkit.Refusef(errLoginEnded, "the login at %s has ended", l.cfg.Server.URL)
 		},
@@ -229,7 +247,7 @@ type waiting struct {
 func (l *Logins) keep(who string, g *grant) (code string, err error) {
 	code = rand.Text()[:10]
 	w := waiting{Grant: g, Code: contracts.HashBytes([]byte(code)), Until: l.cfg.Login.Now().Add(codeTime)}
-	return code[:5] + "-" + code[5:], saveFile(l.file(who, kindWaiting), w)
+	return code[:5] + "-" + code[5:], l.files.save(l.file(who, kindWaiting), w)
 }
 
 // confirm takes over a login by its code.
@@ -238,12 +256,9 @@ func (l *Logins) confirm(who, code string) error {
 	defer l.mu.Unlock()
 	file := l.file(who, kindWaiting)
 	var w waiting
-	raw, err := os.ReadFile(file) //nolint:gosec // its name is a hash
+	_, err := l.files.load(file, &w)
 	if _, there := os.Stat(l.file(who, kindTokens)); errors.Is(err, fs.ErrNotExist) && there == nil {
 		return nil // it was taken over before, and the call is a repeat
-	}
-	if err == nil {
-		err = contracts.DecodeStrict(raw, &w)
 	}
 	if err != nil || w.Grant == nil || l.cfg.Login.Now().After(w.Until) {
 		return errors.New("Nobody has logged in by the link yet, or too long ago.") //nolint:staticcheck,revive // a sentence for people
@@ -252,12 +267,12 @@ func (l *Logins) confirm(who, code string) error {
 	if subtle.ConstantTimeCompare([]byte(said), []byte(w.Code)) != 1 {
 		if w.Guesses++; w.Guesses >= maxGuesses {
 			_ = os.Remove(file) // it is over either way: the next answer finds no login, or the same count
-		} else if err := saveFile(file, w); err != nil {
+		} else if err := l.files.save(file, w); err != nil {
 			return err
 		}
 		return errors.New("This is not the code.") //nolint:staticcheck,revive // a sentence for people
 	}
-	if err := w.Grant.save(l.file(who, kindTokens)); err != nil {
+	if err := l.files.save(l.file(who, kindTokens), w.Grant); err != nil {
 		return err
 	}
 	if s := l.servers[who]; s != nil {
@@ -273,8 +288,7 @@ func (l *Logins) client() (id, secret string) {
 		return l.cfg.Login.ClientID, l.cfg.Login.ClientSecret
 	}
 	var known grant
-	raw, err := os.ReadFile(filepath.Join(l.cfg.Dir, "client.json"))
-	if err != nil || json.Unmarshal(raw, &known) != nil || known.Resource != l.cfg.PublicURL {
+	if _, err := l.files.load(filepath.Join(l.cfg.Dir, "client.json"), &known); err != nil || known.Resource != l.cfg.PublicURL {
 		return "", "" // one is registered
 	}
 	return known.ClientID, known.ClientSecret
@@ -283,7 +297,7 @@ func (l *Logins) client() (id, secret string) {
 // remember keeps the client that was registered; for the address that it was registered
 // with.
 func (l *Logins) remember(g *grant) error {
-	return saveFile(filepath.Join(l.cfg.Dir, "client.json"), grant{Resource: l.cfg.PublicURL, ClientID: g.ClientID, ClientSecret: g.ClientSecret})
+	return l.files.save(filepath.Join(l.cfg.Dir, "client.json"), grant{Resource: l.cfg.PublicURL, ClientID: g.ClientID, ClientSecret: g.ClientSecret})
 }
 
 // account is how a login is shown to whoever opens its link.

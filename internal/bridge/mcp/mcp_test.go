@@ -316,7 +316,9 @@ func TestLookAlikeLettersAreNotServed(t *testing.T) {
 // list is a source that only lists.
 type list []bridge.Definition
 
-func (l list) Definitions(context.Context) ([]bridge.Definition, error) { return l, nil }
+func (l list) Definitions(context.Context, *bridge.Select) ([]bridge.Definition, error) {
+	return l, nil
+}
 func (l list) Call(context.Context, bridge.Call) (contracts.ToolResult, error) {
 	return contracts.ToolResult{}, nil
 }

@@ -186,7 +186,7 @@ func (s *Server) Close() error {
 }
 
 // Definitions lists the tools. A session that was lost is made anew, once.
-func (s *Server) Definitions(ctx context.Context) ([]bridge.Definition, error) {
+func (s *Server) Definitions(ctx context.Context, _ *bridge.Select) ([]bridge.Definition, error) {
 	out, err := s.list(ctx)
 	if err != nil && ctx.Err() == nil {
 		out, err = s.list(ctx)

@@ -3,15 +3,13 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -33,6 +31,8 @@ const (
 type TokensConfig struct {
 	// File is what Login has written, Server the URL that it was written for.
 	File, Server string
+	// Keys encrypt the file, the first of them; without any it is as Login has written it.
+	Keys [][]byte
 	// HTTP is how the authorisation server is reached.
 	HTTP   bridge.HTTP
 	Now    func() time.Time // [time.Now]
@@ -46,6 +46,7 @@ type TokensConfig struct {
 type Tokens struct {
 	cfg    TokensConfig
 	client *http.Client
+	vault  vault
 
 	mu      sync.Mutex // held while they are renewed; guards the fields below
 	held    grant
@@ -78,51 +79,33 @@ func OpenTokens(cfg TokensConfig) (*Tokens, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.HTTP.Timeout = renewTime
-	t := &Tokens{cfg: cfg, client: cfg.HTTP.Client()}
-	var err error
-	t.held, err = readGrant(cfg.File, cfg.Server)
-	return t, err
+	keys, err := newVault(cfg.Keys, forTokens)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tokens{cfg: cfg, client: cfg.HTTP.Client(), vault: keys}
+	var plain bool
+	if t.held, plain, err = readGrant(keys, cfg.File, cfg.Server); err != nil {
+		return nil, err
+	}
+	if plain && len(cfg.Keys) > 0 { // from now on it is the holder's of these keys
+		t.save(context.Background())
+	}
+	return t, nil
 }
 
-func readGrant(file, server string) (grant, error) {
-	var g grant
-	raw, err := os.ReadFile(file) //nolint:gosec // an operator names the file
-	if err != nil {
-		return g, contracts.Errorf(contracts.CodeUnauthorized, "the token file cannot be read: %w; \"manifold bridge mcp login\" writes one", err)
+func readGrant(v vault, file, server string) (g grant, plain bool, err error) {
+	plain, err = v.load(file, &g)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || contracts.CodeOf(err) == contracts.CodeUnauthorized {
+		return g, plain, contracts.Errorf(contracts.CodeUnauthorized, "the token file cannot be read: %w; \"manifold bridge mcp login\" writes one", err)
 	}
-	if err := contracts.DecodeStrict(raw, &g); err != nil {
-		return g, contracts.Errorf(contracts.CodeInvalid, "the token file is not what \"manifold bridge mcp login\" writes")
+	if err != nil {
+		return g, plain, contracts.Errorf(contracts.CodeInvalid, "the token file is not what \"manifold bridge mcp login\" writes")
 	}
 	if g.Server != server {
-		return g, contracts.Errorf(contracts.CodeInvalid, "the token file is that of another server, %s", contracts.CleanSummary(g.Server))
+		return g, plain, contracts.Errorf(contracts.CodeInvalid, "the token file is that of another server, %s", contracts.CleanSummary(g.Server))
 	}
-	return g, errors.Join(secure(g.Server), secure(g.TokenURL))
-}
-
-// save writes the file whole, or leaves it as it was. Only its owner may read it.
-func (g *grant) save(file string) error { return saveFile(file, g) }
-
-func saveFile(file string, v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return writeFile(file, raw)
-}
-
-func writeFile(file string, raw []byte) error {
-	next, err := os.CreateTemp(filepath.Dir(file), ".token-*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = next.Write(raw)
-	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
-		err = os.Rename(next.Name(), file)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(next.Name()))
-	}
-	return err
+	return g, plain, errors.Join(secure(g.Server), secure(g.TokenURL))
 }
 
 // take keeps what the authorisation server has answered.
@@ -193,7 +176,7 @@ func (t *Tokens) reload(ctx context.Context) {
 		t.save(ctx)
 		return
 	}
-	g, err := readGrant(t.cfg.File, t.cfg.Server)
+	g, _, err := readGrant(t.vault, t.cfg.File, t.cfg.Server)
 	if err != nil {
 		t.cfg.Logger.WarnContext(ctx, "the tokens in memory are used", slog.Any("error", err))
 		return
@@ -202,7 +185,7 @@ func (t *Tokens) reload(ctx context.Context) {
 }
 
 func (t *Tokens) save(ctx context.Context) {
-	if err := t.held.save(t.cfg.File); err != nil {
+	if err := t.vault.save(t.cfg.File, t.held); err != nil {
 		t.cfg.Logger.ErrorContext(ctx, "the token file cannot be written; the tokens are lost when the bridge ends", slog.Any("error", err))
 		return
 	}

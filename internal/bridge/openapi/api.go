@@ -12,12 +12,16 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/upstream"
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
@@ -32,26 +36,38 @@ type Config struct {
 	Scheme, Secret string
 	// Remote are the hosts whose documents may be referred to.
 	Remote []string
+	// Select are the operations that are read at first [all].
+	Select *bridge.Select
 	HTTP   bridge.HTTP
 }
 
-// API is an API as a source.
+// API is an API as a source. Of its document the operations are read that are selected:
+// most of a large one is of no use.
 type API struct {
+	cfg    Config
 	base   *url.URL
 	client *http.Client
-	list   []bridge.Definition
-	byName map[string]*operation
+
+	mu   sync.Mutex // guards the field below; held while the document is read again
+	read reading
+}
+
+// reading is what was read of the document.
+type reading struct {
+	selected *bridge.Select
+	list     []bridge.Definition
+	byName   map[string]*operation
 }
 
 var _ bridge.Source = (*API)(nil)
 
 // New reads the document; it does not call the API.
 func New(ctx context.Context, cfg Config) (*API, error) {
-	doc, err := load(ctx, cfg.Document, cfg.Remote, bridge.HTTP{Control: cfg.HTTP.Control}.Client())
+	a := &API{cfg: cfg}
+	doc, err := a.load(ctx, cfg.Select)
 	if err != nil {
 		return nil, err
 	}
-	a := &API{byName: map[string]*operation{}}
 	if a.base, err = base(cfg.Base, doc.api.Servers); err != nil {
 		return nil, err
 	}
@@ -61,16 +77,27 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 		}
 	}
 	a.client = cfg.HTTP.Client()
+	return a, nil
+}
+
+// load reads the document, and of its operations those that are selected.
+func (a *API) load(ctx context.Context, selected *bridge.Select) (document, error) {
+	doc, err := load(ctx, a.cfg.Document, a.cfg.Remote, selected, bridge.HTTP{Control: a.cfg.HTTP.Control}.Client())
+	if err != nil {
+		return doc, err
+	}
+	r := reading{selected: selected, byName: map[string]*operation{}}
 	for _, op := range doc.operations() {
 		name := op.definition.Name
-		if _, taken := a.byName[name]; taken { // ids are not always unique
+		if _, taken := r.byName[name]; taken { // ids are not always unique
 			name = op.method + " " + op.path
 			op.definition.Name = name
 		}
-		a.byName[name] = op
-		a.list = append(a.list, op.definition)
+		r.byName[name] = op
+		r.list = append(r.list, op.definition)
 	}
-	return a, nil
+	a.read = r
+	return doc, nil
 }
 
 // base is the address that paths are below.
@@ -126,8 +153,24 @@ func authorize(api *openapi3.T, name, secret string) (func(*http.Request) error,
 	return nil, contracts.Errorf(contracts.CodeInvalid, "the security scheme %q is of a kind that is not supported (%s %s)", name, scheme.Type, scheme.Scheme)
 }
 
-// Definitions lists the operations of the document.
-func (a *API) Definitions(context.Context) ([]bridge.Definition, error) { return a.list, nil }
+// Definitions lists the operations of the document. For another selection than before it
+// is read again.
+func (a *API) Definitions(ctx context.Context, selected *bridge.Select) ([]bridge.Definition, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !reflect.DeepEqual(selected, a.read.selected) {
+		if _, err := a.load(ctx, selected); err != nil {
+			return nil, err
+		}
+	}
+	return a.read.list, nil
+}
+
+func (a *API) operation(name string) *operation {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.read.byName[name]
+}
 
 // Close has nothing to end.
 func (a *API) Close() error {
@@ -135,60 +178,78 @@ func (a *API) Close() error {
 	return nil
 }
 
-// Call makes one request.
+// Call makes one request, and those for the pages that follow.
 func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
-	op, ok := a.byName[c.Name]
-	if !ok {
+	op := a.operation(c.Name)
+	if op == nil {
 		return contracts.ToolResult{}, domainkit.Refusef(contracts.ErrNotFound, "the document has no operation %s", c.Name)
 	}
+	first, err := a.send(ctx, op, c, nil)
+	if err != nil {
+		return contracts.ToolResult{}, err
+	}
+	if p := a.pager(op, c); p != nil {
+		return p.read(ctx, first)
+	}
+	return first.result()
+}
+
+// send makes the request of a call, or the same to another address of the API.
+func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.URL) (*answer, error) {
 	ctx, status := bridge.Noting(ctx)
 	req, err := a.request(ctx, op, c)
 	if err != nil {
-		return contracts.ToolResult{}, err
+		return nil, err
+	}
+	if to != nil {
+		req.URL = to
 	}
 	res, err := a.client.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return contracts.ToolResult{}, ctx.Err()
+			return nil, ctx.Err()
 		}
-		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
+		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
 	}
 	defer res.Body.Close() // it was only read
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case errors.Is(err, bridge.ErrTooLarge):
-		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s has more than %d bytes", c.Name, bridge.MaxAnswer)
+		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s has more than %d bytes", c.Name, bridge.MaxAnswer)
 	case err != nil:
-		return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s was cut off", c.Name)
+		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer of %s was cut off", c.Name)
 	case status().Code >= 300:
 		failure := status().Failure(c.Name)
 		if why := reason(res.Header, body); why != "" {
 			failure.Message = contracts.CleanSummary(failure.Message + ": " + why)
 		}
-		return contracts.ToolResult{}, failure
+		if after := upstream.RetryAfter(res.Header, time.Now()); after > 0 && !c.Writes && failure.Retryable {
+			return nil, domainkit.Waitf(after, "%s", failure.Message)
+		}
+		return nil, failure
 	}
-	return answered(res, body)
+	out := &answer{from: req.URL, status: res.StatusCode, header: res.Header, body: body}
+	if len(body) > 0 && isJSON(res.Header) && contracts.Decode(body, &out.value) != nil {
+		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer is no JSON, although it says so")
+	}
+	return out, nil
 }
 
-// answered makes the result of a good answer.
-func answered(res *http.Response, body []byte) (contracts.ToolResult, error) {
-	if len(body) == 0 {
-		return bridge.Result(map[string]any{"status": res.StatusCode}, res.Status)
+// result makes the result of one answer.
+func (a *answer) result() (contracts.ToolResult, error) {
+	if len(a.body) == 0 {
+		return bridge.Result(map[string]any{"status": a.status}, fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)))
 	}
-	if isJSON(res.Header) {
-		var v any
-		if err := contracts.Decode(body, &v); err != nil {
-			return contracts.ToolResult{}, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "the answer is no JSON, although it says so")
-		}
-		result, err := bridge.Result(v, "")
-		result.Data = contracts.NewOpaque(body)
+	if isJSON(a.header) {
+		result, err := bridge.Result(a.value, "")
+		result.Data = contracts.NewOpaque(a.body)
 		return result, err
 	}
-	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "xml") {
-		return bridge.Result(nil, strings.ToValidUTF8(string(body), "�"))
+		return bridge.Result(nil, strings.ToValidUTF8(string(a.body), "�"))
 	}
-	return bridge.Result(map[string]any{"media_type": media, "bytes": len(body)}, fmt.Sprintf("%d bytes of %s", len(body), cmp.Or(media, "something")))
+	return bridge.Result(map[string]any{"media_type": media, "bytes": len(a.body)}, fmt.Sprintf("%d bytes of %s", len(a.body), cmp.Or(media, "something")))
 }
 
 func isJSON(h http.Header) bool {

@@ -28,14 +28,16 @@ type document struct {
 	// kept are those that the library was not given, by their numbers.
 	kept []any
 	// old tells that schemas are those of OpenAPI 3.0.
-	old bool
+	old     bool
+	answers map[string]described
 	// broken are the operations that refer to something that cannot be resolved.
 	broken []*operation
 }
 
 // load reads a document from a file or a URL. What it refers to is read from below
-// the file's folder, and from the hosts that are named.
-func load(ctx context.Context, place string, remote []string, client *http.Client) (document, error) {
+// the file's folder, and from the hosts that are named. Operations that are not selected
+// are left out first, so that nothing of what they need is looked at.
+func load(ctx context.Context, place string, remote []string, selected *bridge.Select, client *http.Client) (document, error) {
 	r := reader{remote: remote, client: client}
 	at := &url.URL{Path: filepath.ToSlash(place)}
 	if bridge.IsURL(place) {
@@ -63,7 +65,7 @@ func load(ctx context.Context, place string, remote []string, client *http.Clien
 	if version, _ := o.root["openapi"].(string); !strings.HasPrefix(version, "3.") {
 		return document{}, contracts.Errorf(contracts.CodeInvalid, "the document is of OpenAPI %q; 3.0 and 3.1 are understood", version)
 	}
-	broken := o.reduce()
+	broken := o.reduce(selected)
 	d, err := o.document(ctx, r.read)
 	d.broken = broken
 	return d, err

@@ -145,6 +145,31 @@ func execute(t *testing.T, url, capability, parameters string) contracts.ToolRes
 	return out
 }
 
+// schemaOf is the schema of a capability in the manifest.
+func schemaOf(t *testing.T, url, capability string) string {
+	t.Helper()
+	res, err := http.Get(url + "/manifest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var m struct {
+		Capabilities []struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"schema"`
+		} `json:"capabilities"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Capabilities {
+		if c.Name == capability {
+			return string(c.Schema)
+		}
+	}
+	return ""
+}
+
 func TestAnAPIIsADomain(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"3.0.3", "3.1.0"} {
@@ -161,6 +186,9 @@ func TestAnAPIIsADomain(t *testing.T) {
 		if classes["getPet"] != contracts.ClassRead || classes["deletePet"] != contracts.ClassWriteIrreversible ||
 			classes["addPet"] != contracts.ClassWriteIrreversible || classes["putAnimal"] != contracts.ClassWriteIrreversible || classes["addPhoto"] != "" {
 			t.Errorf("%s: %v", version, classes)
+		}
+		if schema := schemaOf(t, url, "addPet"); !strings.Contains(schema, `"examples":["Rex"]`) {
+			t.Errorf("%s: the example of a parameter is not shown: %s", version, schema)
 		}
 		r := execute(t, url, "getPet", `{"pet_id":"a/b","fields":["id","name"],"X-Trace":"t1","lang":"de","filter":{"age":3}}`)
 		got := <-asked
@@ -230,6 +258,24 @@ func TestWhatAnAPIAnswersIsToldWithItsEffect(t *testing.T) {
 	}
 }
 
+// TestAReadWaitsAsLongAsTheAPIAsksFor: nobody waits in the bridge, the core asks again.
+func TestAReadWaitsAsLongAsTheAPIAsksFor(t *testing.T) {
+	t.Parallel()
+	base, _ := shop(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	_, url := bridged(t, openapi.Config{Document: document(t, strings.ReplaceAll(petshop, "VERSION", "3.0.3")), Base: base}, "")
+	res, err := http.Post(url+"/execute", "application/json", strings.NewReader(`{"capability":"getPet","parameters":{"pet_id":"1"},"context":{"timeout_ms":20000}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "7" {
+		t.Errorf("%s, again after %q", res.Status, res.Header.Get("Retry-After"))
+	}
+}
+
 // TestADocumentRefersToNothingElseThanItMay: no file of the machine, no address of
 // the inside. Only the operation that needs it is not served.
 func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
@@ -249,7 +295,7 @@ func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 			continue
 		}
 		faults := map[string]string{}
-		defs, err := api.Definitions(t.Context())
+		defs, err := api.Definitions(t.Context(), nil)
 		for _, d := range defs {
 			faults[d.Name] = d.Fault
 		}
@@ -319,6 +365,33 @@ func TestOneReferenceThatLeadsNowhereConcernsOneOperation(t *testing.T) {
 	}
 	if r := execute(t, url, "addLamp", `{"example":"one","colour":"red"}`); !r.OK || len(asked) != 1 {
 		t.Errorf("%+v, asked %d times", r, len(asked))
+	}
+}
+
+// TestOnlyWhatIsSelectedIsRead of a document, and another selection reads it again: what
+// the rest refers to is not looked at, but for parts that stand in it.
+func TestOnlyWhatIsSelectedIsRead(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"Lock":{"type":"string"}}`))
+	}))
+	t.Cleanup(remote.Close)
+	text := strings.ReplaceAll(bundled, "locks/lock.yaml", remote.URL)
+	host := strings.TrimPrefix(remote.URL, "http://")
+	rooms := &bridge.Select{Names: []string{"listRooms"}}
+	api, err := openapi.New(t.Context(), openapi.Config{Document: document(t, text), Base: "https://x.example", Remote: []string{host}, Select: rooms})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs, err := api.Definitions(t.Context(), rooms)
+	if err != nil || len(defs) != 1 || defs[0].Fault != "" || !strings.Contains(string(defs[0].InputSchema), `"minimum":1`) || asked != 0 {
+		t.Errorf("%v, asked %d times: %+v", err, asked, defs)
+	}
+	if defs, err = api.Definitions(t.Context(), nil); err != nil || len(defs) != 4 || asked == 0 {
+		t.Errorf("%v, asked %d times: %+v", err, asked, defs)
 	}
 }
 

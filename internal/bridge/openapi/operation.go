@@ -23,7 +23,11 @@ type operation struct {
 	// body, "" when its fields are parameters.
 	media, whole string
 	// keyHeader takes the idempotency key, as the document says.
-	keyHeader  string
+	keyHeader string
+	// pages is how the pages of its answer follow, as far as the document says.
+	pages bridge.Pages
+	// defaults are those of the parameters in the query.
+	defaults   map[string]any
 	definition bridge.Definition
 }
 
@@ -63,6 +67,14 @@ func (d document) operation(path, method string, shared openapi3.Parameters, fro
 	b := &building{schema: &jsonSchema{from: d, defs: map[string]any{}}, op: op, properties: map[string]any{}}
 	b.parameters(shared, from.Parameters)
 	b.body(from.RequestBody)
+	op.pages = bridge.Pages{By: bridge.PagesNone}
+	if method == http.MethodGet {
+		queries := b.queries()
+		op.pages, op.defaults = recognise(queries, d.answers[path]), map[string]any{}
+		for _, q := range queries {
+			op.defaults[q.name] = q.schema["default"]
+		}
+	}
 	op.definition.Fault = b.fault
 	raw, err := json.Marshal(b.whole())
 	if err != nil {
@@ -148,7 +160,8 @@ func (b *building) parameter(p *openapi3.Parameter) {
 	if p.Explode != nil {
 		explode = *p.Explode
 	}
-	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, withText(b.schema.of(schema), p.Description), p.Required)
+	shown := withExample(withText(b.schema.of(schema), p.Description), cmp.Or(p.Example, object(schema)["example"]))
+	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, shown, p.Required)
 }
 
 // put adds a parameter under its own name, or one that says where it goes.
@@ -163,6 +176,16 @@ func (b *building) put(name string, at place, schema any, required bool) {
 	}
 }
 
+// queries are the parameters in the query.
+func (b *building) queries() (out []query) {
+	for name, at := range b.op.places {
+		if at.in == openapi3.ParameterInQuery {
+			out = append(out, query{name, b.schema.followed(b.properties[name])})
+		}
+	}
+	return out
+}
+
 func withText(schema any, text string) any {
 	s, ok := schema.(map[string]any)
 	if ok && s["description"] == nil && text != "" {
@@ -170,6 +193,19 @@ func withText(schema any, text string) any {
 	}
 	return schema
 }
+
+// withExample adds the example of a parameter, as JSON Schema has it.
+func withExample(schema, example any) any {
+	s, ok := schema.(map[string]any)
+	text, err := scalar(example)
+	if ok && err == nil && s["examples"] == nil && text != "" && len(text) <= maxExample {
+		s["examples"] = []any{example}
+	}
+	return schema
+}
+
+// maxExample bounds an example: a long one says no more than a short one.
+const maxExample = 100
 
 // body adds the body: its fields if it is a plain object, and else as one
 // parameter.
@@ -194,7 +230,8 @@ func (b *building) body(ref *openapi3.RequestBodyRef) {
 	properties, required, flat := b.schema.flat(schema)
 	if flat && ref.Value.Required && !b.collides(properties) {
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			b.put(name, place{in: inBody, name: name}, properties[name], slices.Contains(required, name))
+			described := object(object(b.schema.resolved(schema)["properties"])[name])
+			b.put(name, place{in: inBody, name: name}, withExample(properties[name], described["example"]), slices.Contains(required, name))
 		}
 		return
 	}

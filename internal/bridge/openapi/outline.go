@@ -26,6 +26,8 @@ type outline struct {
 	read  func(*url.URL) ([]byte, error)
 	// targets are what was found out about each reference.
 	targets map[string]target
+	// answers are what is said of the good answer of each GET, by the path.
+	answers map[string]described
 }
 
 // target is what a reference leads to.
@@ -55,9 +57,35 @@ var methods = []string{
 // ofOperation is what a request needs of an operation.
 var ofOperation = []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "security"}
 
-// reduce leaves what requests need of what can be resolved. It gives the operations
-// that refer to something that cannot.
-func (o *outline) reduce() []*operation {
+// left are the operations that are not selected, by path and method. One whose id another
+// has, or none, is called by its method and path: it stays, and the bridge selects.
+func (o *outline) left(selected *bridge.Select) map[string]map[string]bool {
+	ids, out := map[string]int{}, map[string]map[string]bool{}
+	paths := object(o.root["paths"])
+	for _, item := range paths {
+		for _, method := range methods {
+			id, _ := object(object(item)[strings.ToLower(method)])["operationId"].(string)
+			ids[id]++
+		}
+	}
+	for path, item := range paths {
+		out[path] = map[string]bool{}
+		for _, method := range methods {
+			op := object(object(item)[strings.ToLower(method)])
+			id, _ := op["operationId"].(string)
+			out[path][method] = op == nil || id != "" && ids[id] == 1 && !selected.Takes(brokenOperation(method, path, op, "").definition)
+		}
+	}
+	return out
+}
+
+func allLeft(of map[string]bool) bool {
+	return !slices.Contains(slices.Collect(maps.Values(of)), false)
+}
+
+// reduce leaves what requests of the selected operations need of what can be resolved. It
+// gives the operations that refer to something that cannot.
+func (o *outline) reduce(selected *bridge.Select) []*operation {
 	for k := range o.root {
 		if !slices.Contains([]string{"openapi", "info", "servers", "paths", "components", "jsonSchemaDialect"}, k) {
 			delete(o.root, k)
@@ -65,15 +93,21 @@ func (o *outline) reduce() []*operation {
 	}
 	var broken []*operation
 	used := map[string]bool{}
-	paths := object(o.root["paths"])
+	paths, left := object(o.root["paths"]), o.left(selected)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item := object(paths[path])
+		if item["$ref"] == nil && allLeft(left[path]) {
+			continue
+		}
 		if fault := o.reach(map[string]any{"$ref": item["$ref"], "parameters": item["parameters"]}, used); fault != "" {
 			broken = append(broken, brokenOperation("", path, nil, fault))
 			delete(paths, path)
 			continue
 		}
 		for _, method := range methods {
+			if left[path][method] {
+				continue
+			}
 			op := object(item[strings.ToLower(method)])
 			if fault := o.reach([]any{op["parameters"], op["requestBody"]}, used); fault != "" {
 				broken = append(broken, brokenOperation(method, path, op, fault))
@@ -81,7 +115,21 @@ func (o *outline) reduce() []*operation {
 			}
 		}
 	}
-	for _, item := range paths { // only now: parameters may refer to parts of answers
+	o.answers = map[string]described{}
+	for path, item := range paths { // only now: parameters may refer to parts of answers
+		if get := object(object(item)["get"]); get != nil && !left[path][http.MethodGet] {
+			o.answers[path] = o.describe(get)
+		}
+	}
+	for path, item := range paths {
+		for method, out := range left[path] {
+			if out {
+				delete(object(item), strings.ToLower(method))
+			}
+		}
+		if object(item)["$ref"] == nil && allLeft(left[path]) {
+			delete(paths, path) // its parameters may refer to what is not kept
+		}
 		for _, method := range methods {
 			if op, ok := object(item)[strings.ToLower(method)].(map[string]any); ok {
 				maps.DeleteFunc(op, func(k string, _ any) bool { return !slices.Contains(ofOperation, k) })
@@ -176,8 +224,12 @@ func (o *outline) references(v any, out *[]string) {
 				for _, schema := range object(member) {
 					o.references(schema, out)
 				}
-			case "example", "discriminator", "xml", "externalDocs":
+			case "discriminator", "xml", "externalDocs":
 				delete(v, k)
+			case "example":
+				if _, err := scalar(member); err != nil {
+					delete(v, k)
+				}
 			case "examples":
 				if isObject { // of a parameter or a body; those of a schema are a list
 					delete(v, k)
@@ -289,7 +341,7 @@ func list(v any) []any {
 // document reads what is left of it with the library. Where all of it is in one place the
 // schemas are not given to the library: they are used as they are.
 func (o *outline) document(ctx context.Context, read openapi3.ReadFromURIFunc) (document, error) {
-	d := document{schemas: object(object(o.root["components"])["schemas"])}
+	d := document{schemas: object(object(o.root["components"])["schemas"]), answers: o.answers}
 	whole := !slices.ContainsFunc(slices.Collect(maps.Values(o.targets)), func(t target) bool { return t.other })
 	if whole {
 		d.kept = o.keepSchemas()

@@ -146,6 +146,19 @@ func (j *jsonSchema) resolved(v any) map[string]any {
 	return s
 }
 
+// followed follows references of a schema that was turned already.
+func (j *jsonSchema) followed(v any) map[string]any {
+	s := object(v)
+	for range 10 {
+		ref, ok := s["$ref"].(string)
+		if !ok {
+			break
+		}
+		s = object(j.defs[strings.TrimPrefix(ref, defs)])
+	}
+	return s
+}
+
 // flat gives the properties of a body that is a plain object, so that they can be
 // parameters of their own.
 func (j *jsonSchema) flat(v any) (properties map[string]any, required []string, ok bool) {

@@ -44,7 +44,7 @@ func TestPublicServers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				found, _ := judged(t, source, bridge.Overlay{Trusted: trusted})
+				found := judged(t, source, bridge.Overlay{Trusted: trusted})
 				reads := 0
 				for _, f := range found {
 					if f.Served() && f.Class == "" || !f.Served() && f.Why == "" {

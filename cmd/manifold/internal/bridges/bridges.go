@@ -48,13 +48,17 @@ func (o Options) open(ctx context.Context, cfg bridge.Config) (*bridge.Domain, e
 	}
 	cfg.Domain, cfg.Overlay = o.Domain, overlay
 	cfg.Logger = slog.New(slog.NewTextHandler(o.Stderr, nil))
-	logins, err := o.People.config(ctx, o)
+	keys, err := keysOf(o.People.TokenKey, o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	logins, err := o.People.config(ctx, o, keys)
 	if err != nil {
 		return nil, err
 	}
 	var domain *bridge.Domain
 	source, err := host.Source(ctx, o.Bridge, overlay, host.Reach{
-		Logins:  logins,
+		Logins: logins, Keys: keys,
 		Lookup:  func(name string) (string, bool) { value := o.Getenv(name); return value, value != "" },
 		Changed: func() { domain.Changed() },
 		Logger:  cfg.Logger,

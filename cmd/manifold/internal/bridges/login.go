@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +47,8 @@ type People struct { //nolint:recvcheck // as Login
 	Login
 
 	Dir, PublicURL string
+	// TokenKey is env:NAME: the variable with the key that token files are encrypted with.
+	TokenKey string
 }
 
 // Flags are those of the command that serves a bridge.
@@ -60,7 +60,7 @@ func (p *People) Flags(cmd *cobra.Command) {
 }
 
 // config is nil where there is one account for all.
-func (p People) config(ctx context.Context, o Options) (*mcp.LoginsConfig, error) {
+func (p People) config(ctx context.Context, o Options, keys [][]byte) (*mcp.LoginsConfig, error) {
 	switch {
 	case p.Dir == "":
 		return nil, nil //nolint:nilnil // there is none
@@ -71,7 +71,7 @@ func (p People) config(ctx context.Context, o Options) (*mcp.LoginsConfig, error
 	}
 	p.Server = o.MCP.URL
 	login, err := p.ready(ctx, o.Getenv)
-	return &mcp.LoginsConfig{Dir: p.Dir, PublicURL: cmp.Or(p.PublicURL, "http://"+o.Listen), Login: login}, err
+	return &mcp.LoginsConfig{Dir: p.Dir, Keys: keys, PublicURL: cmp.Or(p.PublicURL, "http://"+o.Listen), Login: login}, err
 }
 
 // ready resolves the secret, and guards where the login leads.
@@ -82,7 +82,7 @@ func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login
 			return mcp.Login{}, contracts.Errorf(contracts.CodeInvalid, "--client-secret must be env:NAME, and the variable must be set")
 		}
 	}
-	guard, err := guarding(ctx, l.Server)
+	guard, err := webhook.GuardBeside(ctx, l.Server)
 	if err != nil {
 		return mcp.Login{}, err
 	}
@@ -90,10 +90,26 @@ func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login
 	return mcp.Login(l), nil
 }
 
-// Run shows the link, and waits.
-func (l Login) Run(ctx context.Context, getenv func(string) string, out io.Writer) error {
+// keysOf gives the key that encrypts token files, none if there is none.
+func keysOf(said string, getenv func(string) string) ([][]byte, error) {
+	if said == "" {
+		return nil, nil
+	}
+	name, ok := strings.CutPrefix(said, "env:")
+	key := getenv(name)
+	if !ok || len(key) < 32 {
+		return nil, contracts.Errorf(contracts.CodeInvalid, "--token-key must be env:NAME, and the variable must have at least 32 bytes")
+	}
+	return [][]byte{[]byte(key)}, nil
+}
+
+// Run shows the link, and waits. The tokens are encrypted with the key that is said.
+func (l Login) Run(ctx context.Context, getenv func(string) string, key string, out io.Writer) error {
 	login, err := l.ready(ctx, getenv)
 	if err != nil {
+		return err
+	}
+	if login.Keys, err = keysOf(key, getenv); err != nil {
 		return err
 	}
 	login.Show = func(link string) {
@@ -108,24 +124,4 @@ func (l Login) Run(ctx context.Context, getenv func(string) string, out io.Write
 		fmt.Fprintln(out, "The server gave no refresh token: when the access token ends, somebody must log in again.")
 	}
 	return nil
-}
-
-// guarding keeps a public server from naming an authorisation server in a private
-// network. A server that is inside itself may.
-func guarding(ctx context.Context, server string) (*webhook.Guard, error) {
-	u, err := url.Parse(server)
-	if err != nil {
-		return nil, contracts.Errorf(contracts.CodeInvalid, "this is no URL")
-	}
-	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil {
-		return nil, contracts.Errorf(contracts.CodeUnavailable, "the MCP server cannot be found: %w", err)
-	}
-	guard, err := webhook.NewGuard(webhook.GuardConfig{})
-	for _, addr := range addrs {
-		if err == nil && guard.Check(addr) != nil {
-			return webhook.NewGuard(webhook.GuardConfig{AllowLoopback: true, AllowPrivate: true})
-		}
-	}
-	return guard, err
 }

@@ -66,19 +66,23 @@ func TestTheLoginCommand(t *testing.T) {
 		}
 		answer(map[string]any{"access_token": secret, "token_type": "Bearer"})(w, r)
 	})
-	file, out := filepath.Join(t.TempDir(), "tokens.json"), &terminal{t: t}
-	cmd := bridges.LoginCommand(&file, func(ctx context.Context, l bridges.Login) error {
-		return l.Run(ctx, func(name string) string { return map[string]string{"SECRET": secret}[name] }, out)
-	})
-	cmd.SetArgs([]string{server.URL + "/mcp", "--client-id", "mine", "--client-secret", "env:SECRET"})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), secret) {
-		t.Errorf("the file has no token: %v", err)
-	}
-	if text := out.text.String(); strings.Contains(text, secret) || !strings.Contains(text, "no refresh token") {
-		t.Errorf("%s", text)
+	for key, readable := range map[string]bool{"": true, "env:KEY": false} {
+		file, out := filepath.Join(t.TempDir(), "tokens.json"), &terminal{t: t}
+		cmd := bridges.LoginCommand(&file, func(ctx context.Context, l bridges.Login) error {
+			return l.Run(ctx, func(name string) string {
+				return map[string]string{"SECRET": secret, "KEY": strings.Repeat("k", 32)}[name]
+			}, key, out)
+		})
+		cmd.SetArgs([]string{server.URL + "/mcp", "--client-id", "mine", "--client-secret", "env:SECRET"})
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := os.ReadFile(file); err != nil || strings.Contains(string(raw), secret) != readable || len(raw) < 100 {
+			t.Errorf("with the key %q: %v: %s", key, err, raw)
+		}
+		if text := out.text.String(); strings.Contains(text, secret) || !strings.Contains(text, "no refresh token") {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

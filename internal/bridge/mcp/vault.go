@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// vault encrypts with the first of its keys and decrypts with all of them, so that keys
+// can be changed. One without keys leaves files as they are.
+type vault struct{ aeads []cipher.AEAD }
+
+// The purposes that keys are derived for.
+const (
+	forTokens = "tokens of a bridge"
+	forLinks  = "links to log in by"
+)
+
+func newVault(keys [][]byte, purpose string) (v vault, err error) {
+	for _, key := range keys {
+		if len(key) < 32 {
+			return v, contracts.Errorf(contracts.CodeInvalid, "a key has fewer than 32 bytes")
+		}
+		derived, err := hkdf.Key(sha256.New, key, nil, "manifold: "+purpose, 32)
+		if err != nil {
+			return v, err
+		}
+		block, err := aes.NewCipher(derived)
+		if err != nil {
+			return v, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return v, err
+		}
+		v.aeads = append(v.aeads, aead)
+	}
+	return v, nil
+}
+
+// seal encrypts; it is opened only with the same words about it.
+func (v vault) seal(plain []byte, about string) []byte {
+	return v.aeads[0].Seal(nil, nil, plain, []byte(about)) //nolint:gosec // this cipher draws its nonces itself
+}
+
+func (v vault) open(sealed []byte, about string) ([]byte, bool) {
+	for _, aead := range v.aeads {
+		if plain, err := aead.Open(nil, nil, sealed, []byte(about)); err == nil {
+			return plain, true
+		}
+	}
+	return nil, false
+}
+
+// sealedFile is a file that only the keys open. What is sealed for one file is not
+// taken from another.
+type sealedFile struct {
+	Sealed []byte `json:"sealed"`
+}
+
+// save writes a value into a file, whole, or leaves it as it was. Only its owner may
+// read it.
+func (v vault) save(file string, value any) error {
+	raw, err := json.Marshal(value)
+	if err == nil && len(v.aeads) > 0 {
+		raw, err = json.Marshal(sealedFile{v.seal(raw, filepath.Base(file))})
+	}
+	if err != nil {
+		return err
+	}
+	return writeFile(file, raw)
+}
+
+// load reads what save has written; plain tells that it was not encrypted.
+func (v vault) load(file string, value any) (plain bool, err error) {
+	raw, err := os.ReadFile(file) //nolint:gosec // an operator names the file, or its name is a hash
+	if err != nil {
+		return false, err
+	}
+	var s sealedFile
+	if json.Unmarshal(raw, &s) != nil || len(s.Sealed) == 0 {
+		return true, contracts.DecodeStrict(raw, value)
+	}
+	raw, ok := v.open(s.Sealed, filepath.Base(file))
+	if !ok {
+		return false, contracts.Errorf(contracts.CodeUnauthorized, "it is encrypted with another key")
+	}
+	return false, contracts.DecodeStrict(raw, value)
+}
+
+// keyIn is the key in a file, which is made if it is not there.
+func keyIn(file string) ([]byte, error) {
+	key, err := os.ReadFile(file) //nolint:gosec // an operator names the folder
+	if errors.Is(err, fs.ErrNotExist) {
+		key = make([]byte, 32)
+		_, _ = rand.Read(key) // it never fails
+		err = writeFile(file, key)
+	}
+	return key, err
+}
+
+func writeFile(file string, raw []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(file), ".token-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(raw)
+	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
+		err = os.Rename(next.Name(), file)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(next.Name()))
+	}
+	return err
+}
