@@ -39,6 +39,7 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", (&absences{&t.books, people, forms}).absenceRoutes)
 	}
 	mount("/ccx/api/businessProcess/v1/{tenant}", (&processes{&t.books, t.cfg.NoCancel}).processRoutes)
+	mount("/ccx/api/recruiting/v4/{tenant}", people.recruitingRoutes)
 	mount("/ccx/api/wql/v1/{tenant}", (&data{&t.books}).queryRoutes)
 	mount("/ccx/service/customreport2/{tenant}", (&data{&t.books}).reportRoutes)
 	t.agentRoutes(mux, people)

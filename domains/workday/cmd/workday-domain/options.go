@@ -59,6 +59,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
 	flags.Text(&o.paths.WQL, "path-wql", "WORKDAY_PATH_WQL", "/ccx/api/wql/v1/{tenant}", "base path of queries in WQL")
 	flags.Text(&o.paths.Reports, "path-reports", "WORKDAY_PATH_REPORTS", "/ccx/service/customreport2/{tenant}", "base path of custom reports")
+	flags.Text(&o.paths.Recruiting, "path-recruiting", "WORKDAY_PATH_RECRUITING", "/ccx/api/recruiting/v4/{tenant}", "base path of recruiting")
 	flags.Text(&o.reportFile, "reports", "WORKDAY_REPORTS", "", `JSON file of the custom reports that may be run, such as {"Headcount": {"path": "owner/Headcount", "prompts": ["Organization"]}}`)
 	flags.Text(&o.mcpURL, "mcp-url", "WORKDAY_MCP_URL", "", "Workday's MCP server, such as https://us.agent.workday.com/mcp, to read people from instead of REST")
 	flags.Text(&o.mcpTools, "mcp-tools", "WORKDAY_MCP_TOOLS", "", "what that server calls its tools, such as searchForWorker=acme_search")
