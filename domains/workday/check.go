@@ -103,6 +103,10 @@ func needs(c *rest.Client, listed error, today string) []need {
 			_, err := c.Organization(ctx, organization)
 			return err
 		}),
+		read("Staffing Actions: Job Change Reasons", "Staffing", "change_job", func(ctx context.Context, _, _ string) error {
+			_, err := rest.NewCompany(c).JobChangeReasons(ctx)
+			return err
+		}),
 		read("Job Postings", "Recruiting", "list_job_postings", func(ctx context.Context, _, _ string) error {
 			_, err := rest.NewCompany(c).JobPostings(ctx)
 			return err
@@ -130,6 +134,6 @@ func needs(c *rest.Client, listed error, today string) []need {
 			_, err := c.Query(ctx, "SELECT workdayID FROM allWorkers LIMIT 1", 1)
 			return err
 		}),
-		start("Request Time Off"), start("Correct Time Off"), start("Change Business Title"),
+		start("Request Time Off"), start("Correct Time Off"), start("Change Business Title"), start("Change Job"),
 	}
 }

@@ -38,6 +38,8 @@ func (d *domain) register(svc *domainkit.Service) error {
 			private(d, d.cancelTimeOff), private(d, d.findCancellation)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "restore_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.restoreTimeOff), private(d, d.findRestored)),
 		titles{d}.register(svc),
+		decisions{d}.register(svc),
+		jobs{d}.register(svc),
 	)
 }
 

@@ -46,6 +46,9 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 	for _, path := range []string{"/ccx/oauth2/{tenant}/token", "/auth/oauth2/{tenant}/token"} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, t.token) })
 	}
+	for _, path := range []string{"/ccx/oauth2/{tenant}/authorize", "/auth/authorize/{tenant}"} {
+		mux.HandleFunc("GET "+path, t.authorize)
+	}
 	t.adminRoutes(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		t.serve(w, r, func(*http.Request, []byte) (reply, error) { return reply{}, notFound() })

@@ -56,3 +56,24 @@ func (p JobPosting) Places() []string {
 func (o Company) JobPostings(ctx context.Context) (Page[JobPosting], error) {
 	return list[JobPosting](ctx, o.c, o.c.cfg.Paths.Recruiting+"/jobPostings", nil, 1000)
 }
+
+// JobChange is what a change of job is asked for with.
+type JobChange struct {
+	Organization Ref    `json:"supervisoryOrganization"`
+	Reason       Ref    `json:"jobChangeReason"`
+	Effective    string `json:"effective"`
+	MoveTeam     bool   `json:"moveManagersTeam"`
+}
+
+// ChangeJob submits a change of job; what it gives is the event.
+func (o Company) ChangeJob(ctx context.Context, worker string, in JobChange) (Ref, error) {
+	var out Ref
+	err := o.c.post(ctx, o.c.cfg.Paths.Common+"/workers/"+url.PathEscape(worker)+"/jobChanges", in, &out)
+	return out, err
+}
+
+// JobChangeReasons lists the reasons for which a job may be changed.
+func (o Company) JobChangeReasons(ctx context.Context) ([]Ref, error) {
+	page, err := list[Ref](ctx, o.c, o.c.cfg.Paths.Common+"/jobChangeReasons", nil, 500)
+	return page.Items, err
+}
