@@ -140,6 +140,11 @@ func TestReportsAreThoseOfTheConfiguration(t *testing.T) {
 			t.Errorf("%v: %+v", tt, out.Error)
 		}
 	}
+	b.config.Reports["By place"] = workday.Report{Path: sandbox.HeadcountByLocation}
+	b.restart()
+	if places := b.facts("run_report", object{"report": "By place"}, ""); places["total"] != 5.0 {
+		t.Errorf("by place: %v", places)
+	}
 	b.config.Reports["Headcount"] = workday.Report{Path: "Headcount"}
 	if _, err := workday.New(b.config); err == nil || !strings.Contains(err.Error(), "owner/name") {
 		t.Errorf("a path without an owner: %v", err)
