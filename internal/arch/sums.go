@@ -15,8 +15,8 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5833, "client": 980, "cmd": 7426, "contracts": 9631, "domainkit": 6016, "domains": 34651, "examples": 5410,
-		"execution": 15176, "intent": 31530, "internal": 35817, "orchestrator": 16613, "planner": 7069, "web": 166,
+		"bench": 5833, "client": 980, "cmd": 7430, "contracts": 9631, "domainkit": 6016, "domains": 36600, "examples": 5410,
+		"execution": 15176, "intent": 31530, "internal": 35818, "orchestrator": 16613, "planner": 7069, "web": 166,
 	}
 }
 
