@@ -50,7 +50,7 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := setup(t, sandbox.Config{})
-	for _, reports := range []map[string]workday.Report{nil, {"Headcount": {Path: sandbox.Headcount}, "Headcount by Location": {Path: sandbox.HeadcountByLocation}}} {
+	for _, reports := range []map[string]workday.Report{nil, {"Headcount by Location": {Path: sandbox.HeadcountByLocation}}, {"Headcount": {Path: sandbox.Headcount}, "Headcount by Location": {Path: sandbox.HeadcountByLocation}}} {
 		b.config.Reports = reports
 		for _, failure := range routing.Run(t.Context(), adapter, b.catalog(), "workday") {
 			t.Errorf("with the reports %v: %q: %s", slices.Sorted(maps.Keys(reports)), failure.Say, failure.Problem)
@@ -73,9 +73,9 @@ func TestReportsAndQueriesAreAskedForInWords(t *testing.T) {
 		capability string
 		parameters object
 	}{
-		"run the report Headcount by Location":                             {"run_report", object{"report": "Headcount by Location"}},
-		"run the Workday report Headcount":                                 {"run_report", object{"report": "Headcount"}},
-		"show me the custom report Headcount by Location":                  {"run_report", object{"report": "Headcount by Location"}},
+		"run the report Headcount by Location":                             {"get_report", object{"report": "Headcount by Location"}},
+		"run the Workday report Headcount":                                 {"get_report", object{"report": "Headcount"}},
+		"show me the custom report Headcount by Location":                  {"get_report", object{"report": "Headcount by Location"}},
 		"who reports to Helena Duarte":                                     {"list_direct_reports", object{}},
 		"run the WQL query SELECT fullName, email FROM allWorkers LIMIT 5": {"query_data", object{}},
 		"tell me when Ana Souza's request has been decided":                {"follow_request", object{"worker": "Ana Souza"}},

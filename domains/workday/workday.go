@@ -152,7 +152,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	access := cfg.Access.withDefaults()
 	var absent []string
 	if len(cfg.Reports) == 0 {
-		absent = append(absent, runReport)
+		absent = append(absent, getReport)
 	}
 	declared, err := access.declare(hints, absent...)
 	if err != nil {
