@@ -136,6 +136,9 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 	c := tenant.Credentials()
 	return workday.New(workday.Config{
 		Access: demoAccess(tenant),
+		Reports: map[string]workday.Report{
+			"Headcount": {Path: sandbox.Headcount, Prompts: []string{"Organization"}}, "Headcount by Location": {Path: sandbox.HeadcountByLocation},
+		},
 		Tenant: workday.Tenant{
 			URL: "http://" + listener.Addr().String(), Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true,

@@ -13,7 +13,11 @@ import (
 // asks calls a capability as somebody.
 func (b *bench) asks(who string, roles []string, capability string, parameters object) contracts.ToolResult {
 	b.Helper()
-	_, out := domaintest.Execute(b, b.url, capability, parameters, object{"principal": object{"id": who, "roles": roles}, "run_id": "r", "node_id": "n", "idempotency_key": "r/n/1"})
+	key, err := contracts.Hash([]any{who, capability, parameters})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, out := domaintest.Execute(b, b.url, capability, parameters, object{"principal": object{"id": who, "roles": roles}, "run_id": "r", "node_id": "n", "idempotency_key": key})
 	return out
 }
 

@@ -98,9 +98,17 @@ func needs(c *rest.Client, listed error, today string) []need {
 		return need{Permission: Permission{Domain: "business process policy " + process + ": initiate", Area: "of the process", For: "its write"}}
 	}
 	return []need{
-		read(needWorkers, "Staffing", "get_worker, search_workers, list_direct_reports", func(context.Context, string, string) error { return listed }),
-		read("Reports: Organization", "Organizations and Roles", "managers, and who may ask about whom", func(ctx context.Context, _, organization string) error {
+		read(needWorkers, "Staffing", "get_worker, get_my_info, search_workers, list_direct_reports", func(context.Context, string, string) error { return listed }),
+		read("Reports: Organization", "Organizations and Roles", "get_org_chart, list_managers, list_organizations, get_organization, and who may ask about whom", func(ctx context.Context, _, organization string) error {
 			_, err := c.Organization(ctx, organization)
+			return err
+		}),
+		read("Staffing Actions: Job Change Reasons", "Staffing", "change_job", func(ctx context.Context, _, _ string) error {
+			_, err := rest.NewCompany(c).JobChangeReasons(ctx)
+			return err
+		}),
+		read("Job Postings", "Recruiting", "list_job_postings", func(ctx context.Context, _, _ string) error {
+			_, err := rest.NewCompany(c).JobPostings(ctx)
 			return err
 		}),
 		read("Request Time Off (REST Service)", "Time Off and Leave", "list_absence_types, request_time_off", func(ctx context.Context, worker, _ string) error {
@@ -126,6 +134,6 @@ func needs(c *rest.Client, listed error, today string) []need {
 			_, err := c.Query(ctx, "SELECT workdayID FROM allWorkers LIMIT 1", 1)
 			return err
 		}),
-		start("Request Time Off"), start("Correct Time Off"), start("Change Business Title"),
+		start("Request Time Off"), start("Correct Time Off"), start("Change Business Title"), start("Change Job"),
 	}
 }

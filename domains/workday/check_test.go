@@ -30,8 +30,15 @@ func TestTheCheckNamesWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: %s", domain, state)
 		}
 	}
-	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.Forbidden, PathSuffix: "/balances", Count: -1})
+	for _, missing := range []string{"/balances", "/jobPostings", "/jobChangeReasons"} {
+		b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.Forbidden, PathSuffix: missing, Count: -1})
+	}
 	got := states()
+	for _, domain := range []string{"Job Postings", "Staffing Actions: Job Change Reasons"} {
+		if got[domain] != workday.PermissionMissing {
+			t.Errorf("%s: %s", domain, got[domain])
+		}
+	}
 	if got["Worker Data: Time Off (Time Off Balances)"] != workday.PermissionMissing || got["Worker Data: Time Off"] != workday.PermissionGranted {
 		t.Errorf("%v", got)
 	}

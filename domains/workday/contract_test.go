@@ -1,6 +1,8 @@
 package workday_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
@@ -46,8 +49,59 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, failure := range routing.Run(t.Context(), adapter, setup(t, sandbox.Config{}).catalog(), "workday") {
-		t.Errorf("%q: %s", failure.Say, failure.Problem)
+	b := setup(t, sandbox.Config{})
+	for _, reports := range []map[string]workday.Report{nil, {"Headcount by Location": {Path: sandbox.HeadcountByLocation}}, {"Headcount": {Path: sandbox.Headcount}, "Headcount by Location": {Path: sandbox.HeadcountByLocation}}} {
+		b.config.Reports = reports
+		for _, failure := range routing.Run(t.Context(), adapter, b.catalog(), "workday") {
+			t.Errorf("with the reports %v: %q: %s", slices.Sorted(maps.Keys(reports)), failure.Say, failure.Problem)
+		}
+	}
+}
+
+// TestReportsAndQueriesAreAskedForInWords: a report by its name among those of the
+// configuration, and only a request that names one; a query only by its own language.
+func TestReportsAndQueriesAreAskedForInWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	b.config.Reports = map[string]workday.Report{"Headcount": {Path: sandbox.Headcount}, "Headcount by Location": {Path: sandbox.HeadcountByLocation}}
+	catalog := b.catalog()
+	adapter, err := local.New(local.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for say, want := range map[string]struct {
+		capability string
+		parameters object
+	}{
+		"run the report Headcount by Location":                             {"get_report", object{"report": "Headcount by Location"}},
+		"run the Workday report Headcount":                                 {"get_report", object{"report": "Headcount"}},
+		"show me the custom report Headcount by Location":                  {"get_report", object{"report": "Headcount by Location"}},
+		"who reports to Helena Duarte":                                     {"list_direct_reports", object{}},
+		"run the WQL query SELECT fullName, email FROM allWorkers LIMIT 5": {"query_data", object{}},
+		"tell me when Ana Souza's request has been decided":                {"follow_request", object{"worker": "Ana Souza"}},
+		"what became of Ana Souza's request":                               {"list_requests", object{"worker": "Ana Souza"}},
+		"approve Ana Souza's time off request in Workday":                  {"approve_step", object{"worker": "Ana Souza"}},
+		"deny the request of Bruno Lima in Workday":                        {"deny_step", object{"worker": "Bruno Lima"}},
+		"show Ana Souza's chain of managers":                               {"list_managers", object{"worker": "Ana Souza"}},
+		"move Ana Souza to the organization Customer Care from 2027-01-01": {"change_job", object{"worker": "Ana Souza", "organization": "Customer Care", "effective": "2027-01-01"}},
+		"open positions in Lisbon":                                         {"list_job_postings", object{"location": "Lisbon"}},
+		"how many rows has the table of customers in the database":         {},
+	} {
+		got, err := adapter.Understand(t.Context(), intent.Request{Message: say, Catalog: catalog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.capability == "" {
+			if len(got.Intents) != 0 {
+				t.Errorf("%q: %s", say, got.Intents[0].Capability)
+			}
+			continue
+		}
+		if len(got.Intents) != 1 || got.Intents[0].Capability != want.capability {
+			t.Errorf("%q: %+v", say, got.Intents)
+			continue
+		}
+		subset(t, want.parameters, got.Intents[0].Parameters)
 	}
 }
 

@@ -78,8 +78,8 @@ func (r records) queryData(ctx context.Context, _ domainkit.Call, in DataQuery) 
 	return tableOf(page.Items, page.Total, in.Query), nil
 }
 
-// runReport runs a report that the service is configured with.
-func (r records) runReport(ctx context.Context, _ domainkit.Call, in ReportQuery) (domainkit.Result[Table], error) {
+// getReport runs a report that the service is configured with.
+func (r records) getReport(ctx context.Context, _ domainkit.Call, in ReportQuery) (domainkit.Result[Table], error) {
 	report := r.reports[in.Report]
 	for name := range in.Prompts {
 		if !slices.Contains(report.Prompts, name) {
@@ -170,7 +170,7 @@ func entitled[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] 
 	}
 }
 
-const runReport = "run_report"
+const getReport = "get_report"
 
 // register adds queries, and the reports that the service is configured with; without any
 // there is nothing to run.
@@ -190,6 +190,6 @@ func (r records) register(d *domain, svc *domainkit.Service) error {
 		return err
 	}
 	return domainkit.Add(svc, domainkit.Capability{
-		Name: runReport, Schema: schema, Metadata: contracts.Metadata{Examples: []contracts.CallExample{{Parameters: map[string]any{"report": names[0]}}}},
-	}, entitled(d, r.runReport))
+		Name: getReport, Schema: schema, Metadata: contracts.Metadata{Examples: []contracts.CallExample{{Parameters: map[string]any{"report": names[0]}}}},
+	}, entitled(d, r.getReport))
 }

@@ -58,7 +58,33 @@ func writes() map[string]write {
 		b.facts("change_business_title", object{"worker": b.id("Ana Souza"), "title": "Chief Gardener"}, "before")
 		b.tenant.ApproveAll() // in a tenant that wants it approved
 	}
+	// asked is a request of Ana's that waits for her manager, who has logged in and asks.
+	asked := func(b *bench) {
+		taken(b)
+		b.withLogins()
+		b.logIn("Helena Duarte")
+		b.asker = b.people["Helena Duarte"].EmployeeID
+	}
+	step := func(extra object) func(b *bench) object {
+		return func(b *bench) object {
+			out := object{"task": column(b.facts("list_inbox_tasks", object{"worker": b.id("Ana Souza")}, "")["tasks"], "value")[0]}
+			maps.Copy(out, extra)
+			return out
+		}
+	}
 	return map[string]write{
+		"an approval": {
+			capability: "approve_step", suffix: "/approve", parameters: step(nil), prepare: asked,
+			effects: []string{"time_off_requested x1", "step_approved x1"},
+		},
+		"a denial": {
+			capability: "deny_step", suffix: "/deny", parameters: step(object{"comment": "not that week"}), prepare: asked,
+			effects: []string{"time_off_requested x1", "step_denied x1"},
+		},
+		"a request that is sent back": {
+			capability: "send_back_step", suffix: "/sendBack", parameters: step(object{"comment": "one day less"}), prepare: asked,
+			effects: []string{"time_off_requested x1", "step_sent_back x1"},
+		},
 		"a request": {
 			capability: "request_time_off", suffix: "/requestTimeOff", process: sandbox.RequestTimeOff,
 			parameters: ana(object{"days": 2, "start": "2026-12-07"}), prepare: none,
@@ -103,6 +129,11 @@ func writes() map[string]write {
 			capability: "change_business_title", suffix: "/businessTitleChanges", process: sandbox.ChangeBusinessTitle, unmarked: true,
 			parameters: ana(object{"title": "Chief Gardener"}), prepare: none,
 			effects: []string{"business_title_changed x1"},
+		},
+		"a change of job": {
+			capability: "change_job", suffix: "/jobChanges", process: sandbox.ChangeJob, unmarked: true,
+			parameters: func(b *bench) object { return b.move("Ana Souza", "Marcus Feld", "2026-12-07") }, prepare: none,
+			effects: []string{"job_changed x1"},
 		},
 		"a title that comes back": {
 			capability: "restore_business_title", suffix: "/businessTitleChanges", process: sandbox.ChangeBusinessTitle, unmarked: true,
@@ -197,11 +228,22 @@ func (b *bench) untilDone(w write, forgetful bool) {
 	b.Fatal("it never succeeded")
 }
 
+// move are the parameters of a change of job to the organization that somebody leads.
+func (b *bench) move(who, leader, day string) object {
+	b.Helper()
+	to := column(b.facts("list_organizations", object{"search": leader}, "")["organizations"], "value")
+	why := column(b.facts("list_job_change_reasons", object{"search": "lateral"}, "")["reasons"], "value")
+	if len(to) != 1 || len(why) != 1 {
+		b.Fatalf("%v %v", to, why)
+	}
+	return object{"worker": b.id(who), "organization": to[0], "reason": why[0], "effective": day}
+}
+
 // found asks as the core does when it lost the answer of a write.
 func (b *bench) found(capability string, parameters object) object {
 	b.Helper()
 	asked := object{"write": parameters, "key": "run/node/1"}
-	if strings.Contains(capability, "title") { // has no mark
+	if strings.Contains(capability, "title") || capability == "change_job" { // has no mark
 		delete(asked, "key")
 	}
 	return b.facts("find_"+capability, asked, "")
@@ -232,7 +274,10 @@ func TestTwoServersShareARotatingRefreshToken(t *testing.T) {
 				servers[i] = &one
 			}
 			w.prepare(servers[0])
-			parameters := w.parameters(b)
+			if servers[1].asker = servers[0].asker; servers[0].config.Logins != nil {
+				servers[1].openLogins(servers[0].login)
+			}
+			parameters := w.parameters(servers[0])
 			for range 4 {
 				b.tenant.ExpireTokens()
 				var group sync.WaitGroup
@@ -268,7 +313,7 @@ func TestAWriteMayWaitForDays(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/denied=%v", name, denied), func(t *testing.T) {
 				t.Parallel()
-				b := setup(t, sandbox.Config{Workers: 60, NeedsApproval: []sandbox.Process{sandbox.RequestTimeOff, sandbox.CorrectTimeOff, sandbox.ChangeBusinessTitle}})
+				b := setup(t, sandbox.Config{Workers: 60, NeedsApproval: []sandbox.Process{sandbox.RequestTimeOff, sandbox.CorrectTimeOff, sandbox.ChangeBusinessTitle, sandbox.ChangeJob}})
 				w.prepare(b)
 				parameters := w.parameters(b)
 				before := b.state()
@@ -308,7 +353,7 @@ func (b *bench) decided(w write, follow object, denied bool) {
 	switch {
 	case !denied:
 		subset(b.T, object{"applied": true}, found)
-	case w.process == sandbox.ChangeBusinessTitle: // it has no mark: that one or another
+	case w.process == sandbox.ChangeBusinessTitle || w.process == sandbox.ChangeJob: // it has no mark: that one or another
 		subset(b.T, object{"applied": nil}, found)
 	default:
 		subset(b.T, object{"applied": true, "status": "denied"}, found)

@@ -115,17 +115,17 @@ func TestQueriesReadEveryPage(t *testing.T) {
 func TestReportsAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	if out := b.execute("run_report", object{"report": "Headcount"}, ""); out.OK || out.Error.Type != contracts.ErrNotFound {
+	if out := b.execute("get_report", object{"report": "Headcount"}, ""); out.OK || out.Error.Type != contracts.ErrNotFound {
 		t.Errorf("without a report: %+v", out.Error)
 	}
 	b.config.Reports = map[string]workday.Report{"Headcount": {Path: sandbox.Headcount, Prompts: []string{"Organization"}}, "Gone": {Path: "nobody/Gone"}}
 	b.restart()
-	facts := b.facts("run_report", object{"report": "Headcount"}, "")
+	facts := b.facts("get_report", object{"report": "Headcount"}, "")
 	if total, _ := facts["total"].(float64); total < 10 {
 		t.Errorf("facts %v", facts)
 	}
 	team := strings.TrimPrefix(column(facts["rows"], "details")[3], "Organization: ")
-	one := b.facts("run_report", object{"report": "Headcount", "prompts": object{"Organization": team[:strings.Index(team+";", ";")]}}, "")
+	one := b.facts("get_report", object{"report": "Headcount", "prompts": object{"Organization": team[:strings.Index(team+";", ";")]}}, "")
 	if one["total"] != 1.0 {
 		t.Errorf("with a prompt: %v of %q", one, team)
 	}
@@ -136,9 +136,14 @@ func TestReportsAreThoseOfTheConfiguration(t *testing.T) {
 		if tt.prompt != "" {
 			prompts[tt.prompt] = "x"
 		}
-		if out := b.execute("run_report", object{"report": tt.report, "prompts": prompts}, ""); out.OK || out.Error.Type != tt.errType {
+		if out := b.execute("get_report", object{"report": tt.report, "prompts": prompts}, ""); out.OK || out.Error.Type != tt.errType {
 			t.Errorf("%v: %+v", tt, out.Error)
 		}
+	}
+	b.config.Reports["By place"] = workday.Report{Path: sandbox.HeadcountByLocation}
+	b.restart()
+	if places := b.facts("get_report", object{"report": "By place"}, ""); places["total"] != 5.0 {
+		t.Errorf("by place: %v", places)
 	}
 	b.config.Reports["Headcount"] = workday.Report{Path: "Headcount"}
 	if _, err := workday.New(b.config); err == nil || !strings.Contains(err.Error(), "owner/name") {

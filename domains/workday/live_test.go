@@ -50,12 +50,14 @@ func (b *bench) reads(name string) {
 		b.Fatalf("nobody is called %q", name)
 	}
 	about := object{"worker": found[0]}
-	for _, capability := range []string{"get_worker", "list_direct_reports", "get_time_off_balances", "list_absence_types", "list_time_off", "list_requests"} {
+	for _, capability := range []string{"get_worker", "list_direct_reports", "get_time_off_balances", "list_absence_types", "list_time_off", "list_requests", "get_org_chart", "list_managers"} {
 		if out := b.execute(capability, about, ""); !out.OK {
 			b.Errorf("%s: %v", capability, out.Error)
 		}
 	}
-	b.facts("list_business_processes", object{}, "")
+	for _, capability := range []string{"list_business_processes", "list_organizations", "list_job_postings"} {
+		b.facts(capability, object{}, "")
+	}
 	soon := time.Now().AddDate(0, 1, 0)
 	for soon.Weekday() != time.Tuesday {
 		soon = soon.AddDate(0, 0, 1)

@@ -67,6 +67,11 @@ func (d *domain) getWorker(ctx context.Context, _ domainkit.Call, in Whom) (Prof
 	if err != nil {
 		return Profile{}, err
 	}
+	return d.profile(ctx, w)
+}
+
+// profile tells of a worker, with whom they report to.
+func (d *domain) profile(ctx context.Context, w rest.Worker) (Profile, error) {
 	p := Profile{
 		Worker: w.ID, Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor,
 		Location: w.Location.Descriptor, Email: w.Email, IsManager: w.Manager,

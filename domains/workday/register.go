@@ -23,6 +23,7 @@ func (d *domain) register(svc *domainkit.Service) error {
 		domainkit.Add(svc, domainkit.Capability{Name: "get_worker", Schema: oneOrMany}, colleagues(d, d.getWorker)),
 		domainkit.Add(svc, domainkit.Capability{Name: "search_workers"}, colleagues(d, d.searchWorkers)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_direct_reports"}, colleagues(d, d.listDirectReports)),
+		organizations{d}.register(svc),
 		domainkit.Add(svc, domainkit.Capability{Name: "get_time_off_balances", Schema: oneOrMany}, private(d, d.getBalances)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_absence_types"}, private(d, d.listAbsenceTypes)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, private(d, d.listTimeOff)),
@@ -37,6 +38,8 @@ func (d *domain) register(svc *domainkit.Service) error {
 			private(d, d.cancelTimeOff), private(d, d.findCancellation)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "restore_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.restoreTimeOff), private(d, d.findRestored)),
 		titles{d}.register(svc),
+		decisions{d}.register(svc),
+		jobs{d}.register(svc),
 	)
 }
 

@@ -40,6 +40,9 @@ type Config struct {
 	// Reports are the tenant's custom reports that may be run, by the name that people call
 	// them [none].
 	Reports map[string]Report
+	// Logins are people's own logins at the tenant, for what only they may see and decide
+	// [none: that is refused].
+	Logins *Logins
 	// MCP reads people over Workday's MCP server [over REST].
 	MCP *MCP
 	// Authorization are the bearer tokens that callers of the service must
@@ -122,6 +125,7 @@ type domain struct {
 	client  *rest.Client
 	people  directory
 	agent   *agent.Server // nil where none is configured
+	logins  *Logins       // nil where none are configured
 	records records
 	kinds   absenceNames
 	access  Access
@@ -148,7 +152,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	access := cfg.Access.withDefaults()
 	var absent []string
 	if len(cfg.Reports) == 0 {
-		absent = append(absent, runReport)
+		absent = append(absent, getReport)
 	}
 	declared, err := access.declare(hints, absent...)
 	if err != nil {
@@ -173,7 +177,7 @@ func New(cfg Config) (*domainkit.Service, error) {
 	if cfg.Today == nil {
 		cfg.Today = cfg.Now
 	}
-	d := &domain{client: client, people: people, agent: server, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
+	d := &domain{client: client, people: people, agent: server, logins: cfg.Logins, records: records{client, cfg.Reports}, kinds: kinds, access: access, zone: cmp.Or(cfg.Zone, time.UTC), today: cfg.Today, now: cfg.Now, follow: cmp.Or(cfg.Follow, usualFollow)}
 	if err := d.register(svc); err != nil {
 		return nil, fmt.Errorf("workday domain: %w", err)
 	}

@@ -29,6 +29,9 @@ type bench struct {
 	config workday.Config
 	url    string
 	people map[string]sandbox.Worker
+	// asker is who calls [nobody in particular].
+	asker string
+	login workday.LoginConfig
 }
 
 func setup(t *testing.T, cfg sandbox.Config) *bench {
@@ -83,7 +86,7 @@ func (b *bench) id(name string) string {
 func (b *bench) execute(capability string, parameters object, key string) contracts.ToolResult {
 	b.Helper()
 	_, out := domaintest.Execute(b, b.url, capability, parameters,
-		object{"run_id": "run", "node_id": "node", "attempt": 1, "idempotency_key": key})
+		object{"run_id": "run", "node_id": "node", "attempt": 1, "idempotency_key": key, "principal": object{"id": b.asker, "roles": []string{}}})
 	return out
 }
 

@@ -154,20 +154,36 @@ func wqlText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Headcount is the report that the sandbox has: who leads each organization, and how many
-// people are in it.
-const Headcount = systemUser + "/Headcount"
+// The reports that the sandbox has: who leads each organization and how many people are in
+// it, and how many work at each place.
+const (
+	Headcount           = systemUser + "/Headcount"
+	HeadcountByLocation = systemUser + "/Headcount_by_Location"
+)
 
 func (d *data) report(c *call) (reply, error) {
+	name := c.path("owner") + "/" + c.path("report")
 	switch {
 	case c.subject != systemUser:
 		return reply{}, forbidden()
-	case c.path("owner")+"/"+c.path("report") != Headcount:
+	case name != Headcount && name != HeadcountByLocation:
 		return reply{}, notFound()
 	case c.query.Get("format") != "json": // a report answers in XML unless told
 		return reply{http.StatusOK, htmlPage("wd:Report_Data")}, nil
 	}
 	entries := []map[string]string{}
+	if name == HeadcountByLocation {
+		for _, at := range sites() {
+			people := 0
+			for _, w := range d.company.workers {
+				if w.site == at && !w.terminated {
+					people++
+				}
+			}
+			entries = append(entries, map[string]string{"Location": at.name, "Country": at.country, "Workers": strconv.Itoa(people)})
+		}
+		return ok(map[string]any{"Report_Entry": entries})
+	}
 	for _, o := range d.company.orgs {
 		people := 0
 		for _, w := range d.company.workers {

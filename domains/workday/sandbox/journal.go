@@ -26,6 +26,7 @@ const (
 	EffectTimeOffRequested = "time_off_requested"
 	EffectTimeOffCorrected = "time_off_corrected"
 	EffectTitleChanged     = "business_title_changed"
+	EffectJobChanged       = "job_changed"
 	EffectStepApproved     = "step_approved"
 	EffectStepDenied       = "step_denied"
 	EffectStepSentBack     = "step_sent_back"

@@ -82,7 +82,7 @@ func sites() []site {
 func processTypes() []string {
 	return []string{
 		string(RequestTimeOff), string(CorrectTimeOff), string(ChangeBusinessTitle),
-		"Request Leave of Absence", "Return from Leave", "Hire", "Terminate Employee", "Change Job",
+		"Request Leave of Absence", "Return from Leave", "Hire", "Terminate Employee", string(ChangeJob),
 		"Propose Compensation", "Request Compensation Change", "Request One-Time Payment", "Change Legal Name",
 		"Change Personal Information", "Change Contact Information", "Create Position", "Create Job Requisition",
 		"Assign Organization Roles", "Change Organization Assignments", "Start Performance Review",

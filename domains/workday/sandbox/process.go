@@ -38,6 +38,7 @@ type event struct {
 	// What takes effect when the event completes; entries of a time-off
 	// request carry the event's id instead.
 	title       *titleChange
+	job         *jobChange
 	corrections []correction
 }
 
@@ -177,6 +178,9 @@ func (b *books) complete(e *event) {
 	if e.title != nil {
 		b.company.byID[e.workerID].title = e.title.proposed
 	}
+	if e.job != nil {
+		b.company.move(b.company.byID[e.workerID], e.job.to, e.job.moveTeam)
+	}
 }
 
 // stop ends an event without its change, or takes the change back.
@@ -188,6 +192,9 @@ func (b *books) stop(e *event, status string, entries entryStatus) {
 	}
 	if e.title != nil && e.status == eventCompleted {
 		b.company.byID[e.workerID].title = e.title.current
+	}
+	if e.job != nil && e.status == eventCompleted {
+		b.company.move(b.company.byID[e.workerID], e.job.from, e.job.moveTeam)
 	}
 	for _, day := range b.absence.ofEvent(e.id) {
 		if day.status != statusGone {

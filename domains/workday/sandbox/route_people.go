@@ -17,6 +17,7 @@ func (p *people) commonRoutes(on func(pattern string, h handler)) {
 	on("GET /workers/{id}/businessTitleChanges", p.onWorker(p.listTitleChanges))
 	on("POST /workers/{id}/businessTitleChanges", p.onWorker(p.changeTitle))
 	on("GET /businessTitleChanges/{id}", p.getTitleChange)
+	p.jobRoutes(on)
 	on("GET /supervisoryOrganizations", p.listOrgs)
 	on("GET /supervisoryOrganizations/{id}", p.onOrg(p.getOrg))
 	on("GET /supervisoryOrganizations/{id}/workers", p.onOrg(p.listMembers))

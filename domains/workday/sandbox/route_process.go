@@ -29,6 +29,7 @@ func (p *processes) processRoutes(on func(pattern string, h handler)) {
 	on("POST /eventSteps/{id}/approve", p.approve)
 	on("POST /eventSteps/{id}/deny", p.deny)
 	on("POST /eventSteps/{id}/sendBack", p.sendBack)
+	on("GET /values/sendBack/to/", p.listTargets)
 	if p.old {
 		return
 	}
@@ -198,16 +199,31 @@ func (p *processes) sendBack(c *call) (reply, error) {
 	if err := c.decode(&body); err != nil {
 		return reply{}, err
 	}
-	if body.Reason == "" {
+	switch {
+	case body.Reason == "":
 		return reply{}, invalid(critical("A181", "reason", "A reason is required."))
-	}
-	if e.process != RequestTimeOff {
+	case e.process != RequestTimeOff:
 		return reply{}, invalid(critical("A202", "to", "Sending back isn't supported for this process."))
+	case body.To.ID != p.personRef(e.initiator).ID:
+		return reply{}, invalid(critical("A227", "to", "The step can't be sent back to that person."))
 	}
 	s.finish(stepSentBack, c.subject, body.Reason, p.now())
 	p.stop(e, eventSentBack, statusSentBack)
 	p.record(c, EffectStepSentBack, e.workerID, e.id)
 	return p.acted(e, c, body.Reason)
+}
+
+// listTargets gives those to whom a step can be sent back: whoever began.
+func (p *processes) listTargets(c *call) (reply, error) {
+	e, s := p.process.step(c.query.Get("eventStep"))
+	if s == nil || !p.visible(e, c.subject) {
+		return reply{}, notFound()
+	}
+	var list []*ref
+	if e.process == RequestTimeOff {
+		list = append(list, p.personRef(e.initiator))
+	}
+	return paged(c, list, func(r *ref) any { return r })
 }
 
 func (p *processes) cancel(c *call) (reply, error) {

@@ -31,6 +31,7 @@ const (
 	RequestTimeOff      Process = "Request Time Off"
 	CorrectTimeOff      Process = "Correct Time Off"
 	ChangeBusinessTitle Process = "Change Business Title"
+	ChangeJob           Process = "Change Job"
 )
 
 // Config describes a tenant; the zero value is a usable one.
@@ -55,7 +56,7 @@ type Config struct {
 	RequestsPerSecond float64
 	Burst             int
 	// NeedsApproval lists the processes that wait for the worker's manager
-	// [Request Time Off]. An empty, non-nil list approves everything at once.
+	// [Request Time Off and Change Job]. An empty, non-nil list approves everything at once.
 	NeedsApproval []Process
 	// JWTKey is the key of the API client's certificate, for clients that sign assertions
 	// [none: such clients are refused].
@@ -108,7 +109,7 @@ func New(cfg Config) (*Tenant, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.NeedsApproval == nil {
-		cfg.NeedsApproval = []Process{RequestTimeOff}
+		cfg.NeedsApproval = []Process{RequestTimeOff, ChangeJob}
 	}
 	t := &Tenant{Control: sandboxkit.NewControl(cfg.Seed, cfg.Logger), cfg: cfg}
 	if cfg.RequestsPerSecond > 0 {
@@ -177,6 +178,27 @@ func (t *Tenant) DenyAll(comment string) int {
 		s.finish(stepDenied, s.assigneeID, comment, t.books.now())
 		t.books.stop(e, eventDenied, statusGone)
 	})
+}
+
+// OpenStep is a step of a business process that waits for somebody.
+type OpenStep struct {
+	ID         string `json:"id"`
+	EventID    string `json:"event_id"`
+	WorkerID   string `json:"worker_id"`
+	AssigneeID string `json:"assignee_id"`
+}
+
+// OpenSteps lists the steps that wait, the company's history excepted.
+func (t *Tenant) OpenSteps() []OpenStep {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []OpenStep
+	for _, e := range t.books.process.events {
+		if s := e.openStep(); s != nil && !e.seeded {
+			out = append(out, OpenStep{s.id, e.id, e.workerID, s.assigneeID})
+		}
+	}
+	return out
 }
 
 func (t *Tenant) decideAll(effect string, decide func(*event, *step)) int {

@@ -39,11 +39,15 @@ func (t *Tenant) newRoutes() *http.ServeMux {
 		mount("/ccx/api/absenceManagement/"+version+"/{tenant}", (&absences{&t.books, people, forms}).absenceRoutes)
 	}
 	mount("/ccx/api/businessProcess/v1/{tenant}", (&processes{&t.books, t.cfg.NoCancel}).processRoutes)
+	mount("/ccx/api/recruiting/v4/{tenant}", people.recruitingRoutes)
 	mount("/ccx/api/wql/v1/{tenant}", (&data{&t.books}).queryRoutes)
 	mount("/ccx/service/customreport2/{tenant}", (&data{&t.books}).reportRoutes)
 	t.agentRoutes(mux, people)
 	for _, path := range []string{"/ccx/oauth2/{tenant}/token", "/auth/oauth2/{tenant}/token"} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, t.token) })
+	}
+	for _, path := range []string{"/ccx/oauth2/{tenant}/authorize", "/auth/authorize/{tenant}"} {
+		mux.HandleFunc("GET "+path, t.authorize)
 	}
 	t.adminRoutes(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

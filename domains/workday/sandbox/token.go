@@ -22,6 +22,7 @@ type tokens struct {
 	clientID, clientSecret string
 	refresh                map[string]string // token to subject
 	access                 map[string]access
+	codes                  map[string]code
 	issued                 int
 }
 
@@ -37,6 +38,7 @@ func newTokens(cfg Config) tokens {
 		clientSecret: digest("secret", fmt.Sprint(cfg.Seed)),
 		refresh:      map[string]string{},
 		access:       map[string]access{},
+		codes:        map[string]code{},
 	}
 }
 
@@ -86,7 +88,11 @@ func (t *Tenant) serveToken(r *http.Request, form url.Values) reply {
 	if id != t.tokens.clientID || secret != t.tokens.clientSecret {
 		return reply{http.StatusUnauthorized, oauthError{Code: "invalid_client"}}
 	}
-	if form.Get("grant_type") != "refresh_token" {
+	switch form.Get("grant_type") {
+	case "refresh_token":
+	case "authorization_code":
+		return t.redeem(form)
+	default:
 		return reply{http.StatusBadRequest, oauthError{Code: "unsupported_grant_type"}}
 	}
 	old := form.Get("refresh_token")

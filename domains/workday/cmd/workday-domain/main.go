@@ -7,8 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"strings"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/workday"
@@ -17,9 +23,9 @@ import (
 func main() { os.Exit(command.Main("workday-domain", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	checks := len(args) > 0 && args[0] == "check"
-	if checks {
-		args = args[1:]
+	task := ""
+	if len(args) > 0 && (args[0] == "check" || args[0] == "blueprint") {
+		task, args = args[0], args[1:]
 	}
 	o, err := parse(args, getenv, stderr)
 	if err != nil {
@@ -29,8 +35,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	if checks {
+	switch task {
+	case "check":
 		return check(ctx, cfg, stdout)
+	case "blueprint":
+		return refresh(ctx, cfg, o, stdout)
 	}
 	keys, closeKeys, err := sqlitestore.OpenOptional(ctx, o.keys)
 	if err != nil {
@@ -41,7 +50,46 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return errors.Join(err, closeKeys())
 	}
-	return errors.Join(svc.Run(ctx, o.listen), closeKeys())
+	return errors.Join(serve(ctx, o, cfg, svc), closeKeys())
+}
+
+// serve serves the domain and, at an address of their own, the pages that people log in by,
+// until one of them ends.
+func serve(ctx context.Context, o options, cfg workday.Config, svc *domainkit.Service) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return svc.Run(ctx, o.listen) })
+	if cfg.Logins != nil {
+		pages := &http.Server{Addr: o.loginListen, Handler: cfg.Logins, ReadHeaderTimeout: 10 * time.Second}
+		defer context.AfterFunc(ctx, func() { _ = pages.Close() })() // who logs in just now begins anew
+		group.Go(func() error {
+			if err := pages.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("pages of logins: %w", err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// refresh writes the snapshot of the MCP server, or says what a refresh would change.
+func refresh(ctx context.Context, cfg workday.Config, o options, stdout io.Writer) error {
+	if o.blueprint == "" {
+		return errors.New("--blueprint is required: the file to write")
+	}
+	changes, err := workday.RefreshBlueprint(ctx, cfg, o.blueprint, o.dryRun)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(changes) == 0:
+		changes = []string{"nothing has changed"}
+	case o.dryRun:
+		changes = append(changes, "nothing was written")
+	default:
+		changes = append(changes, o.blueprint+" was written")
+	}
+	_, err = fmt.Fprintln(stdout, strings.Join(changes, "\n"))
+	return err
 }
 
 // check tells which permissions the integration user has in the tenant. It fails when one

@@ -55,6 +55,46 @@ func TestTheCommandServesATenantUntilItIsStopped(t *testing.T) {
 	}
 }
 
+// TestTheCommandRefreshesTheBlueprint, and a dry run only says what is new.
+func TestTheCommandRefreshesTheBlueprint(t *testing.T) {
+	t.Parallel()
+	tenant, err := sandbox.New(sandbox.Config{KeepRefreshToken: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(tenant)
+	t.Cleanup(server.Close)
+	c, file := tenant.Credentials(), filepath.Join(t.TempDir(), "workday_mcp.snapshot.json")
+	blueprint := func(more ...string) (string, error) {
+		var out strings.Builder
+		err := run(t.Context(), append([]string{
+			"blueprint", "--tenant-url", server.URL, "--tenant", c.Tenant, "--client-id", c.ClientID, "--allow-loopback",
+		}, more...), environment(map[string]string{"WORKDAY_REFRESH_TOKEN": c.RefreshToken, "WORKDAY_CLIENT_SECRET": c.ClientSecret}), &out, io.Discard)
+		return out.String(), err
+	}
+	flags := []string{"--mcp-url", server.URL + "/mcp", "--blueprint", file}
+	for _, tt := range []struct {
+		more    []string
+		says    string
+		written bool
+	}{
+		{append(flags, "--dry-run"), "searchForWorker is new: searchForWorker\ngetWorkers is new: getWorkers\nnothing was written\n", false},
+		{flags, file + " was written\n", true},
+		{flags, "nothing has changed\n", true},
+	} {
+		said, err := blueprint(tt.more...)
+		if _, statErr := os.Stat(file); err != nil || !strings.HasSuffix(said, tt.says) || (statErr == nil) != tt.written {
+			t.Errorf("%v: %q %v, %v", tt.more, said, err, statErr)
+		}
+	}
+	if _, err := blueprint("--mcp-url", server.URL+"/mcp"); err == nil || !strings.Contains(err.Error(), "--blueprint is required") {
+		t.Errorf("without a file: %v", err)
+	}
+	if _, err := blueprint("--blueprint", file); err == nil || !strings.Contains(err.Error(), "--mcp-url") {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -112,6 +152,8 @@ func TestFaultyOptionsAreRefusedBeforeAnythingStarts(t *testing.T) {
 		"a rate that is no number":          {fine, map[string]string{"WORKDAY_RPS": "fast"}, "WORKDAY_RPS"},
 		"a flag that does not exist":        {[]string{"--nope"}, secrets, "nope"},
 		"a secret on the command line":      {[]string{"--client-secret", "s"}, secrets, "client-secret"},
+		"logins that no browser reaches":    {append([]string{"--token-store", "x", "--logins", "l"}, fine...), secrets, "no address that browsers reach"},
+		"logins at a page of somebody else": {append([]string{"--token-store", "x", "--logins", "l", "--login-url", "https://m.example.com", "--authorize-url", "https://login.example.com"}, fine...), secrets, "allowed hosts"},
 		"keys where no file can be written": {append([]string{"--token-store", "x", "--keys", "/nowhere/keys.db"}, fine...), secrets, "keys"},
 	}
 	for name, tt := range tests {

@@ -29,6 +29,11 @@ type options struct {
 	absenceJSON                           bool
 	paths                                 workday.Paths
 	mcpURL, mcpTools, reportFile          string
+	blueprint                             string
+	loginListen                           string
+	login                                 workday.LoginConfig
+	loginSecret                           command.Secret
+	dryRun                                bool
 	hosts, kinds                          string
 	self, reports, all, people            string
 	loopback                              bool
@@ -59,9 +64,18 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Text(&o.paths.Process, "path-process", "WORKDAY_PATH_PROCESS", "/ccx/api/businessProcess/v1/{tenant}", "base path of business processes")
 	flags.Text(&o.paths.WQL, "path-wql", "WORKDAY_PATH_WQL", "/ccx/api/wql/v1/{tenant}", "base path of queries in WQL")
 	flags.Text(&o.paths.Reports, "path-reports", "WORKDAY_PATH_REPORTS", "/ccx/service/customreport2/{tenant}", "base path of custom reports")
+	flags.Text(&o.paths.Recruiting, "path-recruiting", "WORKDAY_PATH_RECRUITING", "/ccx/api/recruiting/v4/{tenant}", "base path of recruiting")
 	flags.Text(&o.reportFile, "reports", "WORKDAY_REPORTS", "", `JSON file of the custom reports that may be run, such as {"Headcount": {"path": "owner/Headcount", "prompts": ["Organization"]}}`)
 	flags.Text(&o.mcpURL, "mcp-url", "WORKDAY_MCP_URL", "", "Workday's MCP server, such as https://us.agent.workday.com/mcp, to read people from instead of REST")
 	flags.Text(&o.mcpTools, "mcp-tools", "WORKDAY_MCP_TOOLS", "", "what that server calls its tools, such as searchForWorker=acme_search")
+	flags.Text(&o.blueprint, "blueprint", "WORKDAY_BLUEPRINT", "", "file of the snapshot by which flows get the tools of that server; \"workday-domain blueprint\" writes it")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "of \"workday-domain blueprint\": say what is new, and write nothing")
+	flags.Text(&o.login.Dir, "logins", "WORKDAY_LOGINS", "", "folder that keeps the logins of people, who see their own inbox and decide what waits for them; nobody can unless given")
+	flags.Text(&o.login.URL, "login-url", "WORKDAY_LOGIN_URL", "", "address at which browsers reach --login-listen, such as https://manifold.example.com/workday")
+	flags.Text(&o.loginListen, "login-listen", "WORKDAY_LOGIN_LISTEN", "127.0.0.1:8092", "address to listen on for people who log in")
+	flags.Text(&o.login.AuthorizeURL, "authorize-url", "WORKDAY_AUTHORIZE_URL", "", "where people log in at the tenant; made of host and tenant unless given")
+	flags.Text(&o.login.ClientID, "login-client-id", "WORKDAY_LOGIN_CLIENT_ID", "", "id of the API client with the grant type authorization code; that of --client-id unless given")
+	flags.Secret(&o.loginSecret, "login-client-secret", "WORKDAY_LOGIN_CLIENT_SECRET", "the secret of that API client")
 	flags.Text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
 	flags.Text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
 	flags.Text(&o.self, "self-roles", "WORKDAY_SELF_ROLES", "*", "roles that may ask about themselves; * is anybody")
@@ -78,7 +92,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	return o, err
 }
 
-func (o options) config(logger *slog.Logger) (workday.Config, error) {
+func (o options) config(logger *slog.Logger) (_ workday.Config, err error) {
 	clientSecret, err1 := o.clientSecret.Read()
 	refresh, err2 := o.refreshToken.Read()
 	tokens, err3 := o.authorize.Tokens()
@@ -88,7 +102,8 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 	zone, err7 := time.LoadLocation(o.zone)
 	reports, err8 := readObject[workday.Report]("reports", o.reportFile)
 	tools, err9 := parsePairs("tool", o.mcpTools)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
+	loginSecret, err10 := o.loginSecret.Read()
+	if err := errors.Join(err10, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return workday.Config{}, err
 	}
 	cfg := workday.Config{
@@ -100,7 +115,7 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 		AbsenceTypes: kinds, Reports: reports, Authorization: tokens, Zone: zone, Logger: logger,
 	}
 	if o.mcpURL != "" {
-		cfg.MCP = &workday.MCP{URL: o.mcpURL, Tools: tools}
+		cfg.MCP = &workday.MCP{URL: o.mcpURL, Tools: tools, Blueprint: o.blueprint}
 	}
 	switch {
 	case signs != nil:
@@ -111,7 +126,12 @@ func (o options) config(logger *slog.Logger) (workday.Config, error) {
 	default:
 		return workday.Config{}, errors.New("--token-store is required: the tenant replaces the refresh token at each use")
 	}
-	return cfg, nil
+	if o.login.Dir == "" {
+		return cfg, nil
+	}
+	o.login.ClientSecret = loginSecret
+	cfg.Logins, err = workday.OpenLogins(cfg, o.login)
+	return cfg, err
 }
 
 // readJWT reads the key that signs assertions, if there is one.

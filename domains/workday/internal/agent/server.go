@@ -23,6 +23,9 @@ type MCP struct {
 	// Tools says what the server calls the tools getMyInfo, searchForWorker and getWorkers
 	// [a tool whose name is or ends in that].
 	Tools map[string]string
+	// Blueprint is the file of a snapshot by which flows are wired, without asking the server
+	// [none: it is asked each time].
+	Blueprint string
 }
 
 // The tools of the blueprint.
@@ -39,6 +42,7 @@ func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} 
 // and anew when one is lost: the library gives one up after most failures.
 type Server struct {
 	cfg    MCP
+	known  *Blueprint // nil where the server is asked
 	rest   *rest.Client
 	client *mcp.Client
 
@@ -53,6 +57,9 @@ type agentTool struct {
 	// Bare tells that its schema names no parameters. A Flowise leaves such a tool out
 	// without a word.
 	Bare bool
+
+	Description   string
+	input, output json.RawMessage
 }
 
 // New makes one; it does not connect yet. The version is that of the domain.
@@ -60,7 +67,17 @@ func New(cfg MCP, version string, client *rest.Client) (*Server, error) {
 	if _, err := client.Agent(cfg.URL); err != nil {
 		return nil, err
 	}
-	return &Server{cfg: cfg, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: version}, &mcp.ClientOptions{
+	var known *Blueprint
+	if cfg.Blueprint != "" {
+		var err error
+		if known, err = ReadBlueprint(cfg.Blueprint); err != nil {
+			return nil, err
+		}
+		if known != nil && known.Server != cfg.URL {
+			return nil, fmt.Errorf("blueprint %s: it is of the server %s; refresh it", cfg.Blueprint, known.Server)
+		}
+	}
+	return &Server{cfg: cfg, known: known, rest: client, client: mcp.NewClient(&mcp.Implementation{Name: "manifold", Version: version}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})}, nil
 }
@@ -194,7 +211,12 @@ func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[s
 					return nil, &rest.Error{Op: of, Kind: rest.KindBadAnswer, Message: fmt.Sprintf("both %s and %s may be meant; name one by configuration", other.Name, tool.Name)}
 				}
 				schema, _ := tool.InputSchema.(map[string]any)
-				tools[of] = agentTool{tool.Name, schema["properties"] == nil}
+				input, inErr := json.Marshal(tool.InputSchema)
+				output, outErr := json.Marshal(tool.OutputSchema)
+				if err := errors.Join(inErr, outErr); err != nil {
+					return nil, fmt.Errorf("%s: %w", tool.Name, err)
+				}
+				tools[of] = agentTool{tool.Name, schema["properties"] == nil, tool.Description, input, output}
 			}
 		}
 	}
@@ -208,16 +230,28 @@ func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[s
 
 // served gives some of the blueprint's tools as the server has them.
 func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, error) {
-	noted, failed := rest.Noting(ctx)
-	_, tools, err := m.connected(noted)
+	tools, err := m.wiring(ctx)
 	if err != nil {
-		return nil, failed("tools/list", err)
+		return nil, err
 	}
 	out := make([]agentTool, len(actions))
 	for i, action := range actions {
 		out[i] = tools[action]
 	}
 	return out, nil
+}
+
+// wiring gives the tools by which flows are wired: those of the snapshot, if there is one.
+func (m *Server) wiring(ctx context.Context) (map[string]agentTool, error) {
+	if m.known != nil {
+		return m.known.tools(), nil
+	}
+	noted, failed := rest.Noting(ctx)
+	_, tools, err := m.connected(noted)
+	if err != nil {
+		return nil, failed("tools/list", err)
+	}
+	return tools, nil
 }
 
 // toolNames are what a server calls tools.

@@ -70,7 +70,7 @@ type Config struct {
 type Paths struct {
 	Common, Staffing, Absence, Process string
 	// WQL is that of queries, Reports that of custom reports.
-	WQL, Reports string
+	WQL, Reports, Recruiting string
 }
 
 // WithDefaults fills the paths that are empty.
@@ -82,6 +82,8 @@ func (p Paths) WithDefaults() Paths {
 		Process:  cmp.Or(p.Process, "/ccx/api/businessProcess/v1/{tenant}"),
 		WQL:      cmp.Or(p.WQL, "/ccx/api/wql/v1/{tenant}"),
 		Reports:  cmp.Or(p.Reports, "/ccx/service/customreport2/{tenant}"),
+
+		Recruiting: cmp.Or(p.Recruiting, "/ccx/api/recruiting/v4/{tenant}"),
 	}
 }
 
@@ -89,7 +91,10 @@ func (p Paths) forTenant(tenant string) Paths {
 	fill := func(path string) string {
 		return strings.TrimSuffix(strings.ReplaceAll(path, "{tenant}", url.PathEscape(tenant)), "/")
 	}
-	return Paths{Common: fill(p.Common), Staffing: fill(p.Staffing), Absence: fill(p.Absence), Process: fill(p.Process), WQL: fill(p.WQL), Reports: fill(p.Reports)}
+	return Paths{
+		Common: fill(p.Common), Staffing: fill(p.Staffing), Absence: fill(p.Absence), Process: fill(p.Process),
+		WQL: fill(p.WQL), Reports: fill(p.Reports), Recruiting: fill(p.Recruiting),
+	}
 }
 
 func (c *Config) setDefaults() {

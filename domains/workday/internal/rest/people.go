@@ -37,9 +37,10 @@ func (s Staff) identity() string { return s.ID }
 
 // Organization is a supervisory organisation.
 type Organization struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Manager Ref    `json:"manager"`
+	ID         string `json:"id"`
+	Descriptor string `json:"descriptor"`
+	Name       string `json:"name"`
+	Manager    Ref    `json:"manager"`
 }
 
 // TitleChange is a change of a business title, pending or done.

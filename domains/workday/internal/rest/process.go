@@ -11,6 +11,7 @@ type Event struct {
 	Descriptor string `json:"descriptor"`
 	Status     Ref    `json:"status"`
 	For        Ref    `json:"for"`
+	Initiator  Ref    `json:"initiator"`
 	Effective  string `json:"effectiveDate"`
 	Created    string `json:"creationDate"`
 }
@@ -28,9 +29,14 @@ func (EventComment) identity() string { return "" }
 type Step struct {
 	ID         string         `json:"id"`
 	Descriptor string         `json:"descriptor"`
+	Event      Ref            `json:"event"`
+	Process    Ref            `json:"businessProcess"`
 	Status     Ref            `json:"status"`
 	Awaiting   []Ref          `json:"awaitingPersons"`
 	Comments   []EventComment `json:"comments"`
+	Created    string         `json:"creationDate"`
+	Due        string         `json:"dueDate"`
+	DoneBy     Ref            `json:"completedByPerson"`
 }
 
 func (s Step) identity() string { return s.ID }

@@ -35,7 +35,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.BoolVar(&o.KeepRefreshToken, "keep-refresh-token", false, "let refresh tokens be used again")
 	flags.Float64Var(&o.RequestsPerSecond, "rps", 0, "requests a second, 0 for no limit")
 	flags.IntVar(&o.Burst, "burst", 10, "burst above the rate")
-	flags.StringVar(&o.approvals, "approvals", string(sandbox.RequestTimeOff), "processes that need a manager's approval, comma separated; none for no process")
+	flags.StringVar(&o.approvals, "approvals", string(sandbox.RequestTimeOff)+","+string(sandbox.ChangeJob), "processes that need a manager's approval, comma separated; none for no process")
 	flags.BoolVar(&o.quiet, "quiet", false, "do not log requests")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err

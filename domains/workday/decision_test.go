@@ -1,0 +1,242 @@
+package workday_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/sandboxkit"
+	"github.com/manifold-run/manifold/domains/workday"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+)
+
+// withLogins lets people log in at the tenant.
+func (b *bench) withLogins() {
+	b.Helper()
+	pages := &http.ServeMux{}
+	server := httptest.NewServer(pages)
+	b.Cleanup(server.Close)
+	b.openLogins(workday.LoginConfig{Dir: b.TempDir(), URL: server.URL})
+	pages.Handle("/", b.config.Logins)
+}
+
+// openLogins serves the domain with the logins of a folder.
+func (b *bench) openLogins(login workday.LoginConfig) {
+	b.Helper()
+	logins, err := workday.OpenLogins(b.config, login)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.login, b.config.Logins = login, logins
+	b.restart()
+}
+
+// browser follows redirects with cookies; who logs in is typed into the tenant's page.
+func (b *bench) browser(who string) *http.Client {
+	b.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &http.Client{Jar: jar, CheckRedirect: func(req *http.Request, _ []*http.Request) error {
+		if strings.HasSuffix(req.URL.Path, "/authorize") {
+			q := req.URL.Query()
+			q.Set("login_hint", who)
+			req.URL.RawQuery = q.Encode()
+		}
+		return nil
+	}}
+}
+
+func (b *bench) open(c *http.Client, link string) (status int, page string) {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	buf := new(strings.Builder)
+	if err := res.Write(buf); err != nil {
+		b.Fatal(err)
+	}
+	return res.StatusCode, buf.String()
+}
+
+// logIn lets somebody log in by the link that the service gives.
+func (b *bench) logIn(name string) {
+	b.Helper()
+	if status, page := b.open(b.browser(b.id(name)), b.config.Logins.Link()); status != http.StatusOK || !strings.Contains(page, "You have logged in as "+name) {
+		b.Fatalf("%s: %d %s", name, status, page)
+	}
+}
+
+// approvers is a bench with two managers: Ana's is Rita's account, Carla's is Otto's. A
+// request of each waits.
+func approvers(t *testing.T) (b *bench, anas, carlas string) {
+	t.Helper()
+	b = setup(t, sandbox.Config{Workers: 60})
+	b.withLogins()
+	b.config.Access = workday.Access{All: []string{"hr"}, People: map[string]string{"rita": b.id("Helena Duarte"), "otto": b.id("Marcus Feld"), "ana": b.id("Ana Souza")}}
+	b.restart()
+	steps := map[string]string{}
+	for _, who := range []string{"Ana Souza", "Carla Mendes"} {
+		made := b.asks("hr", []string{"hr"}, "request_time_off", object{"worker": b.id(who), "days": 2, "start": "2026-12-07"})
+		if !made.OK {
+			t.Fatal(made.Error)
+		}
+		steps[who] = b.openStep(made.Facts["request_id"])
+	}
+	return b, steps["Ana Souza"], steps["Carla Mendes"]
+}
+
+// openStep reads the id of the step of an event that waits, as the tenant's own books.
+func (b *bench) openStep(event any) string {
+	b.Helper()
+	for _, s := range b.tenant.OpenSteps() {
+		if s.EventID == event {
+			return s.ID
+		}
+	}
+	b.Fatalf("nothing waits in %v", event)
+	return ""
+}
+
+func (b *bench) kindsBy(name string) []string {
+	b.Helper()
+	var out []string
+	for _, e := range b.tenant.Effects() {
+		if e.By == b.id(name) {
+			out = append(out, e.Kind)
+		}
+	}
+	return out
+}
+
+// TestADecisionIsThePersonsOwn: it is never made by the integration user, and never by a
+// login of somebody else, whatever roles whoever asks has.
+func TestADecisionIsThePersonsOwn(t *testing.T) {
+	t.Parallel()
+	b, anas, carlas := approvers(t)
+	refused := func(who, capability string, in object, says string) {
+		t.Helper()
+		got := b.asks(who, []string{"hr"}, capability, in)
+		if got.OK || !strings.Contains(got.Error.Message, says) {
+			t.Errorf("%s, %s: %+v %+v", who, capability, got.Summary, got.Error)
+		}
+	}
+	link := "log in there with your own account at " + b.config.Logins.Link()
+	refused("rita", "list_inbox_tasks", object{}, link)
+	refused("rita", "approve_step", object{"task": anas}, link)
+	refused("a stranger", "approve_step", object{"task": anas}, "does not know who")
+	b.logIn("Helena Duarte")
+	inbox := b.asks("rita", nil, "list_inbox_tasks", object{"worker": b.id("Ana Souza")})
+	if got := column(inbox.Facts["tasks"], "value"); !slices.Equal(got, []string{anas}) || !strings.Contains(inbox.Summary, "Request Time Off of Ana Souza") {
+		t.Errorf("rita's inbox: %s %v", inbox.Summary, inbox.Error)
+	}
+	if got := b.asks("rita", nil, "list_inbox_tasks", object{"worker": b.id("Carla Mendes")}); got.Facts["total"] != 0.0 || got.Summary != "nothing like that waits for Helena Duarte in Workday" {
+		t.Errorf("of Carla for rita: %s", got.Summary)
+	}
+	for _, capability := range []string{"approve_step", "deny_step", "send_back_step"} {
+		refused("rita", capability, object{"task": carlas, "comment": "no"}, "Workday shows Helena Duarte no such task")
+		refused("otto", capability, object{"task": carlas, "comment": "no"}, link)
+		refused("ana", capability, object{"task": anas, "comment": "no"}, link)
+	}
+	b.logIn("Ana Souza")
+	refused("ana", "approve_step", object{"task": anas}, "does not wait for Ana Souza")
+	if got := b.kindsBy("Helena Duarte"); len(got) != 0 {
+		t.Fatalf("written: %v", got)
+	}
+	if got := b.asks("rita", nil, "approve_step", object{"task": anas, "comment": "Enjoy"}); !got.OK || got.Summary != "Request Time Off of Ana Souza: approved by Helena Duarte" {
+		t.Errorf("%s %v", got.Summary, got.Error)
+	}
+	b.logIn("Marcus Feld")
+	if got := b.asks("otto", nil, "deny_step", object{"task": carlas, "comment": "too busy"}); !got.OK || got.Facts["decision"] != "denied" {
+		t.Errorf("%+v", got)
+	}
+	if rita, otto := b.kindsBy("Helena Duarte"), b.kindsBy("Marcus Feld"); !slices.Equal(rita, []string{sandbox.EffectStepApproved}) || !slices.Equal(otto, []string{sandbox.EffectStepDenied}) {
+		t.Errorf("rita %v, otto %v", rita, otto)
+	}
+	state := b.asks("hr", []string{"hr"}, "list_requests", object{"worker": b.id("Carla Mendes")})
+	if !strings.Contains(state.Summary, "denied (too busy") {
+		t.Errorf("%s", state.Summary)
+	}
+}
+
+// TestALoginIsOfWhoeverLogsIn: a link that somebody else has opened gives them nothing but
+// their own account, and what comes back without the cookie of its browser is refused.
+func TestALoginIsOfWhoeverLogsIn(t *testing.T) {
+	t.Parallel()
+	b, anas, _ := approvers(t)
+	b.logIn("Jonas Keller") // by the link that rita was given
+	if got := b.asks("rita", nil, "approve_step", object{"task": anas}); got.OK || !strings.Contains(got.Error.Message, "log in there") {
+		t.Errorf("%+v", got)
+	}
+	stolen := ""
+	thief := b.browser(b.id("Helena Duarte"))
+	follow := thief.CheckRedirect
+	thief.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if strings.HasSuffix(req.URL.Path, "/callback") {
+			stolen = req.URL.String()
+			return http.ErrUseLastResponse
+		}
+		return follow(req, via)
+	}
+	b.open(thief, b.config.Logins.Link())
+	if status, page := b.open(b.browser(""), stolen); status != http.StatusBadRequest || !strings.Contains(page, "not the login that is waited for") {
+		t.Errorf("in another browser: %d %s", status, page)
+	}
+	if status, _ := b.open(b.browser("nobody@example.com"), b.config.Logins.Link()); status != http.StatusForbidden {
+		t.Errorf("nobody: %d", status)
+	}
+	if len(b.kindsBy("Helena Duarte")) != 0 {
+		t.Error("something was written")
+	}
+}
+
+// TestALoginThatEndsIsAskedForAgain, and lasts over a restart and a rotated token until then.
+func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	b, anas, _ := approvers(t)
+	b.logIn("Helena Duarte")
+	for range 2 {
+		b.tenant.ExpireTokens()
+		b.restart()
+		if got := b.asks("rita", nil, "list_inbox_tasks", object{}); !got.OK {
+			t.Fatalf("after a restart: %v", got.Error)
+		}
+	}
+	b.tenant.ExpireTokens()
+	b.asks("hr", []string{"hr"}, "get_worker", object{"worker": b.id("Ana Souza")}) // the integration user's token is renewed
+	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.InvalidGrant, PathSuffix: "/token", Count: 1})
+	got := b.asks("rita", nil, "approve_step", object{"task": anas})
+	if got.OK || got.Error.Type != contracts.ErrPrecondition || !strings.Contains(got.Error.Message, "log in again there with your own account") {
+		t.Errorf("%+v", got.Error)
+	}
+	b.logIn("Helena Duarte")
+	if got := b.asks("rita", nil, "approve_step", object{"task": anas}); !got.OK {
+		t.Errorf("after a new login: %v", got.Error)
+	}
+}
+
+// TestARequestIsSentBackToWhoeverBegan, with what has to be changed; a process that cannot
+// be sent back says so.
+func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {
+	t.Parallel()
+	b, anas, _ := approvers(t)
+	b.logIn("Helena Duarte")
+	if got := b.asks("rita", nil, "send_back_step", object{"task": anas}); got.OK || got.Error.Type != contracts.ErrInvalidParameters {
+		t.Errorf("without a reason: %+v", got)
+	}
+	got := b.asks("rita", nil, "send_back_step", object{"task": anas, "comment": "one day less"})
+	if !got.OK || got.Facts["decision"] != "sent_back" || got.Facts["comment"] != "one day less" {
+		t.Errorf("%+v %v", got.Facts, got.Error)
+	}
+}

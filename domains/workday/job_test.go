@@ -1,0 +1,60 @@
+package workday_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+)
+
+// TestAChangeOfJobWaitsForItsProcess: it is submitted, the read that the core makes after it
+// waits until Workday's process has ended, and tells what was decided.
+func TestAChangeOfJobWaitsForItsProcess(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string]bool{"approved": false, "denied": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, sandbox.Config{Workers: 60})
+			in := b.move("Ana Souza", "Marcus Feld", "2026-12-07")
+			made := b.execute("change_job", in, "run/node/1")
+			if !made.OK || !strings.Contains(made.Summary, "(Marcus Feld), effective 2026-12-07: submitted, waiting for the approval in Workday") {
+				t.Fatalf("%s %v", made.Summary, made.Error)
+			}
+			post := find(t, b.manifest(), "change_job").Metadata.Flow.Post[0]
+			s := scope{"params": in, "result": object{"facts": made.Facts}}
+			follow := s.params(t, post.ParamMap)
+			if status, out := domaintest.Execute(t, b.url, post.Capability, follow, object{}); status != http.StatusTooManyRequests || !strings.Contains(out.Error.Message, "waits for Helena Duarte") {
+				t.Fatalf("%d %+v", status, out)
+			}
+			want, manager := object{"state": "approved"}, "Marcus Feld"
+			if denied {
+				b.tenant.DenyAll("not before spring")
+				want, manager = object{"state": "denied", "comment": "not before spring"}, "Helena Duarte"
+			} else {
+				b.approveAll()
+			}
+			subset(t, want, b.facts(post.Capability, follow, ""))
+			subset(t, object{"manager_name": manager}, b.facts("get_worker", object{"worker": in["worker"]}, ""))
+		})
+	}
+}
+
+func TestWhatIsNoChangeOfJobIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{Workers: 60})
+	in := b.move("Ana Souza", "Helena Duarte", "2026-12-07")
+	if out := b.execute("change_job", in, "k1"); out.OK || !strings.Contains(out.Error.Message, "is in Product Engineering (Helena Duarte) already") {
+		t.Errorf("%+v", out.Error)
+	}
+	in = b.move("Ana Souza", "Marcus Feld", "2026-12-07")
+	in["reason"] = strings.Repeat("0", 32)
+	if out := b.execute("change_job", in, "k2"); out.OK || out.Error.Type != contracts.ErrPrecondition || !strings.Contains(out.Error.Message, "reason") {
+		t.Errorf("%+v", out.Error)
+	}
+	if got := b.effects(); len(got) != 0 {
+		t.Errorf("written: %v", got)
+	}
+}

@@ -1,0 +1,87 @@
+package workday
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
+)
+
+const mostPostings = 50
+
+// PostingQuery narrows the job postings.
+type PostingQuery struct {
+	Location string `json:"location,omitempty" max:"100" description:"Only at this place, by a part of its name"`
+	Search   string `json:"search,omitempty" max:"100" description:"Only those whose title has this text"`
+}
+
+// Posting is a job that is posted.
+type Posting struct {
+	Posting  string `json:"posting"`
+	Title    string `json:"title"`
+	Location string `json:"location,omitempty"`
+	TimeType string `json:"time_type,omitempty"`
+	Posted   string `json:"posted,omitempty"`
+	URL      string `json:"url,omitempty"`
+}
+
+// Postings are the jobs that are posted, the newest first.
+type Postings struct {
+	Total    int       `json:"total"`
+	Postings []Posting `json:"postings"`
+	// Places are where there are postings, when none fits the question.
+	Places []string `json:"places,omitempty"`
+}
+
+// Summary counts them.
+func (p Postings) Summary() string {
+	switch {
+	case p.Total == 0 && len(p.Places) > 0:
+		return "no job is posted there; there are postings in " + strings.Join(p.Places, ", ")
+	case p.Total == 0:
+		return "no job is posted"
+	}
+	text := amount(float64(p.Total), "job postings")
+	if p.Total > len(p.Postings) {
+		text += fmt.Sprintf("; the newest %d are listed", len(p.Postings))
+	}
+	return text
+}
+
+// postings tells which jobs are posted today.
+func (o organizations) postings(ctx context.Context, _ domainkit.Call, in PostingQuery) (Postings, error) {
+	page, err := o.company().JobPostings(ctx)
+	if err != nil {
+		return Postings{}, failure(err)
+	}
+	today := o.d.today().In(o.d.zone).Format("2006-01-02")
+	slices.SortStableFunc(page.Items, func(a, b rest.JobPosting) int { return strings.Compare(b.Start, a.Start) })
+	place, words := fold(strings.TrimSpace(in.Location)), fold(strings.TrimSpace(in.Search))
+	out, places := Postings{Postings: []Posting{}}, []string{}
+	for _, p := range page.Items {
+		if day(p.Start) > today || p.End != "" && day(p.End) < today {
+			continue
+		}
+		places = append(places, p.Places()...)
+		if !slices.ContainsFunc(append(p.Places(), ""), func(of string) bool { return strings.Contains(fold(of), place) }) || !strings.Contains(fold(p.Title), words) {
+			continue
+		}
+		if out.Total++; out.Total <= mostPostings {
+			out.Postings = append(out.Postings, Posting{p.ID, cmp.Or(p.Title, p.Descriptor), strings.Join(p.Places(), ", "), p.TimeType.Descriptor, day(p.Start), p.URL})
+		}
+	}
+	if slices.Sort(places); out.Total == 0 {
+		out.Places = slices.Compact(places)
+	}
+	return out, nil
+}
+
+// day is the date of a time that the tenant sends.
+func day(stamp string) string {
+	date, _, _ := strings.Cut(stamp, "T")
+	return date
+}

@@ -1,0 +1,205 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/manifold-run/manifold/client"
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/domaintest"
+	"github.com/manifold-run/manifold/domains/workday"
+	"github.com/manifold-run/manifold/domains/workday/sandbox"
+	"github.com/manifold-run/manifold/internal/app"
+)
+
+// office is a server with a tenant of Workday in which people can log in.
+type office struct {
+	*site
+	tenant *sandbox.Tenant
+	logins *workday.Logins
+}
+
+func withLogins(t *testing.T) office {
+	t.Helper()
+	tenant, err := sandbox.New(sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, pages := httptest.NewServer(tenant), http.NewServeMux()
+	t.Cleanup(served.Close)
+	login := httptest.NewServer(pages)
+	t.Cleanup(login.Close)
+	c, workers := tenant.Credentials(), map[string]string{}
+	for _, w := range tenant.People() {
+		workers[strings.ReplaceAll(w.Name, " ", ".")] = w.ID
+	}
+	cfg := workday.Config{
+		Access:  workday.Access{All: []string{"hr"}, People: workers},
+		Reports: map[string]workday.Report{"Headcount by Location": {Path: sandbox.HeadcountByLocation}},
+		Tenant: workday.Tenant{
+			URL: served.URL, Name: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Tokens: workday.MemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
+		},
+	}
+	logins, err := workday.OpenLogins(cfg, workday.LoginConfig{Dir: t.TempDir(), URL: login.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages.Handle("/", logins)
+	cfg.Logins = logins
+	svc, err := workday.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setup(t, func(cfg *app.Config) {
+		cfg.Bootstrap = []byte(`{"domains":[{"domain":"workday","url":"` + domaintest.Serve(t, svc) + `"}]}`)
+	})
+	d, err := s.admin.Domain(t.Context(), "workday")
+	if err != nil || d.Health != contracts.HealthOK || d.Capabilities == 0 {
+		t.Fatalf("%+v %+v %v", d.DomainView, d.Findings, err)
+	}
+	return office{s, tenant, logins}
+}
+
+// logIn opens the link that a chat has given, and logs in at the tenant by a number.
+func (o office) logIn(t *testing.T, number string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(req *http.Request, _ []*http.Request) error {
+		if q := req.URL.Query(); strings.HasSuffix(req.URL.Path, "/authorize") {
+			q.Set("login_hint", number)
+			req.URL.RawQuery = q.Encode()
+		}
+		return nil
+	}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, o.logins.Link(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("login: %d %v", res.StatusCode, err)
+	}
+}
+
+// approved lets the approver approve what a message opens a gate for, and waits for its run.
+func (o office) approved(t *testing.T, who *client.Client, says string) string {
+	t.Helper()
+	session, all := heard(t, who, says)
+	gate := session.Interrupt
+	if gate == nil || gate.Type != contracts.InterruptWriteApproval {
+		t.Fatalf("%s: no gate: %s", says, all)
+	}
+	if _, err := o.otto.Approve(t.Context(), *gate, "", wait()); err != nil {
+		t.Fatal(err)
+	}
+	run, err := client.AwaitRun(t.Context(), who, gate.RunID)
+	if err != nil || run.State != contracts.RunCompleted {
+		t.Fatalf("%s: %s %v", says, run.State, err)
+	}
+	session, err = who.Session(t.Context(), session.SessionID, wait())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(session.Answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestAManagerDecidesInAChat by a login of their own alone: until then, and about what waits
+// for somebody else, nothing opens a gate.
+func TestAManagerDecidesInAChat(t *testing.T) {
+	t.Parallel()
+	o := withLogins(t)
+	numbers := map[string]string{}
+	for _, w := range o.tenant.People() {
+		numbers[w.Name] = w.EmployeeID
+	}
+	helena, marcus, ana := o.person("Helena.Duarte", "requester"), o.person("Marcus.Feld", "requester"), o.person("Ana.Souza", "requester")
+	o.approved(t, ana, "request 2 days off for me from 2027-03-01")
+	const approve = "approve Ana Souza's time off request in Workday"
+	refused := func(who *client.Client, says string) {
+		t.Helper()
+		session, all := heard(t, who, approve)
+		if session.Interrupt != nil || !strings.Contains(all, says) {
+			t.Errorf("it is not said that %q: %s", says, all)
+		}
+	}
+	refused(helena, "log in there with your own account at "+o.logins.Link())
+	o.logIn(t, numbers["Helena Duarte"])
+	refused(marcus, "log in there with your own account at "+o.logins.Link())
+	o.logIn(t, numbers["Marcus Feld"])
+	refused(marcus, "nothing like that waits for Marcus Feld in Workday")
+	if _, all := heard(t, helena, "what is in my Workday inbox"); !strings.Contains(all, "Request Time Off of Ana Souza") {
+		t.Errorf("the inbox: %s", all)
+	}
+	if said := o.approved(t, helena, approve); !strings.Contains(said, "Request Time Off of Ana Souza: approved by Helena Duarte") {
+		t.Errorf("%s", said)
+	}
+	by := []string{}
+	for _, e := range o.tenant.Effects() {
+		if e.Kind == sandbox.EffectStepApproved {
+			by = append(by, e.By)
+		}
+	}
+	if want := []string{workerID(o.tenant, "Helena Duarte")}; !slices.Equal(by, want) {
+		t.Errorf("approved by %v, want %v", by, want)
+	}
+	if _, all := heard(t, ana, "what became of my request"); !strings.Contains(all, "approved") {
+		t.Errorf("what became of it: %s", all)
+	}
+}
+
+func workerID(tenant *sandbox.Tenant, name string) string {
+	for _, w := range tenant.People() {
+		if w.Name == name {
+			return w.ID
+		}
+	}
+	return ""
+}
+
+// TestTheCompanyIsAskedAboutInAChat: the chart, the chain above somebody, jobs, and reports.
+func TestTheCompanyIsAskedAboutInAChat(t *testing.T) {
+	t.Parallel()
+	o := withLogins(t)
+	helena, hr := o.person("Helena.Duarte", "requester"), o.person("Rosa", "requester", "hr")
+	for says, tt := range map[string]struct {
+		who  *client.Client
+		want string
+	}{
+		"who is in my org":                     {helena, "below Helena Duarte"},
+		"show Ana Souza's chain of managers":   {helena, "above Ana Souza: Helena Duarte, then "},
+		"open positions in Lisbon":             {helena, "job postings"},
+		"who am I in Workday":                  {helena, "Helena Duarte, Director"},
+		"run the report Headcount by Location": {hr, "Singapore"},
+		"run the WQL query":                    {hr, "Which query in WQL?"},
+		"list the supervisory organizations named \"Helena Duarte\" in Workday": {helena, "(Helena Duarte)"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			if session, all := heard(t, tt.who, says); !strings.Contains(all, tt.want) || session.Interrupt != nil && session.Interrupt.Type == contracts.InterruptWriteApproval {
+				t.Errorf("no %q: %s", tt.want, all)
+			}
+		})
+	}
+	if _, all := heard(t, helena, "run the report Headcount by Location"); !strings.Contains(all, "only the roles hr") {
+		t.Errorf("somebody who is not entitled: %s", all)
+	}
+	if session, all := heard(t, hr, "run the WQL query", "SELECT fullName FROM allWorkers WHERE fullName = 'Ana Souza'"); session.Answer == nil || !strings.Contains(all, "Ana Souza") {
+		t.Errorf("a query: %s", all)
+	}
+}
