@@ -42,7 +42,7 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
-		{Of: "cmd/manifold", Most: 3010, Why: "one file for each command"},
+		{Of: "cmd/manifold", Most: 3035, Why: "one file for each command"},
 		{Of: "contracts", Most: 6675, Why: words},
 		{Of: "domainkit", Most: 2548, Why: grown},
 		{Of: "domains/workday/sandbox", Most: 2525, Why: "every service of the tenant, over one set of books"},
