@@ -48,8 +48,9 @@ test-flowise: ## run the Flowise domain's tests against a real Flowise, installe
 	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
-measure-flowise: ## play the requests of the file REQUESTS against a real Flowise, and print what became of each; needs what test-flowise needs
-	@test -f "$(REQUESTS)" || { echo "make measure-flowise: set REQUESTS to a file {\"requests\": [{\"say\", \"useful\"}]}" >&2; exit 2; }
+REQUESTS ?= domains/flowise/testdata/requests.json
+measure-flowise: ## play the requests of the file REQUESTS (ours) against a real Flowise, and print what became of each (FLOWISE_READER=local: without a model); needs what test-flowise needs
+	@test -f "$(REQUESTS)" || { echo "make measure-flowise: there is no file $(REQUESTS)" >&2; exit 2; }
 	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
 
 measure-flowise-edits: ## edit every flow of the marketplace by ten sentences on a real Flowise, and compare what is there after each; needs what test-flowise needs

@@ -137,9 +137,9 @@ type Players string
 
 // The numbers of players.
 const (
-	PlayersOne  Players = "one"
-	PlayersAll  Players = "all"
-	PlayersPlan Players = "plan" // all of the domains that the workflow itself calls
+	PlayersOne         Players = "one"
+	PlayersAll         Players = "all"
+	PlayersPlanDomains Players = "plan_domains" // all of the domains that the workflow itself names
 )
 
 // Importance says what a monitor may fold away.

@@ -89,6 +89,9 @@ func approvalPrompt(t *activation) string {
 			labels[step+".value"] = asText(e.Value)
 		}
 	}
+	if item, is := spec.Item.(map[string]any); is && item["label"] != nil {
+		labels["item.value"] = asText(item["label"])
+	}
 	given := contracts.Interrupt{Action: &contracts.Action{Parameters: row.Params}}
 	if row.Edited == nil {
 		given.Evidence = spec.Evidence

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -61,12 +62,13 @@ type approveOptions struct {
 func approveCommand(c *cli) *cobra.Command {
 	var o approveOptions
 	cmd := &cobra.Command{
-		Use: "approve CODE", Short: "Approve an action, exactly as it is shown", Args: exactly(1),
+		Use: "approve CODE...", Short: "Approve an action, exactly as it is shown", Args: counted(cobra.MinimumNArgs(1)),
 		Long: `Shows the action of a gate and approves exactly it: if anything changes before
-the decision arrives, it is refused. A person at a terminal is asked first; anybody
-else must name the action by its hash.`,
+the decision arrives, it is refused. Several are all shown first, and each is approved
+by its own hash. A person at a terminal is asked first; anybody else must name the
+action by its hash.`,
 		RunE: c.connected(func(ctx context.Context, server *client.Client, args []string) error {
-			return c.approve(ctx, server, args[0], o)
+			return c.approve(ctx, server, args, o)
 		}),
 	}
 	cmd.Flags().StringVar(&o.comment, "comment", "", "why; it is kept with the decision")
@@ -75,11 +77,42 @@ else must name the action by its hash.`,
 	return cmd
 }
 
-func (c *cli) approve(ctx context.Context, server *client.Client, code string, o approveOptions) error {
-	gate, err := server.Gate(ctx, code)
-	if err != nil {
-		return err
+func (c *cli) approve(ctx context.Context, server *client.Client, codes []string, o approveOptions) error {
+	if len(codes) > 1 && o.sha256 != "" {
+		return usagef("a hash names one action; approve %s each by its own", strings.Join(codes, ", "))
 	}
+	gates := make([]contracts.Interrupt, len(codes))
+	for n, code := range codes {
+		gate, err := server.Gate(ctx, code)
+		if err != nil {
+			return err
+		}
+		if err := c.shownToApprove(gate, o); err != nil {
+			return err
+		}
+		gates[n] = gate
+	}
+	question := "\nApprove this?"
+	if len(gates) > 1 {
+		question = fmt.Sprintf("\nApprove these %d?", len(gates))
+	}
+	if o.sha256 == "" && !o.yes && !c.asJSON && !c.confirmed(question) {
+		return ended(exitWaiting)
+	}
+	for _, gate := range gates {
+		decided, err := server.Approve(ctx, gate, o.comment, client.Opt{})
+		if err != nil {
+			return err
+		}
+		if err := c.decided(decided); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownToApprove shows a gate, unless it cannot be approved so.
+func (c *cli) shownToApprove(gate contracts.Interrupt, o approveOptions) error {
 	if !gate.Type.Gate() && !slices.Contains(gate.Answers, contracts.SayApprove) {
 		return usagef("%s is a question of type %s; use manifold answer or settle", gate.Code, gate.Type)
 	}
@@ -91,14 +124,8 @@ func (c *cli) approve(ctx context.Context, server *client.Client, code string, o
 		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not about the action of that hash; look at it again", gate.Code)
 	case o.sha256 == "" && !terminal(c.stdin):
 		return usagef("nobody at a terminal has read this: name the action by its hash, with --sha256; it is action_sha256 of \"manifold gates %s --json\"", gate.Code)
-	case o.sha256 == "" && !o.yes && !c.asJSON && !c.confirmed("\nApprove this?"):
-		return ended(exitWaiting)
 	}
-	decided, err := server.Approve(ctx, gate, o.comment, client.Opt{})
-	if err != nil {
-		return err
-	}
-	return c.decided(decided)
+	return nil
 }
 
 // confirmed asks for a yes; anything else is a no.

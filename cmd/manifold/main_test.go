@@ -50,6 +50,7 @@ func TestAnActionIsShownApprovedAndUndone(t *testing.T) {
 	d.approves("rita", exitError, `role approver`, code)
 	d.does("otto", exitUsage, `--sha256`, "approve", code, "--yes") // nobody has read it
 	d.does("otto", exitError, `not about the action`, "approve", code, "--sha256", strings.Repeat("0", 64))
+	d.does("otto", exitUsage, `each by its own`, "approve", code, code, "--sha256", strings.Repeat("0", 64))
 	shown := d.approves("otto", exitOK, `(?s)Action: finance.set_price_alert\n.*AAPL.*`+code+` is approved`, code, "--comment", "fine")
 	if strings.Index(shown, "Action:") > strings.Index(shown, "is approved") {
 		t.Error("it is shown after it was approved")

@@ -33,7 +33,7 @@ type flowiseRequest struct {
 // became of each: what was answered, which gate opened and how it ended once
 // approved, what was asked back. Whether that is what was wanted, a person judges.
 // Where requests have calls, [{"name", "arguments"}], a model reads the messages and
-// answers with these, unless FLOWISE_READER is local.
+// answers with these, unless FLOWISE_READER is local. {yesterday}, {month} and {year} stand for days.
 //
 //	make measure-flowise REQUESTS=file.json
 func TestMeasureFlowiseRequests(t *testing.T) {
@@ -48,7 +48,9 @@ func TestMeasureFlowiseRequests(t *testing.T) {
 	var file struct {
 		Requests []flowiseRequest `json:"requests"`
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
+	now := time.Now().UTC()
+	dates := strings.NewReplacer("{yesterday}", now.AddDate(0, 0, -1).Format(time.DateOnly), "{month}", now.Format("2006-01")+"-01", "{year}", now.Format("2006")+"-01-01")
+	if err := json.Unmarshal([]byte(dates.Replace(string(raw))), &file); err != nil {
 		t.Fatal(err)
 	}
 	if os.Getenv("FLOWISE_URL") == "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
@@ -221,11 +223,52 @@ func TestAChatflowAsksWorkday(t *testing.T) {
 	if len(made) != 1 || made[0] != "acme_searchForWorker" || !strings.Contains(answer, people["Bruno Lima"].Title) {
 		t.Errorf("it called %v and says %s", made, answer)
 	}
+	begunForWorkday(s, "Front Office "+rand.Text()[:6], people["Bruno Lima"].Title, calls)
 	// A token that has expired is told as one.
 	at.send(http.MethodPut, "/variables/"+variable, map[string]any{"name": "beartoken", "type": "static", "value": "expired"})
 	r := s.ask(`ask the chatflow "` + name + `": "What is the business title of Bruno Lima?"`)
 	if view := s.ended(r.RunIDs[0]); view.State != contracts.RunFailed || !strings.Contains(asJSON(view), "CREDENTIAL") {
 		t.Errorf("with an expired token: %s", states2text(view))
+	}
+	s.approved(`delete the chatflow "` + name + `"`)
+}
+
+// begunForWorkday is the pack where there is no such chatflow yet: it begins one with an
+// agent, whose model is at the server's own address of OpenAI.
+func begunForWorkday(s *site, name, title string, calls *toolCalls) {
+	s.t.Helper()
+	at := os.Getenv("FLOWISE_OPENAI")
+	if at == "" {
+		s.t.Log("FLOWISE_OPENAI is not set: a server that was started elsewhere asks OpenAI itself; no chatflow is begun")
+		return
+	}
+	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", at)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	model := &http.Server{Handler: lookingUp(), ReadHeaderTimeout: time.Minute}
+	var served sync.WaitGroup
+	served.Go(func() { _ = model.Serve(listener) })
+	s.t.Cleanup(func() { _ = model.Close(); served.Wait() })
+	written := 0
+	view, told := s.developed(`wire Workday into the chatflow "`+name+`"`, say{
+		contracts.InterruptSelectTarget: {decides("create_new")},
+		contracts.InterruptResultReview: {decides("accept")},
+	}, func(i contracts.Interrupt) {
+		if i.Type == contracts.InterruptWriteApproval {
+			written++
+		}
+		if i.Type == contracts.InterruptResultReview && !strings.Contains(asJSON(i), "Workday: searchForWorker: passed") {
+			s.t.Errorf("the review of the new chatflow: %s", asJSON(i))
+		}
+	})
+	if view.State != contracts.RunCompleted || written != 1 || !strings.Contains(told, "acme_searchForWorker") {
+		s.t.Fatalf("a new chatflow: %s after %d gates: %s\n%s", view.State, written, told, states2text(view))
+	}
+	before := len(calls.made())
+	answer := s.told(`ask the chatflow "` + name + `": "What is the business title of Bruno Lima?"`)
+	if made := calls.made()[before:]; !slices.Equal(made, []string{"acme_searchForWorker"}) || !strings.Contains(answer, title) {
+		s.t.Errorf("the new chatflow called %v and says %s", made, answer)
 	}
 	s.approved(`delete the chatflow "` + name + `"`)
 }
@@ -322,11 +365,10 @@ func (a flowiseAPI) send(method, path string, body map[string]any) (id string) {
 
 var titleOf = regexp.MustCompile(`title of (the worker with the Workday ID )?([A-Z][a-z]+ [A-Z][a-z]+|[0-9a-f]{32})`)
 
-// agentOf makes a chatflow with an agent that can only calculate. Its model looks up whose
-// title it is asked for, if it has a tool for that, and says what that gave.
-func agentOf(t *testing.T, service, name, credential string) {
-	t.Helper()
-	model := httptest.NewServer(&testserver.OpenAI{Choose: func(question string, tools []string) (string, map[string]any) {
+// lookingUp is a model that looks up whose title it is asked for, if it has a tool for that,
+// and says what that gave.
+func lookingUp() *testserver.OpenAI {
+	return &testserver.OpenAI{Choose: func(question string, tools []string) (string, map[string]any) {
 		asked := titleOf.FindStringSubmatch(question)
 		if asked == nil {
 			return "", nil
@@ -341,7 +383,13 @@ func agentOf(t *testing.T, service, name, credential string) {
 			}
 		}
 		return "", nil
-	}})
+	}}
+}
+
+// agentOf makes a chatflow with an agent that can only calculate, whose model is lookingUp.
+func agentOf(t *testing.T, service, name, credential string) {
+	t.Helper()
+	model := httptest.NewServer(lookingUp())
 	t.Cleanup(model.Close)
 	_, out := domaintest.Execute(t, service, "create_chatflow", map[string]any{"name": name, "type": "CHATFLOW", "ops": []any{
 		map[string]any{"op_type": "AddNode", "node_name": "chatOpenAI", "node_id": "model", "params": map[string]any{"basepath": model.URL + "/v1", "streaming": false}},

@@ -162,7 +162,7 @@ func TestAllWhoPlayARole(t *testing.T) {
 	}
 }
 
-// TestAllOfThePlanWhoPlayARole: "plan" calls those of the domains that the workflow names,
+// TestAllOfThePlanWhoPlayARole: "plan_domains" calls those of the domains that the workflow names,
 // in its own steps or in a workflow inside, and nobody else who plays the role.
 func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 	t.Parallel()
@@ -182,8 +182,10 @@ func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 		"schema_version": "1", "domain": "pack", "version": "1", "workflows": []any{
 			flow("inside", map[string]any{"id": "see", "kind": "tool", "tool": "fish.look_fish", "params": map[string]any{}}),
 			flow("w", look, map[string]any{"id": "within", "kind": "workflow", "workflow": "inside", "depends_on": []any{"look"}},
-				map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan", "params": map[string]any{"goal": "swim"}, "depends_on": []any{"within"}}),
-			flow("nobody", map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan", "params": map[string]any{"goal": "swim"}}),
+				map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan_domains", "params": map[string]any{"goal": "swim"}, "depends_on": []any{"within"}}),
+			flow("named", map[string]any{"id": "one", "kind": "plays", "plays": "generate_tests", "domains": []any{"toad"}, "params": map[string]any{"goal": "hop"}},
+				map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan_domains", "params": map[string]any{"goal": "hop"}, "depends_on": []any{"one"}}),
+			flow("nobody", map[string]any{"id": "tests", "kind": "plays", "plays": "generate_tests", "players": "plan_domains", "params": map[string]any{"goal": "swim"}}),
 		},
 	}}
 	catalog := workflowtest.CatalogOf(t, documents)
@@ -198,6 +200,13 @@ func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 	}
 	if want := []string{"bird.test_bird", "fish.test_fish"}; !slices.Equal(called, want) {
 		t.Errorf("called are %v, not %v", called, want)
+	}
+	byRole := compiled(t, catalog, "pack.named", "", nil)
+	if one := node(t, byRole, "one"); one.Tool != "toad.test_toad" {
+		t.Errorf("of the named domain is called %s", one.Tool)
+	}
+	if tests := node(t, byRole, "tests").DependsOn; len(tests) != 1 || node(t, byRole, tests[0]).Tool != "toad.test_toad" {
+		t.Errorf("a domain that is named with a role is no domain of the plan: %v", tests)
 	}
 	if _, offered := catalog.Capability("pack.nobody"); offered {
 		t.Error("a workflow that calls no domain has players")

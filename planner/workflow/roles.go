@@ -11,7 +11,7 @@ import (
 
 // several tells whether a step gives the results of all who are called, joined.
 func several(p contracts.Players) bool {
-	return p == contracts.PlayersAll || p == contracts.PlayersPlan
+	return p == contracts.PlayersAll || p == contracts.PlayersPlanDomains
 }
 
 // playing are the capabilities that may play the role of a step: those of its own
@@ -20,24 +20,27 @@ func several(p contracts.Players) bool {
 func playing(catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, step contracts.Step) []contracts.RolePlayer {
 	granted := grants(catalog, home, step.Plays)
 	called := map[string]bool{}
-	if step.Players == contracts.PlayersPlan {
+	if step.Players == contracts.PlayersPlanDomains {
 		addDomains(called, catalog, home, w, 1)
 	}
 	return slices.DeleteFunc(catalog.Playing(step.Plays), func(p contracts.RolePlayer) bool {
 		domain := p.Entry.Domain
 		return !granted && domain != home.Domain || len(step.Domains) > 0 && !slices.Contains(step.Domains, domain) ||
-			step.Players == contracts.PlayersPlan && !called[domain]
+			step.Players == contracts.PlayersPlanDomains && !called[domain]
 	})
 }
 
-// addDomains adds the domains whose capabilities a workflow names, in its own steps and
-// in those of the workflows that stand in it.
+// addDomains adds the domains that a workflow names, by their capabilities or as those that
+// may play a role, in its own steps and in those of the workflows that stand in it.
 func addDomains(called map[string]bool, catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, depth int) {
 	add := func(ref string) {
 		domain, _, _ := strings.Cut(qualified(home.Domain, ref), ".")
 		called[domain] = true
 	}
 	for _, step := range w.Steps {
+		for _, domain := range step.Domains {
+			called[domain] = true
+		}
 		switch {
 		case step.Tool != "":
 			add(step.Tool)

@@ -4,7 +4,8 @@
 #
 # Installs Flowise where it is not installed yet, starts it on a free port with an empty data folder, makes an API key, and
 # tells the command where it is: FLOWISE_URL, FLOWISE_KEY, FLOWISE_COOKIE (a session, which the server checks much faster than
-# a key), FLOWISE_DIR (the install, with its marketplaces). Where FLOWISE_URL and FLOWISE_KEY are set already, that server is
+# a key), FLOWISE_DIR (the install, with its marketplaces), FLOWISE_OPENAI (where its OpenAI nodes look for the API unless they
+# name an address: a test may listen there). Where FLOWISE_URL and FLOWISE_KEY are set already, that server is
 # used and left running.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,9 +26,12 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })')
+free() { node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })'; }
+port=$(free)
 export FLOWISE_URL=http://127.0.0.1:$port
-"$here/start.sh" "$FLOWISE_DIR" "$port" "$data" >"$data/out.log" 2>&1 &
+FLOWISE_OPENAI=127.0.0.1:$(free)
+export FLOWISE_OPENAI
+OPENAI_BASE_URL=http://$FLOWISE_OPENAI/v1 "$here/start.sh" "$FLOWISE_DIR" "$port" "$data" >"$data/out.log" 2>&1 &
 pid=$!
 deadline=$((SECONDS + 180))
 until [ "$(curl -s --max-time 5 "$FLOWISE_URL/api/v1/ping" || true)" = pong ]; do

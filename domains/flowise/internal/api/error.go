@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -85,11 +86,14 @@ func (e *Error) As(target any) bool {
 	return is
 }
 
+// serviceCall is the function of Flowise that an error names before it says what happened.
+var serviceCall = regexp.MustCompile(`^(Error: )?[A-Za-z]+\.[A-Za-z]+ - `)
+
 // Reason is the text for people: what the server said, if it said anything.
 func (e *Error) Reason() string {
 	switch {
 	case e.Message != "":
-		return e.Message
+		return serviceCall.ReplaceAllString(e.Message, "")
 	case e.Status != 0:
 		return fmt.Sprintf("status %d", e.Status)
 	case e.Cause != nil:

@@ -45,7 +45,44 @@ func Kinds(defs flow.Definitions, query string, categories ...string) []Kind {
 		near[0].Exact = true
 		return near[:1]
 	}
+	if len(near) == 0 && len(categories) > 0 {
+		return akin(defs, significant(want), categories)
+	}
 	return near
+}
+
+// akin finds kinds of some categories that have the last of the words, which says what
+// they are: of "web search" what searches. Those with most of the other words come first.
+func akin(defs flow.Definitions, want, categories []string) []Kind {
+	if len(want) == 0 {
+		return nil
+	}
+	type rated struct {
+		Kind
+		words int
+	}
+	var found []rated
+	for _, name := range defs.Names() {
+		def, _ := defs.Node(name)
+		have := slices.Concat(Words(def.Label), Words(def.Name))
+		within := slices.ContainsFunc(categories, func(c string) bool { return strings.HasPrefix(def.Category, c) })
+		if !within || strings.Contains(name, "_LlamaIndex") || !slices.Contains(have, want[len(want)-1]) {
+			continue
+		}
+		k := rated{Kind: Kind{def, false}}
+		for _, w := range want {
+			if slices.Contains(have, w) {
+				k.words++
+			}
+		}
+		found = append(found, k)
+	}
+	slices.SortStableFunc(found, func(a, b rated) int { return cmp.Compare(b.words, a.words) })
+	var out []Kind
+	for _, k := range found {
+		out = append(out, k.Kind)
+	}
+	return out
 }
 
 // fillers say of a kind only what it is anyway.

@@ -318,7 +318,7 @@ func (c *checker) checkCredential(n *checkedNode) {
 	if misplaced {
 		message += "; the one among the inputs is not looked at"
 	}
-	c.lacking(n, Credential, "credential_missing", "/data/credential", message, "bind a credential with BindCredential")
+	c.lacking(n, Credential, "credential_missing", "/data/credential", message, "bind a credential of that type to it")
 }
 
 // checkComponents looks at the components that parameters of an AGENTFLOW node
@@ -343,7 +343,7 @@ func (c *checker) checkComponent(n *checkedNode, choice choice, place string) {
 	if credential != nil && !credential.Optional && textAt(choice.config, nestedCredential) == "" {
 		c.lacking(n, Credential, "credential_missing", place+"/"+nestedCredential,
 			fmt.Sprintf("%s in %s.%s needs a credential of type %s", choice.name, n.id, choice.path, strings.Join(credential.CredentialNames, " or ")),
-			"bind a credential with BindCredential and param_name "+choice.path)
+			"bind a credential of that type to its "+choice.path)
 	}
 	for i := range choice.def.Inputs {
 		p := &choice.def.Inputs[i]

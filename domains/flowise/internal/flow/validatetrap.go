@@ -92,7 +92,7 @@ func (c *checker) checkBound(n *checkedNode, id string, kinds []string, optional
 	if known {
 		message = fmt.Sprintf("%s is bound to a credential of type %s, but takes %s", n.id, kind, strings.Join(kinds, " or "))
 	}
-	const fix = "bind an existing credential with BindCredential"
+	const fix = "bind a credential that there is"
 	if optional {
 		c.warn(n, Credential, "credential_unknown", place, message, fix)
 		return

@@ -111,6 +111,8 @@ func categoryOf(j Judged) flow.Category {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	switch {
+	case unreachable(text):
+		return flow.Logic
 	case has("credential", "api key", "unauthorized", "401"):
 		return flow.Credential
 	case has("not found", "not deployed", "nothing was tested"):
@@ -122,6 +124,29 @@ func categoryOf(j Judged) flow.Category {
 		return flow.Structure
 	default:
 		return flow.Logic
+	}
+}
+
+// unreachable reads that something which a flow needs did not answer at all.
+func unreachable(text string) bool {
+	return slices.ContainsFunc([]string{"connection error", "econnrefused", "enotfound", "etimedout", "econnreset", "socket hang up", "fetch failed", "no answer within"}, func(words string) bool {
+		return strings.Contains(strings.ToLower(text), words)
+	})
+}
+
+// Advice says to people what to do about a failure; Playbook says it in ops.
+func Advice(c flow.Category, reason string) string {
+	switch {
+	case unreachable(reason):
+		return "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
+	case c == flow.Credential:
+		return "choose a credential for it here (\"use the credential … in the chatflow …\"), or renew its key in Flowise"
+	case c == flow.Structure:
+		return "ask why the chatflow does not answer: that names the node and what mends it"
+	case c == flow.Incomplete:
+		return "see whether the chatflow is the one that is meant, and whether all of it is filled in"
+	default:
+		return "change its prompt, its condition or its model where the answer is wrong, and test it again"
 	}
 }
 

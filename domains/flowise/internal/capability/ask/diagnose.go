@@ -125,9 +125,6 @@ func place(f flow.Finding) string {
 	return f.Pointer
 }
 
-// reachable is what to do about a flow that does not answer.
-const reachable = "see whether its model and what its tools call can be reached from the Flowise server, and whether their keys are good"
-
 // patience is how long a person who asks what is wrong waits for a flow.
 const patience = 20 * time.Second
 
@@ -145,7 +142,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		out.Asked = true
 		why := fmt.Sprintf("it gave no answer within %s", patience)
-		fix := reachable
+		fix := suite.Advice(flow.Logic, why)
 		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix, author.Ops{}})
 		out.Verdict = "its nodes are right, but " + why + "; " + fix
 	case err == nil && answer.Facts.Answer != "":
@@ -162,7 +159,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 		out.Asked = true
 		judged := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
 		out.Causes = append(out.Causes, Cause{"the server", string(judged.Category), present.Clip(refusal.Message, 300), judged.Fix, author.Ops{}})
-		out.Verdict = fmt.Sprintf("its nodes are right, but it fails when it is asked: %s; %s", present.Clip(refusal.Message, 160), judged.Fix)
+		out.Verdict = "its nodes are right, but it fails when it is asked: " + refusal.Message
 	}
 	return out, nil
 }

@@ -144,8 +144,9 @@ func notAnswered(err error) error {
 	}
 	refusal.Retryable = e.Kind == api.KindBusy
 	if e.Kind == api.KindFailed {
-		refusal.Message = "the flow failed: " + flow.Hide(e.Reason())
-		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{flow.Hide(e.Reason())}}})
+		reason := flow.Hide(e.Reason())
+		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{reason}}})
+		refusal.Message = "the flow failed: " + reason + "; " + suite.Advice(verdict.Category, reason)
 		refusal.Detail = map[string]any{"category": verdict.Category, "fix": verdict.Fix}
 	}
 	return refusal

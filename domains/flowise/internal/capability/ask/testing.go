@@ -92,9 +92,9 @@ type TestReport struct {
 func (t TestReport) Summary() string {
 	text := fmt.Sprintf("%d of %d cases passed: %s", t.Passed, t.Passed+t.Failed, t.Verdict.Status)
 	if t.Verdict.Status == suite.Iterate {
-		text += fmt.Sprintf(" [%s] %s", t.Verdict.Category, t.Verdict.Reason)
+		text = fmt.Sprintf("%d of %d cases passed; %s; %s", t.Passed, t.Passed+t.Failed, present.Clip(t.Verdict.Reason, 130), suite.Advice(t.Verdict.Category, t.Verdict.Reason))
 	}
-	return text
+	return present.Clip(text, 290)
 }
 
 // testAtOnce bounds the predictions of one test; the client bounds all.
@@ -152,7 +152,7 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 				out := try(bounded, client, in.ChatflowID, session, c.Question)
 				if bounded.Err() != nil && ctx.Err() == nil {
 					silent.Store(true)
-					out.Error = fmt.Sprintf("it gave no answer within %s; %s", wait.Round(time.Second), reachable)
+					out.Error = fmt.Sprintf("it gave no answer within %s", wait.Round(time.Second))
 				}
 				results[i].Outcomes[trial] = out
 				return nil

@@ -144,7 +144,7 @@ func (e *Editor) findKind(ctx context.Context, call domainkit.Call, in KindQuery
 		out = out.with(kindPrefix+k.Def.Name, fmt.Sprintf("%s (%s, %s)", k.Def.Label, k.Def.Name, k.Def.Category), k.Exact)
 	}
 	if len(out.Matches) == 0 {
-		return Matches{}, domainkit.Refusef(contracts.ErrNotFound, "Flowise has no %s node called %q; list_nodes names them", cmp.Or(in.Category, "kind of"), in.Query)
+		return Matches{}, domainkit.Refusef(contracts.ErrNotFound, "Flowise has no node called %q among its %s; ask which nodes there are", in.Query, cmp.Or(in.Category, "nodes"))
 	}
 	return out, nil
 }

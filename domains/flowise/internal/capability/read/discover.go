@@ -76,9 +76,8 @@ func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing)
 // allTypes leaves the type of a flow open.
 const allTypes = "ALL"
 
-// FlowFilter chooses chatflows.
-type FlowFilter struct {
-	site.Place
+// Which says which chatflows are meant.
+type Which struct {
 	// Type is ALL by default: people say chatflow for a flow of any type.
 	Type     string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
 	Query    string `json:"query,omitempty" max:"200" description:"Words of the name"`
@@ -88,7 +87,13 @@ type FlowFilter struct {
 	// ends that time.
 	UnchangedSince string `json:"unchanged_since,omitempty" format:"date" description:"Only flows that nobody changed since this day"`
 	UnchangedUntil string `json:"unchanged_until,omitempty" format:"date" description:"Last day of the time in which nobody changed them; today unless given"`
-	Limit          int    `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
+}
+
+// FlowFilter chooses chatflows for a list.
+type FlowFilter struct {
+	site.Place
+	Which
+	Limit int `json:"limit" default:"20" min:"1" max:"50" description:"How many at most"`
 }
 
 // FlowRow is a chatflow in a list.
@@ -105,6 +110,8 @@ type Flows struct {
 	Total     int       `json:"total"`
 	// Cut says that the server has more flows than were looked at.
 	Cut bool `json:"cut,omitempty"`
+
+	since, until string // in which nobody changed them
 }
 
 // Summary names the first of them.
@@ -114,26 +121,46 @@ func (f Flows) Summary() string {
 		names = append(names, present.Clip(row.Name, 40))
 	}
 	text := "no chatflows were found"
-	if len(names) > 0 {
+	switch {
+	case f.since != "" && len(names) == 0:
+		text = "there is no chatflow that nobody changed since " + f.since
+		if f.until != "" {
+			text = fmt.Sprintf("there is no chatflow that nobody changed between %s and %s", f.since, f.until)
+		}
+	case len(names) > 0:
 		text = fmt.Sprintf("%s: %s", present.Count(f.Total, "chatflow"), strings.Join(names, ", "))
 	}
 	return text + site.CutNote(f.Cut)
 }
 
 func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in FlowFilter) (Flows, error) {
+	all, cut, err := r.meant(ctx, call, in.Which)
+	if err != nil {
+		return Flows{}, err
+	}
+	out := Flows{Total: len(all), Cut: cut, since: in.UnchangedSince, until: in.UnchangedUntil}
+	for _, f := range all[:min(in.Limit, len(all))] {
+		out.Chatflows = append(out.Chatflows, rowOf(f))
+	}
+	return out, nil
+}
+
+// meant are the chatflows of a server that are meant, the last changed first; cut says
+// that the server has more than were looked at.
+func (r *Reader) meant(ctx context.Context, call domainkit.Call, in Which) (all []api.Flow, cut bool, err error) {
 	client, err := r.site.Pool.Client(call.Instance)
 	if err != nil {
-		return Flows{}, site.Failure(err)
+		return nil, false, site.Failure(err)
 	}
 	keep := func(string) bool { return true }
 	if in.Uses != "" {
 		if keep, err = r.using(ctx, call, in.Uses); err != nil {
-			return Flows{}, err
+			return nil, false, err
 		}
 	}
-	all, cut, err := site.FlowsWhere(ctx, client, strings.TrimPrefix(in.Type, allTypes), keep)
+	all, cut, err = site.FlowsWhere(ctx, client, strings.TrimPrefix(in.Type, allTypes), keep)
 	if err != nil {
-		return Flows{}, err
+		return nil, false, err
 	}
 	if in.Query != "" {
 		all = site.Ranked(all, in.Query)
@@ -142,20 +169,14 @@ func (r *Reader) listChatflows(ctx context.Context, call domainkit.Call, in Flow
 		all = slices.DeleteFunc(all, func(f api.Flow) bool { return !inCategory(f, in.Category) })
 	}
 	if in.UnchangedSince != "" || in.UnchangedUntil != "" {
-		if all, err = r.unchanged(ctx, call, all, in); err != nil {
-			return Flows{}, err
-		}
+		all, err = r.unchanged(ctx, call, all, in)
 	}
-	out := Flows{Total: len(all), Cut: cut}
-	for _, f := range all[:min(in.Limit, len(all))] {
-		out.Chatflows = append(out.Chatflows, rowOf(f))
-	}
-	return out, nil
+	return all, cut, err
 }
 
 // unchanged leaves the flows that nobody changed between two days. Flowise keeps only when
 // a flow was changed last; what was changed later as well is told by the kept versions.
-func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.Flow, in FlowFilter) ([]api.Flow, error) {
+func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.Flow, in Which) ([]api.Flow, error) {
 	until := cmp.Or(in.UnchangedUntil, r.site.Now().UTC().Format(time.DateOnly))
 	within := func(at time.Time) bool {
 		day := at.UTC().Format(time.DateOnly)

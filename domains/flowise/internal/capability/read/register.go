@@ -25,6 +25,7 @@ func (r *Reader) Register(svc *domainkit.Service) error {
 	return errors.Join(
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_instances"}, r.listInstances),
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_chatflows"}, r.listChatflows),
+		site.Add(svc, r.site, domainkit.Capability{Name: "select_chatflows"}, r.selectChatflows),
 		site.Add(svc, r.site, domainkit.Capability{Name: "get_chatflow"}, r.getChatflow),
 		site.Add(svc, r.site, domainkit.Capability{Name: "explain_chatflow"}, r.explainChatflow),
 		site.Add(svc, r.site, domainkit.Capability{Name: "list_nodes", Metadata: r.subjects()}, r.listNodes),
