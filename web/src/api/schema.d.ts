@@ -1915,6 +1915,16 @@ export interface components {
             since: string;
             waiting?: string[];
         };
+        /** @description MCPLogins is how people log in at an MCP server by OAuth, each with an account of their own. */
+        MCPLogins: {
+            /** @description ClientID is a client that the authorisation server knows, ClientSecret its secret as "env:NAME"; without, one is registered. */
+            client_id?: string;
+            client_secret?: string;
+            /** @description Scopes are what to ask for; without, what the server asks for. */
+            scopes?: string[];
+        } & {
+            [key: string]: unknown;
+        };
         /** @description MCPServer is an MCP server: a URL, or a command that speaks on standard input and output. */
         MCPServer: {
             /** Format: uri */
@@ -1923,6 +1933,8 @@ export interface components {
             authorization?: string;
             /** @description TokenFile is what "manifold bridge mcp login" has written, in the place of Authorization. Only the bootstrap file may name one. */
             token_file?: string;
+            /** @description Logins has each call made with the account of whoever asks, who logs in by a link. Authorization, or TokenFile, then only lists the tools. */
+            logins?: components["schemas"]["MCPLogins"];
             /** @description Command starts the server, with the variables that Env names besides PATH and HOME. Only the bootstrap file may name one. */
             command?: string[];
             env?: string[];

@@ -7,6 +7,7 @@ import { capabilities, conversation } from '../api/queries';
 import type { PlanPreview, SessionResponse } from '../api/types';
 import { useT } from '../i18n';
 import { AnswerView } from '../ui/answer';
+import { GivenLink } from '../ui/link';
 import { Card, Empty, Failure, Heading, Loading, RunLink } from '../ui/parts';
 import { oneLine, visible } from '../ui/value';
 import { CallForm } from './try/call-form';
@@ -206,6 +207,11 @@ function Conversation({ id, said, onTaken }: ConversationProps) {
             <div>
               <strong>{t(i.action ? 'needs_approval' : 'needs_answer')}</strong>
               <p className="prose">{visible(i.prompt)}</p>
+              {i.show?.link !== undefined && (
+                <p>
+                  <GivenLink to={i.show.link} />
+                </p>
+              )}
               <div className="row">
                 {!i.action &&
                   !i.workflow &&

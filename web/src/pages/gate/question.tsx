@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import type { GateSheet, Interrupt, Resume } from '../../api/types';
 import { useT } from '../../i18n';
+import { GivenLink } from '../../ui/link';
 import { Card, Facts } from '../../ui/parts';
 import { Value, visible } from '../../ui/value';
 import { Input } from './edit';
@@ -114,7 +115,7 @@ Question.Shown = function Shown({ gate, sheet }: { gate: Interrupt; sheet: GateS
           <div key={name}>
             <dt>{visible(name)}</dt>
             <dd>
-              <Value value={value} whole />
+              {name === 'link' && value === gate.show?.link ? <GivenLink to={value} /> : <Value value={value} whole />}
             </dd>
           </div>
         ))}
