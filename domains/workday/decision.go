@@ -47,7 +47,7 @@ func decisionSchema(state string) []byte {
 	if state == stateApproved {
 		return nil
 	}
-	return []byte(`{"required":["task","comment"]}`)
+	return []byte(`{"required":["comment"]}`)
 }
 
 // own is whoever asks, with a client that acts as them.
@@ -179,7 +179,7 @@ func taskLabel(s rest.Step) string {
 type DecisionOrder struct {
 	Worker  string `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker whose request it is"`
 	About   string `json:"about,omitempty" max:"100" description:"Which process, by a part of its name"`
-	Task    string `json:"task" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the step, as list_inbox_tasks gives it"`
+	Task    string `json:"task,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the step, as list_inbox_tasks gives it; looked up by the worker where it is not given"`
 	Comment string `json:"comment,omitempty" max:"500" description:"What is said with it"`
 }
 
@@ -208,6 +208,9 @@ func (s decisions) deciding(state string) handler[DecisionOrder, Decision] {
 		me, client, err := s.own(ctx, call.Principal)
 		if err != nil {
 			return Decision{}, err
+		}
+		if in.Task == "" {
+			return Decision{}, domainkit.Refusef(contracts.ErrInvalidParameters, "which request is decided is missing (task)")
 		}
 		step, err := rest.NewSteps(client).Step(ctx, in.Task)
 		if rest.IsKind(err, rest.KindNotFound) {
