@@ -15,7 +15,7 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5837, "client": 980, "cmd": 7426, "contracts": 9670, "domainkit": 6016, "domains": 34651, "examples": 5410,
+		"bench": 5837, "client": 980, "cmd": 7426, "contracts": 9810, "domainkit": 6016, "domains": 34651, "examples": 5410,
 		"execution": 15220, "intent": 31530, "internal": 35990, "orchestrator": 16650, "planner": 7069, "web": 166,
 	}
 }
