@@ -15,8 +15,8 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5837, "client": 980, "cmd": 7426, "contracts": 9810, "domainkit": 6016, "domains": 34651, "examples": 5410,
-		"execution": 15220, "intent": 31530, "internal": 35990, "orchestrator": 16650, "planner": 7069, "web": 166,
+		"bench": 5837, "client": 980, "cmd": 7435, "contracts": 9835, "domainkit": 6016, "domains": 36551, "examples": 5410,
+		"execution": 15220, "intent": 31530, "internal": 37032, "orchestrator": 16656, "planner": 7069, "web": 166,
 	}
 }
 
