@@ -107,14 +107,13 @@ func (o *owner) commit(end ending) (Committed, bool) {
 				o.logger().InfoContext(o.ctx, "run goes on: the store is back")
 			}
 			o.pending.chain = chain
-			o.committed(committed, end.over)
-			o.tell(t, committed)
+			o.committed(t, committed)
 			return committed, true
 		case contracts.CodeUnavailable:
 			if !doubtful {
 				o.logger().WarnContext(o.ctx, "run waits for the store", slog.Any("error", err))
 			}
-			o.r.tell(o.run.Run.SessionID, o.run.Run.ID) // it may have been written all the same
+			o.r.tell(o.run.Run.SessionID, o.run.Run.ID, false) // it may have been written all the same
 			if !o.pause(tries) {
 				return Committed{}, false
 			}
@@ -131,10 +130,10 @@ func (o *owner) commit(end ending) (Committed, bool) {
 	}
 }
 
-func (o *owner) committed(c Committed, over bool) {
+func (o *owner) committed(t Transition, c Committed) {
 	o.lastRefused = false
 	o.pending.changes.Done()
-	if o.over = over; over {
+	if o.over = t.Finished; o.over {
 		o.run.Run.LedgerHead = o.pending.chain.Head
 		o.r.ended.keep(o.run)
 	}
@@ -144,17 +143,10 @@ func (o *owner) committed(c Committed, over bool) {
 	for _, id := range c.Woken {
 		o.r.Wake(id)
 	}
-}
-
-// tell says what was committed: progress, unless the run has asked somebody, rests, or
-// is in another state.
-func (o *owner) tell(t Transition, c Committed) {
-	if o.r.observer != nil && t.State == o.shown && len(t.Gates) == 0 && !t.Finished && !c.Parked {
-		o.r.observer.Progressed(o.run.Run.SessionID, o.run.Run.ID)
-		return
-	}
+	// It is progress unless the run has asked somebody, rests or is in another state.
+	progress := t.State == o.shown && len(t.Gates) == 0 && !o.over && !c.Parked
 	o.shown = t.State
-	o.r.tell(o.run.Run.SessionID, o.run.Run.ID)
+	o.r.tell(o.run.Run.SessionID, o.run.Run.ID, progress)
 }
 
 // refused deals with a conflict: announcements of writes that a cancel has

@@ -120,29 +120,20 @@ func (o *owner) letGo() {
 // load builds the state of the run, reading it from the store unless it was
 // just made. What was under way when the last owner disappeared is taken up
 // again: reads are repeated, writes go by their intent.
-func (o *owner) load(begun *model.State) error {
-	if begun != nil {
-		o.own(begun)
-		return nil
+func (o *owner) load(run *model.State) error {
+	begun := run != nil
+	var stored Snapshot
+	if !begun {
+		ctx, cancel := context.WithTimeout(o.ctx, 30*time.Second)
+		defer cancel()
+		var err error
+		if stored, err = o.r.store.LoadRun(ctx, o.lease.RunID); err != nil {
+			return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
+		}
+		if run, err = model.Read(stored); err != nil {
+			return err
+		}
 	}
-	ctx, cancel := context.WithTimeout(o.ctx, 30*time.Second)
-	defer cancel()
-	snapshot, err := o.r.store.LoadRun(ctx, o.lease.RunID)
-	if err != nil {
-		return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
-	}
-	run, err := model.Read(snapshot)
-	if err != nil {
-		return err
-	}
-	o.own(run)
-	o.readable(snapshot.Gates)
-	o.resume()
-	return nil
-}
-
-// own takes a run as it stands.
-func (o *owner) own(run *model.State) {
 	o.run, o.nodes, o.shown = run, make(map[string]*node, run.Len()), run.Run.State
 	if metrics.Effective(run.Run.Plan.Flags).ParallelReads == metrics.FlagOff {
 		o.places.OneByOne()
@@ -152,6 +143,11 @@ func (o *owner) own(run *model.State) {
 	o.seenWake.Store(run.Run.WakeSeq)
 	o.adopt(run.Nodes())
 	o.take(model.Resumed{})
+	if !begun {
+		o.readable(stored.Gates)
+		o.resume()
+	}
+	return nil
 }
 
 // adopt gives nodes of the model their behaviour.

@@ -154,8 +154,12 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 
 // tell says that something was committed, or may have been; sessionID is "" where
 // it is not known.
-func (r *Runner) tell(sessionID, runID string) {
-	if r.observer != nil {
+func (r *Runner) tell(sessionID, runID string, progress bool) {
+	switch {
+	case r.observer == nil:
+	case progress:
+		r.observer.Progressed(sessionID, runID)
+	default:
 		r.observer.Committed(sessionID, runID)
 	}
 }

@@ -49,7 +49,7 @@ func (r *Runner) putOff(ctx context.Context, lease Lease, fault error) {
 	signals, err := r.store.ReadSignals(ctx, lease.RunID)
 	if err == nil {
 		_, err = r.store.Commit(ctx, r.puttingOff(lease, signals, fault))
-		r.tell("", lease.RunID)
+		r.tell("", lease.RunID, false)
 	}
 	if err != nil { // the lease ends by itself, and somebody tries again
 		r.logFault(ctx, "put off run "+lease.RunID, err)
