@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -31,8 +30,6 @@ type Schema struct {
 	compiled  *jsonschema.Schema
 	levels    int     // how deep a value may nest, 0 for any depth
 	unchecked []Fault // the rules that are not held to
-	// plain is nil where the library alone judges values; it is made when it is needed.
-	plain func() *plainSchema
 }
 
 // keptSchemas are those compiled lately: the same ones are wanted by each look at a
@@ -71,10 +68,7 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 		return nil, Invalid("the schema does not compile", compileFaults(err)...)
 	}
 	text := slices.Clone(raw)
-	s := &Schema{
-		raw: text, text: text, root: doc, compiled: compiled, levels: g.levels, unchecked: g.unchecked,
-		plain: sync.OnceValue(func() *plainSchema { return plainOf(compiled) }),
-	}
+	s := &Schema{raw: text, text: text, root: doc, compiled: compiled, levels: g.levels, unchecked: g.unchecked}
 	keptSchemas.Put(raw, s)
 	return s, nil
 }
@@ -123,11 +117,6 @@ func (s *Schema) Validate(v any) []Fault {
 	}
 	if s.levels > 0 && nesting(norm) > s.levels {
 		return []Fault{{Message: fmt.Sprintf("nests deeper than %d levels, as deep as this schema, which holds itself, is followed", s.levels)}}
-	}
-	if s.plain != nil {
-		if p := s.plain(); p != nil && p.fits(norm) {
-			return nil
-		}
 	}
 	return plainFaults(validate(s.compiled, norm))
 }
