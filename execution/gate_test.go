@@ -2,6 +2,7 @@ package execution_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -281,6 +282,29 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 			t.Errorf("evidence %+v", second.Evidence)
 		}
 	})
+}
+
+// TestALongValueIsCutWithinItsQuotationMarks looks at values that a prompt shows in part.
+func TestALongValueIsCutWithinItsQuotationMarks(t *testing.T) {
+	t.Parallel()
+	for value, shown := range map[string]string{
+		"2 days; the rest":                 `"2 days; the rest"`,
+		"2 days" + strings.Repeat(";", 90): `"2 days` + strings.Repeat(";", 71) + `…"`,
+		strings.Repeat("ab", 60):           strings.Repeat("ab", 39) + "a…",
+		strings.Repeat("a", 85) + ";":      strings.Repeat("a", 79) + "…",
+		strings.Repeat(`";`, 60):           `"` + strings.Repeat(`\";`, 25) + `\"…"`,
+	} {
+		t.Run(value, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("order", keyedWrite(), w.applying)
+				r := w.runner()
+				gate := w.gates(r, w.submit(r, w.node("n1", "order", map[string]any{"plan": value, "start": "Monday"})), 1)["n1"]
+				if want := "Order in Shop? plan: " + shown + "; start: Monday"; gate.Prompt != want {
+					t.Errorf("prompt\n%s, want\n%s", gate.Prompt, want)
+				}
+			})
+		})
+	}
 }
 
 func TestGoneInstanceIsNeverWrittenTo(t *testing.T) {
