@@ -284,6 +284,33 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 	})
 }
 
+// TestTheVerdictSaysWhatTheRunTook holds the figures that lists have of ended runs to
+// those of the run read whole, where somebody was waited for and where nobody was.
+func TestTheVerdictSaysWhatTheRunTook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		w.read("look", func(context.Context, execution.Call) execution.Reply {
+			time.Sleep(3 * time.Second)
+			return facts(nil)
+		})
+		r := w.runner()
+		alone := w.ended(r, w.submit(r, w.node("n1", "look", nil)))
+		id := w.submit(r, w.node("n1", "look", nil), w.node("n2", "order", nil, "n1"))
+		gate := w.gates(r, id, 1)["n2"]
+		time.Sleep(time.Hour)
+		w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})
+		asked := w.ended(r, id)
+		for name, v := range map[string]contracts.RunView{"alone": alone, "asked": asked} {
+			if v.Verdict == nil || v.Verdict.Timing == nil || *v.Verdict.Timing != v.Timing {
+				t.Errorf("%s: verdict %+v, the run took %+v", name, v.Verdict, v.Timing)
+			}
+		}
+		if alone.Timing.HumanMS != 0 || asked.Timing.HumanMS < time.Hour.Milliseconds() {
+			t.Errorf("waited for people: %+v, %+v", alone.Timing, asked.Timing)
+		}
+	})
+}
+
 // TestALongValueIsCutWithinItsQuotationMarks looks at values that a prompt shows in part.
 func TestALongValueIsCutWithinItsQuotationMarks(t *testing.T) {
 	t.Parallel()
