@@ -42,13 +42,13 @@ func (o *owner) rest() bool {
 		v = &lowered
 	}
 	o.take(model.Judged{Verdict: v})
-	_, ok := o.commit(ending{over: true, verdict: o.summedUp(v)})
+	_, ok := o.commit(ending{over: true, verdict: summedUp(o, v)})
 	return ok || o.lost
 }
 
 // summedUp adds the figures that lists and metrics have of a run, so that they need not
 // read it whole; what cannot be read is left out, and counted by whoever asks.
-func (o *owner) summedUp(v *contracts.Verdict) *contracts.Verdict {
+func summedUp(o *owner, v *contracts.Verdict) *contracts.Verdict {
 	if v == nil {
 		return nil
 	}

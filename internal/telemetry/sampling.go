@@ -26,8 +26,11 @@ func usually() sdktrace.Sampler { return sdktrace.ParentBased(sdktrace.TraceIDRa
 // sends tells whether what happens in a context may be sent: it is in a trace that is, or
 // in none yet. What a span would say is not even put together for others.
 func (t *Telemetry) sends(ctx context.Context) bool {
+	if !t.tracing {
+		return false
+	}
 	at := trace.SpanContextFromContext(ctx)
-	return t.tracing && (!at.IsValid() || at.IsSampled())
+	return !at.IsValid() || at.IsSampled()
 }
 
 // runSampled decides whether a run is sent: by its id, so that all servers say the same,

@@ -69,7 +69,7 @@ func (t *Telemetry) requestSpan(r *http.Request, l requestLabels) (context.Conte
 // withParent gives the request with the trace that it belongs to, if there is one: who
 // gets it is not to send what this server does not.
 func (t *Telemetry) withParent(ctx context.Context, r *http.Request) *http.Request {
-	if !trace.SpanContextFromContext(ctx).IsValid() {
+	if !t.tracing || !trace.SpanContextFromContext(ctx).IsValid() {
 		return r
 	}
 	out := *r // a transport must not change what it is given
