@@ -12,7 +12,7 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web bench-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean test-bridges
+.PHONY: help build run serve test test-all test-rest test-e2e test-commits test-flowise measure-flowise measure-flowise-edits test-postgres test-intent eval-conversations test-chat-clients test-openwebui web test-web bench-web test-model bench-agentdojo tamper check nightly nightly-sample format vet lint tidy race fmt fix fuzz fuzz-api fuzz-long bench chaos deadcode clean test-bridges test-telemetry
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ test-chat-clients: ## run the official OpenAI and MCP clients, the AI SDK and La
 
 test-bridges: ## play public MCP servers and OpenAPI documents (SHARE=1: some of them) through bridges, and MCP's conformance suite and inspector against /mcp; installs them from npm and PyPI once
 	BRIDGES=1 $(if $(SHARE),,MANIFOLD_NIGHTLY=1) $(GO) test -count=1 -timeout 20m -v ./internal/e2e/bridges/...
+
+test-telemetry: ## send traces and metrics to a real OpenTelemetry Collector, built from its packages, and have a real Prometheus (Debian's) read a server and answer the dashboard
+	TELEMETRY=1 $(GO) test -count=1 -timeout 15m -v -run Real ./internal/telemetry
 
 test-openwebui: ## run a real Open WebUI in a Chromium against the server; installs it from PyPI once, pictures are in bin/openwebui
 	OPENWEBUI=1 $(GO) test -count=1 -timeout 20m -v ./internal/e2e/openwebui/...

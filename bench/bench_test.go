@@ -12,8 +12,11 @@ import (
 	"time"
 )
 
-// TestMain lets the test program be the process of listeners, too.
+// TestMain lets the test program be the process of listeners, and that of a server, too.
 func TestMain(m *testing.M) {
+	if os.Getenv(apartEnv) != "" {
+		exit(serveApart(context.Background(), os.Stdin, os.Stdout))
+	}
 	if os.Getenv(hallEnv) != "" {
 		exit(listenAll(context.Background(), os.Stdin, os.Stdout))
 	}

@@ -72,7 +72,7 @@ func (w *whole) attend(ctx context.Context, a audience, e effort) (attended, err
 		return r, errors.Join(err, hall.close())
 	}
 	for range a.runs {
-		if err := errors.Join(w.perform(ctx, h, a.atOnce), sleep(ctx, e.time(apart))); err != nil {
+		if err := errors.Join(w.perform(ctx, h, a.atOnce), sleep(ctx, e.time(pause))); err != nil {
 			return r, errors.Join(err, hall.close())
 		}
 	}
@@ -80,9 +80,9 @@ func (w *whole) attend(ctx context.Context, a audience, e effort) (attended, err
 	return r, err
 }
 
-// apart is the time between two runs of a session, so that the second is not
+// pause is the time between two runs of a session, so that the second is not
 // measured while the listeners still read the first.
-const apart = 500 * time.Millisecond
+const pause = 500 * time.Millisecond
 
 // perform has one run happen in each session.
 func (w *whole) perform(ctx context.Context, h heard, atOnce int) error {

@@ -25,6 +25,9 @@ func main() {
 	if os.Getenv(hallEnv) != "" {
 		exit(listenAll(ctx, os.Stdin, os.Stdout))
 	}
+	if os.Getenv(apartEnv) != "" {
+		exit(serveApart(ctx, os.Stdin, os.Stdout))
+	}
 	err := report(ctx, os.Stdout, effort{rounds: *rounds, part: 1}, *only)
 	stop()
 	exit(err)

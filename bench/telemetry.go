@@ -1,103 +1,110 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
+	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// observed measures what telemetry takes: processor time of runs of ten reads on servers
-// that tell more and more, beside one that tells nothing, in turns. The collector is a part
-// of this process too, and throws away what it is sent.
-func observed(ctx context.Context, p *page, dir string, e effort) error {
+// observed measures what telemetry takes: the processor time that a server needs for a
+// run of ten reads when it tells more and more, beside one that tells nothing, in turns.
+// Each server is a process of its own, so that clients, the domain and the collector,
+// which throws away what it is sent, do not count.
+func observed(ctx context.Context, p *page, dir string, e effort) (err error) {
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	defer collector.Close()
-	var servers []*whole
-	var err error
-	for i, told := range tellings() {
-		w := newWhole()
-		if told.env != nil {
-			told.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.URL
-			w.telemetry = app.Telemetry{Getenv: os.Getenv, MetricsAddr: "127.0.0.1:0"}
+	// Only the domain of this one is used.
+	clients, serving := newWhole(), context.WithoutCancel(ctx)
+	serving, clients.stop = context.WithCancel(serving)
+	defer func() { err = errors.Join(err, closing(ctx, clients.close)) }()
+	if err := clients.serveDomain(serving); err != nil {
+		return err
+	}
+	var servers []*apart
+	defer func() {
+		for _, s := range servers {
+			err = errors.Join(err, s.close())
 		}
-		servers = append(servers, w)
-		err = errors.Join(err, startedWith(told.env, func() error { return w.start(ctx, filepath.Join(dir, strconv.Itoa(i))) }))
+	}()
+	for i, told := range tellings() {
+		env := []string{apartEnv + "=1"}
+		if told.env != nil {
+			env = append(env, append(told.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)...)
+		}
+		s, err := startApart(ctx, env, apartConfig{Dir: filepath.Join(dir, strconv.Itoa(i)), Domain: clients.domain, Metrics: told.env != nil}, clients.http)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, s)
 	}
-	if err == nil {
-		err = observedTable(ctx, p, servers, e)
-	}
-	for _, w := range servers {
-		err = errors.Join(err, closing(ctx, w.close))
-	}
-	return err
+	return observedTable(ctx, p, servers, e)
 }
 
-// telling is how much a server tells.
+// telling is how much a server tells, by the variables of OpenTelemetry.
 type telling struct {
 	name string
-	env  map[string]string
+	env  []string // nil tells nothing
 }
 
 func tellings() []telling {
 	return []telling{
 		{"nothing", nil},
-		{"metrics", map[string]string{"OTEL_TRACES_EXPORTER": "none"}},
-		{"metrics and one trace of ten", map[string]string{"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"}},
-		{"metrics and all traces", map[string]string{}},
+		{"metrics", []string{"OTEL_TRACES_EXPORTER=none"}},
+		{"metrics and one trace of ten, the default", []string{}},
+		{"metrics and all traces", []string{"OTEL_TRACES_SAMPLER=parentbased_always_on"}},
 	}
 }
 
-// startedWith starts something with variables in the environment, which the exporters of
-// OpenTelemetry read themselves.
-func startedWith(env map[string]string, start func() error) error {
-	for name, value := range env {
-		if err := os.Setenv(name, value); err != nil {
-			return err
-		}
-	}
-	err := start()
-	for name := range env {
-		err = errors.Join(err, os.Unsetenv(name))
-	}
-	return err
-}
+// batchTime is how long spans may wait until they are sent.
+const batchTime = 6 * time.Second
 
-func observedTable(ctx context.Context, p *page, servers []*whole, e effort) error {
-	var ops []func(context.Context) error
-	for _, w := range servers {
-		op, err := w.prepare(ctx, noop, 10)
-		if err != nil {
-			return err
-		}
-		ops = append(ops, op)
-	}
+// observedTable counts for a round also what a server does until its next one: spans are
+// sent a while after their runs.
+func observedTable(ctx context.Context, p *page, servers []*apart, e effort) error {
 	n := e.of(256)
-	took := make([][]float64, len(ops)) // processor time of a run, in ms, by round
-	for round := range e.rounds + 1 {
-		for i, op := range ops {
-			before := processorTime()
-			if _, err := measure(ctx, n, 16, op); err != nil {
+	took := make([][]float64, len(servers)) // processor time of a run, in ms, by round
+	last := make([]time.Duration, len(servers))
+	for round := range e.rounds + 2 {
+		if round == e.rounds+1 {
+			if err := sleep(ctx, e.time(batchTime)); err != nil {
 				return err
 			}
-			if round > 0 {
-				took[i] = append(took[i], float64(processorTime()-before)/float64(n)/float64(time.Millisecond))
+		}
+		for i, s := range servers {
+			used, err := s.used()
+			if err != nil {
+				return err
+			}
+			if round > 1 {
+				took[i] = append(took[i], float64(used-last[i])/float64(n)/float64(time.Millisecond))
+			}
+			if last[i] = used; round > e.rounds {
+				continue
+			}
+			if _, err := measure(ctx, n, 16, s.op); err != nil {
+				return err
 			}
 		}
 	}
+	p.printf("\n### Telemetry: processor time of the server for a run of 10 reads, middle of %d rounds of %d runs in turns\n\n| told | processor time | more |\n|---|--:|--:|\n", e.rounds, n)
 	off := middle(took[0])
-	p.printf("\n### Telemetry: processor time of a run of 10 reads, middle of %d rounds of %d runs in turns\n\n| told | processor time | more |\n|---|--:|--:|\n", e.rounds, n)
 	for i, told := range tellings() {
 		p.printf("| %s | %.2f ms | %+.1f %% |\n", told.name, middle(took[i]), 100*(middle(took[i])/off-1))
 	}
@@ -109,11 +116,104 @@ func middle(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-// processorTime is what this process has used, in user and system mode.
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+// apartEnv makes the program a server that is measured from outside.
+const apartEnv = "MANIFOLD_BENCH_SERVER"
+
+// apartConfig is what the process of a server is told.
+type apartConfig struct {
+	Dir, Domain string
+	Metrics     bool
 }
+
+// apartReady is what it says when it serves.
+type apartReady struct{ URL, Key string }
+
+// serveApart is the process of a server. It tells its processor time whenever it is sent
+// a line, and ends when nothing more can come.
+func serveApart(ctx context.Context, in io.Reader, out io.Writer) (err error) {
+	lines := bufio.NewScanner(in)
+	var cfg apartConfig
+	lines.Scan()
+	if err := json.Unmarshal(lines.Bytes(), &cfg); err != nil {
+		return err
+	}
+	w := newWhole()
+	w.domain = cfg.Domain
+	if cfg.Metrics {
+		w.telemetry = app.Telemetry{Getenv: os.Getenv, MetricsAddr: "127.0.0.1:0"}
+	}
+	defer func() { err = errors.Join(err, closing(ctx, w.close)) }()
+	if err := w.start(ctx, cfg.Dir); err != nil {
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(apartReady{w.app.URL(), w.key}); err != nil {
+		return err
+	}
+	for lines.Scan() {
+		took, err := used()
+		if err != nil {
+			return err
+		}
+		if err := json.NewEncoder(out).Encode(took); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// apart is a server in a process of its own, seen from outside; op has it run ten reads.
+type apart struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *json.Decoder
+	op  func(context.Context) error
+}
+
+func startApart(ctx context.Context, env []string, cfg apartConfig, http *http.Client) (*apart, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // this program
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	out, outErr := cmd.StdoutPipe()
+	in, inErr := cmd.StdinPipe()
+	if err := cmp.Or(outErr, inErr); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &apart{cmd: cmd, in: in, out: json.NewDecoder(out)}
+	if err := s.connect(ctx, cfg, http); err != nil {
+		return nil, errors.Join(fmt.Errorf("a server did not start: %w", err), s.close())
+	}
+	return s, nil
+}
+
+func (s *apart) connect(ctx context.Context, cfg apartConfig, http *http.Client) error {
+	if err := json.NewEncoder(s.in).Encode(cfg); err != nil {
+		return err
+	}
+	var ready apartReady
+	err := s.out.Decode(&ready)
+	if err != nil {
+		return err
+	}
+	w := newWhole()
+	if w.client, err = client.New(client.Config{URL: ready.URL, Key: ready.Key, HTTP: http}); err != nil {
+		return err
+	}
+	s.op, err = w.prepare(ctx, noop, 10)
+	return err
+}
+
+// used is the processor time of the server so far.
+func (s *apart) used() (took time.Duration, err error) {
+	if _, err := io.WriteString(s.in, "used\n"); err != nil {
+		return 0, err
+	}
+	return took, s.out.Decode(&took)
+}
+
+func (s *apart) close() error { return errors.Join(s.in.Close(), s.cmd.Wait()) }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
 // EventType is the kind of a session event.
@@ -161,6 +163,11 @@ type Verdict struct {
 	Judge *Opinion `json:"judge,omitempty"`
 	// Tokens is what models used for the run, the judge included.
 	Tokens *Tokens `json:"tokens,omitempty"`
+	// Timing is what the run took until it ended, people's time apart, and Rejections how
+	// often a check or a model did not let a result pass. A run that ended with an older
+	// release, or without a verdict, has none.
+	Timing     *metrics.Timing `json:"timing,omitempty"`
+	Rejections int             `json:"rejections,omitempty"`
 	// Shadow says that the verdict is recorded and was not acted on: the flag
 	// verifier was shadow. No answer shows it.
 	Shadow bool `json:"shadow,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/gateview"
@@ -114,16 +115,23 @@ func approvalPrompt(t *activation) string {
 	return contracts.CleanSummary(strings.TrimSpace(gateview.AsksFor(spec.Tool) + " " + strings.Join(parts, "; ")))
 }
 
+// maxPart bounds a value in a prompt, its quotation marks included.
+const maxPart = 80
+
 // asPart keeps a text from looking like more than one part of a prompt, and from
 // pushing the others out of it.
 func asPart(text string) string {
-	if strings.Contains(text, ";") {
-		text = strconv.Quote(text)
+	written := func(text string) string {
+		if strings.Contains(text, ";") {
+			return strconv.Quote(text)
+		}
+		return text
 	}
-	if runes := []rune(text); len(runes) > 80 {
-		return string(runes[:79]) + "…"
+	out, runes := written(text), []rune(text)
+	for most := min(len(runes), maxPart-1); utf8.RuneCountInString(out) > maxPart; most-- {
+		out = written(string(runes[:most]) + "…")
 	}
-	return text
+	return out
 }
 
 func requestedAt(t *activation) *time.Time {

@@ -2,6 +2,7 @@ package execution_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -281,6 +282,56 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 			t.Errorf("evidence %+v", second.Evidence)
 		}
 	})
+}
+
+// TestTheVerdictSaysWhatTheRunTook holds the figures that lists have of ended runs to
+// those of the run read whole, where somebody was waited for and where nobody was.
+func TestTheVerdictSaysWhatTheRunTook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.declare("order", keyedWrite(), w.applying)
+		w.read("look", func(context.Context, execution.Call) execution.Reply {
+			time.Sleep(3 * time.Second)
+			return facts(nil)
+		})
+		r := w.runner()
+		alone := w.ended(r, w.submit(r, w.node("n1", "look", nil)))
+		id := w.submit(r, w.node("n1", "look", nil), w.node("n2", "order", nil, "n1"))
+		gate := w.gates(r, id, 1)["n2"]
+		time.Sleep(time.Hour)
+		w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})
+		asked := w.ended(r, id)
+		for name, v := range map[string]contracts.RunView{"alone": alone, "asked": asked} {
+			if v.Verdict == nil || v.Verdict.Timing == nil || *v.Verdict.Timing != v.Timing {
+				t.Errorf("%s: verdict %+v, the run took %+v", name, v.Verdict, v.Timing)
+			}
+		}
+		if alone.Timing.HumanMS != 0 || asked.Timing.HumanMS < time.Hour.Milliseconds() {
+			t.Errorf("waited for people: %+v, %+v", alone.Timing, asked.Timing)
+		}
+	})
+}
+
+// TestALongValueIsCutWithinItsQuotationMarks looks at values that a prompt shows in part.
+func TestALongValueIsCutWithinItsQuotationMarks(t *testing.T) {
+	t.Parallel()
+	for value, shown := range map[string]string{
+		"2 days; the rest":                 `"2 days; the rest"`,
+		"2 days" + strings.Repeat(";", 90): `"2 days` + strings.Repeat(";", 71) + `…"`,
+		strings.Repeat("ab", 60):           strings.Repeat("ab", 39) + "a…",
+		strings.Repeat("a", 85) + ";":      strings.Repeat("a", 79) + "…",
+		strings.Repeat(`";`, 60):           `"` + strings.Repeat(`\";`, 25) + `\"…"`,
+	} {
+		t.Run(value, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.declare("order", keyedWrite(), w.applying)
+				r := w.runner()
+				gate := w.gates(r, w.submit(r, w.node("n1", "order", map[string]any{"plan": value, "start": "Monday"})), 1)["n1"]
+				if want := "Order in Shop? plan: " + shown + "; start: Monday"; gate.Prompt != want {
+					t.Errorf("prompt\n%s, want\n%s", gate.Prompt, want)
+				}
+			})
+		})
+	}
 }
 
 func TestGoneInstanceIsNeverWrittenTo(t *testing.T) {

@@ -3,10 +3,13 @@ package execution
 import (
 	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runmetrics"
 	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/execution/wording"
 )
@@ -39,8 +42,29 @@ func (o *owner) rest() bool {
 		v = &lowered
 	}
 	o.take(model.Judged{Verdict: v})
-	_, ok := o.commit(ending{over: true, verdict: v})
+	_, ok := o.commit(ending{over: true, verdict: summedUp(o, v)})
 	return ok || o.lost
+}
+
+// summedUp adds the figures that lists and metrics have of a run, so that they need not
+// read it whole; what cannot be read is left out, and counted by whoever asks.
+func summedUp(o *owner, v *contracts.Verdict) *contracts.Verdict {
+	if v == nil {
+		return nil
+	}
+	var gates []contracts.Interrupt
+	if slices.ContainsFunc(o.run.Nodes(), func(n *model.Node) bool { return n.Row.GateID != "" }) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)
+		defer cancel()
+		s, err := o.r.store.ReadSignals(ctx, o.run.Run.ID)
+		if err != nil {
+			return v
+		}
+		gates = s.Gates
+	}
+	out := *v
+	runmetrics.SumUp(&out, o.run, gates, o.now())
+	return &out
 }
 
 // readAgain makes the reads once more that a verdict says may succeed by now, with

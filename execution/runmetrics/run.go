@@ -46,6 +46,12 @@ func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
 	return partedTime(whole, steps(s, snap.Gates, whole.to))
 }
 
+// SumUp adds to the verdict of a run that ends what it took, and what was not let pass.
+func SumUp(v *contracts.Verdict, s *model.State, gates []contracts.Interrupt, now time.Time) {
+	took := partedTime(lifeOf(s.Run, now), steps(s, gates, now))
+	v.Timing, v.Rejections = &took, rejectionsOf(s, v)
+}
+
 func lifeOf(run model.Run, now time.Time) span {
 	if run.FinishedAt != nil {
 		now = *run.FinishedAt
@@ -141,8 +147,8 @@ func useful(st step) bool {
 
 // outcome says how the steps came out, and the run by its verdict.
 func (f *run) outcome(s *model.State, v *contracts.Verdict) {
+	f.VerifierRejections = rejectionsOf(s, v)
 	for _, n := range s.Nodes() {
-		f.VerifierRejections += rejections(n)
 		if n.Spec.Round != nil || n.Spec.Undoes != "" {
 			f.Drifted++
 		}
@@ -164,9 +170,18 @@ func (f *run) outcome(s *model.State, v *contracts.Verdict) {
 		return
 	}
 	f.Verdict, f.Score = string(v.Status), v.Score
-	if v.Judge != nil && v.Judge.Status != "" && v.Judge.Status != contracts.VerdictVerified {
-		f.VerifierRejections++
+}
+
+// rejectionsOf counts what did not pass of a run, by its checks and by its judge.
+func rejectionsOf(s *model.State, v *contracts.Verdict) int {
+	count := 0
+	for _, n := range s.Nodes() {
+		count += rejections(n)
 	}
+	if v != nil && v.Judge != nil && v.Judge.Status != "" && v.Judge.Status != contracts.VerdictVerified {
+		count++
+	}
+	return count
 }
 
 // rejections counts what did not pass of a step: read-backs that do not hold, and its

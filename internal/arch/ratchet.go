@@ -42,8 +42,9 @@ func RoomRatchets() []Ratchet {
 		words = "the words of all rooms, imported by all of them"
 	)
 	return []Ratchet{
+		{Of: "bench", Most: 2578, Why: "one file for each figure"},
 		{Of: "cmd/manifold", Most: 3035, Why: "one file for each command"},
-		{Of: "contracts", Most: 6700, Why: words},
+		{Of: "contracts", Most: 6702, Why: words},
 		{Of: "domainkit", Most: 2548, Why: grown},
 		{Of: "domains/workday", Most: 3150, Why: "one file for each thing that it can do, over one tenant and one rule of who may ask"},
 		{Of: "domains/workday/sandbox", Most: 2800, Why: "every service of the tenant, over one set of books"},

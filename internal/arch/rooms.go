@@ -242,6 +242,7 @@ func edgeRooms() []Room {
 		{Dir: "bench", Rooms: append(whole, "execution/executiontest", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"), Modules: []string{"*"}, Allows: []string{testHarness}},
 		{Dir: "bench/compare", Allows: []string{testHarness}},
 		{Dir: "bench/beside", Rooms: []string{"client", "contracts", "contracts/metrics", "examples/*", "internal/app"}},
+		{Dir: "tools/otelcol", Modules: []string{"go.opentelemetry.io/collector"}},
 		{Dir: "bench/peers", Modules: []string{"github.com/jackc/pgx/v5", "github.com/dbos-inc/dbos-transact-golang", "go.temporal.io/sdk", "github.com/restatedev/sdk-go"}, Allows: []string{testHarness}},
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
 	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -25,25 +25,14 @@ func (t *Telemetry) Handler(next http.Handler) http.Handler {
 		return next
 	}
 	routed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r)
+		asking := t.asking(r)
+		next.ServeHTTP(w, asking)
+		r.Pattern = asking.Pattern
 		if r.Pattern != "" {
 			trace.SpanFromContext(r.Context()).SetAttributes(semconv.HTTPRoute(r.Pattern))
 		}
 	})
-	return otelhttp.NewHandler(routed, "request", t.options()...)
-}
-
-// Transport gives a transport that measures requests and sends the trace along; nil
-// stays nil without telemetry.
-func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {
-	if t == nil {
-		return base
-	}
-	return otelhttp.NewTransport(base, t.options()...)
-}
-
-func (t *Telemetry) options() []otelhttp.Option {
-	return []otelhttp.Option{otelhttp.WithTracerProvider(t.traces), otelhttp.WithMeterProvider(t.meters), otelhttp.WithPropagators(t.propagator)}
+	return otelhttp.NewHandler(routed, "request", otelhttp.WithTracerProvider(t.traces), otelhttp.WithMeterProvider(t.meters), otelhttp.WithPropagators(t.propagator))
 }
 
 // Invoker gives the calls of domains, each in a span of its step.
@@ -64,21 +53,31 @@ func (c tracedCalls) Invoke(ctx context.Context, call execution.Call) execution.
 	if call.Context.RunID != "" {
 		ctx = c.t.in(ctx, call.Context.RunID, call.Context.NodeID)
 	}
-	tool, class := call.Entry.Ref(), string(call.Entry.Policy.SideEffectClass)
-	ctx, span := c.t.tracer.Start(ctx, "execute_tool "+tool, trace.WithAttributes(append(c.t.about(call.Context.RunID),
-		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(tool), attribute.String("manifold.domain", call.Entry.Domain),
-		attribute.String("manifold.side_effect", class), attribute.String("manifold.node.id", call.Context.NodeID), attribute.Int("manifold.attempt", call.Context.Attempt))...))
+	ctx, span := c.t.callSpan(ctx, &call)
 	began := time.Now()
 	reply := c.next.Invoke(ctx, call)
-	kind := attribute.String("manifold.reply", string(reply.Kind))
-	span.SetAttributes(kind)
-	if reply.Kind != execution.ReplyResult && reply.Kind != execution.ReplyAccepted {
-		span.SetAttributes(semconv.ErrorTypeKey.String(string(reply.Kind)))
-		span.SetStatus(codes.Error, string(reply.Kind))
+	l := callLabels{domain: call.Entry.Domain, class: string(call.Entry.Policy.SideEffectClass), reply: string(reply.Kind)}
+	c.t.set.calls.Record(ctx, time.Since(began).Seconds(), c.t.set.byCall.at(l)...)
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("manifold.reply", l.reply))
+		if reply.Kind != execution.ReplyResult && reply.Kind != execution.ReplyAccepted {
+			span.SetAttributes(semconv.ErrorTypeKey.String(l.reply))
+			span.SetStatus(codes.Error, l.reply)
+		}
 	}
-	c.t.set.calls.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(attribute.String("manifold.domain", call.Entry.Domain), attribute.String("manifold.side_effect", class), kind))
 	span.End()
 	return reply
+}
+
+func (t *Telemetry) callSpan(ctx context.Context, call *execution.Call) (context.Context, trace.Span) {
+	if !t.sends(ctx) {
+		return ctx, tracenoop.Span{}
+	}
+	tool := call.Entry.Ref()
+	return t.tracer.Start(ctx, "execute_tool "+tool, trace.WithAttributes(append(t.about(call.Context.RunID),
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(tool), attribute.String("manifold.domain", call.Entry.Domain),
+		attribute.String("manifold.side_effect", string(call.Entry.Policy.SideEffectClass)),
+		attribute.String("manifold.node.id", call.Context.NodeID), attribute.Int("manifold.attempt", call.Context.Attempt))...))
 }
 
 // Engine gives a model, with each call in a span, by the conventions for generative

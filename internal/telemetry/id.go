@@ -20,12 +20,17 @@ type idsKey struct{}
 
 // runIDs are those of the span that stands for a run, or with a node for a step of it.
 func runIDs(runID, nodeID string) ids {
+	sum := sha256.Sum256([]byte("span\x00" + runID + "\x00" + nodeID))
+	return ids{trace: traceOf(runID), span: trace.SpanID(sum[:8])}
+}
+
+// traceOf is the trace of a run.
+func traceOf(runID string) trace.TraceID {
 	id, err := trace.TraceIDFromHex(contracts.TraceID(runID))
 	if err != nil {
-		return ids{} // a hash is always one
+		return trace.TraceID{} // a hash is always one
 	}
-	sum := sha256.Sum256([]byte("span\x00" + runID + "\x00" + nodeID))
-	return ids{trace: id, span: trace.SpanID(sum[:8])}
+	return id
 }
 
 func withIDs(ctx context.Context, id ids) context.Context {

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/semconv/v1.40.0/genaiconv"
+	"go.opentelemetry.io/otel/semconv/v1.40.0/httpconv"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
@@ -22,8 +23,13 @@ type instruments struct {
 	gates       metric.Int64Counter
 	rejections  metric.Int64Counter
 	unfollowed  metric.Int64Counter
+	requests    httpconv.ClientRequestDuration
 	asked       genaiconv.ClientOperationDuration
 	tokens      genaiconv.ClientTokenUsage
+
+	byCall    *labels[callLabels]
+	byRun     *labels[runLabels]
+	byRequest *labels[requestLabels]
 }
 
 // seconds are the bounds of what takes from milliseconds to minutes, slow those of
@@ -37,16 +43,25 @@ func slow() metric.HistogramOption {
 }
 
 func newInstruments(m metric.Meter) (instruments, error) {
-	var s instruments
-	errs := make([]error, 8)
+	s := instruments{
+		byCall: labelsOf(func(l callLabels) []attribute.KeyValue {
+			return []attribute.KeyValue{attribute.String("manifold.domain", l.domain), attribute.String("manifold.side_effect", l.class), attribute.String("manifold.reply", l.reply)}
+		}),
+		byRun: labelsOf(func(l runLabels) []attribute.KeyValue {
+			return []attribute.KeyValue{attribute.String("manifold.run.state", l.state), attribute.String("manifold.run.verdict", l.verdict)}
+		}),
+		byRequest: labelsOf(requestLabels.attributes),
+	}
+	errs := make([]error, 9)
 	s.runs, errs[0] = m.Float64Histogram("manifold.run.machine.duration", metric.WithUnit("s"), metric.WithDescription("What machines took of runs that have ended, without the time in which people alone were waited for."), slow())
 	s.waits, errs[1] = m.Float64Histogram("manifold.run.human.duration", metric.WithUnit("s"), metric.WithDescription("For how long runs that have ended waited for people alone."), slow())
 	s.calls, errs[2] = m.Float64Histogram("manifold.domain.call.duration", metric.WithUnit("s"), metric.WithDescription("Calls of domains, with what came of each."), seconds())
 	s.gates, errs[3] = m.Int64Counter("manifold.gates.opened", metric.WithUnit("{gate}"), metric.WithDescription("Questions that runs have put to people."))
 	s.rejections, errs[4] = m.Int64Counter("manifold.verifier.rejections", metric.WithUnit("{rejection}"), metric.WithDescription("Results that a check did not let pass as verified."))
-	s.unfollowed, errs[5] = m.Int64Counter("manifold.telemetry.runs.dropped", metric.WithUnit("{run}"), metric.WithDescription("Runs that ended and are in no metric or trace, because too many ended at once."))
+	s.unfollowed, errs[5] = m.Int64Counter("manifold.telemetry.runs.dropped", metric.WithUnit("{run}"), metric.WithDescription("Runs that ended and were not told of, because too many ended at once."))
 	s.asked, errs[6] = genaiconv.NewClientOperationDuration(m, metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92))
 	s.tokens, errs[7] = genaiconv.NewClientTokenUsage(m, metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576))
+	s.requests, errs[8] = httpconv.NewClientRequestDuration(m, seconds())
 	return s, errors.Join(errs...)
 }
 
@@ -81,15 +96,17 @@ type look struct {
 type told[T any] struct {
 	at   time.Time
 	what T
-	err  error
 }
 
 func (t *told[T]) read(ctx context.Context, now time.Time, every time.Duration, look func(context.Context) (T, error)) (T, error) {
 	if t.at.IsZero() || now.Sub(t.at) >= every {
-		t.at = now
-		t.what, t.err = look(ctx)
+		what, err := look(ctx)
+		if err != nil {
+			return t.what, err // it is tried again with the next reading
+		}
+		t.at, t.what = now, what
 	}
-	return t.what, t.err
+	return t.what, nil
 }
 
 func (l *look) read(ctx context.Context) (contracts.RunCounts, metrics.Stats, error) {

@@ -36,11 +36,17 @@ func (t *Telemetry) in(ctx context.Context, runID, nodeID string) context.Contex
 	if t == nil || !t.tracing {
 		return ctx
 	}
-	root, at := runIDs(runID, ""), runIDs(runID, nodeID)
-	// A span that is never ended is never sent: it tells whether the run is sampled.
-	_, span := t.tracer.Start(withIDs(ctx, root), "run", trace.WithNewRoot()) //nolint:spancheck // see above
+	now := trace.SpanContextFromContext(ctx)
+	sampled := now.IsSampled()
+	switch within := now.TraceID() == traceOf(runID); {
+	case !within:
+		sampled = t.runSampled(runID)
+	case !sampled:
+		return ctx // where in its trace something is matters to nobody who does not get it
+	}
+	at := runIDs(runID, nodeID)
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
-		TraceID: at.trace, SpanID: at.span, TraceFlags: span.SpanContext().TraceFlags(), Remote: true,
+		TraceID: at.trace, SpanID: at.span, TraceFlags: trace.TraceFlags(0).WithSampled(sampled), Remote: true,
 	}))
 }
 
@@ -61,15 +67,21 @@ type tracedRuns struct {
 // CreateRun links the request that asks for a run with the run's own trace. It
 // commits.
 func (s tracedRuns) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
-	link := trace.LinkFromContext(s.t.Context(context.Background(), run.ID)) //nolint:contextcheck // of the run's trace, not of the request's
-	ctx, span := s.t.tracer.Start(ctx, "submit run", trace.WithLinks(link), trace.WithAttributes(s.t.about(run.ID)...))
+	if ctx.Value(askedKey{}) != nil {
+		s.t.asked.add(run.ID)
+	}
+	own := s.t.Context(context.Background(), run.ID) //nolint:contextcheck // in the run's trace, not in the request's
+	if !s.t.sends(ctx) && !s.t.sends(own) {
+		return s.Runs.CreateRun(ctx, run, ttl, first)
+	}
+	ctx, span := s.t.tracer.Start(ctx, "submit run", trace.WithLinks(trace.LinkFromContext(own)), trace.WithAttributes(s.t.about(run.ID)...))
 	defer span.End()
 	err := s.Runs.CreateRun(ctx, run, ttl, first)
 	if err != nil {
 		span.SetStatus(codes.Error, string(contracts.CodeOf(err)))
 		return err
 	}
-	_, begun := s.t.tracer.Start(s.t.Context(context.Background(), run.ID), "submitted", trace.WithLinks(trace.LinkFromContext(ctx)))
+	_, begun := s.t.tracer.Start(own, "submitted", trace.WithLinks(trace.LinkFromContext(ctx)))
 	begun.End()
 	return nil
 }
@@ -84,7 +96,7 @@ func (s tracedRuns) Commit(ctx context.Context, tr execution.Transition) (execut
 		s.t.set.gates.Add(ctx, 1, metric.WithAttributes(attribute.String("manifold.gate.type", string(tr.Gates[i].Type))))
 	}
 	if tr.Finished {
-		s.t.runs.ended(ctx, tr.Lease.RunID)
+		s.t.runs.ended(ctx, &tr)
 	}
 	return done, nil
 }
@@ -104,25 +116,32 @@ type follower struct {
 	t     *Telemetry
 	store Runs
 	now   func() time.Time
-	queue chan string
+	queue chan endedRun
 	work  sync.WaitGroup
 
 	mu     sync.Mutex // guards closed, and that nothing is put into a closed queue
 	closed bool
 }
 
+// endedRun is one that is to be told of: measured if its figures were not known when it
+// ended, and sent if that was decided.
+type endedRun struct {
+	id             string
+	measured, sent bool
+}
+
 // mostUntold is how many ended runs may wait to be told of.
 const mostUntold = 1024
 
 func newFollower(t *Telemetry) *follower {
-	return &follower{t: t, queue: make(chan string, mostUntold)}
+	return &follower{t: t, queue: make(chan endedRun, mostUntold)}
 }
 
 func (f *follower) begin(now func() time.Time) {
 	f.now = now
 	f.work.Go(func() {
-		for runID := range f.queue {
-			f.tell(runID)
+		for run := range f.queue {
+			f.tell(run)
 		}
 	})
 }
@@ -139,54 +158,68 @@ func (f *follower) stop(context.Context) error {
 	return nil
 }
 
-func (f *follower) ended(ctx context.Context, runID string) {
+// ended measures a run by its verdict, which nearly all have. Only one that has none, or
+// that is sent, is read.
+func (f *follower) ended(ctx context.Context, tr *execution.Transition) {
+	run := endedRun{id: tr.Lease.RunID}
+	ctx = f.t.in(ctx, run.id, "") // exemplars lead to the run
+	run.sent = f.t.tracing && trace.SpanContextFromContext(ctx).IsSampled()
+	f.t.asked.drop(run.id)
+	if v := tr.Verdict; v != nil && v.Timing != nil && tr.State != "" {
+		f.measure(ctx, runLabels{string(tr.State), string(v.Status)}, *v.Timing, v.Rejections)
+		run.measured, run.sent = true, run.sent || f.t.remarkable(tr.State, *v.Timing)
+	}
+	if run.measured && !run.sent {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return
 	}
 	select {
-	case f.queue <- runID:
+	case f.queue <- run:
 	default:
 		f.t.set.unfollowed.Add(ctx, 1)
 	}
 }
 
-func (f *follower) tell(runID string) {
+func (f *follower) tell(run endedRun) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	snapshot, err := f.store.LoadRun(ctx, runID)
+	snapshot, err := f.store.LoadRun(ctx, run.id)
 	var figures metrics.RunMetrics
-	if err == nil {
+	if err == nil && !run.measured {
 		figures, err = runmetrics.Of(snapshot, f.now())
 	}
 	if err != nil {
-		f.t.cfg.Logger.WarnContext(ctx, "a run that has ended cannot be told of", slog.String("run_id", runID), slog.Any("error", err))
+		f.t.cfg.Logger.WarnContext(ctx, "a run that has ended cannot be told of", slog.String("run_id", run.id), slog.Any("error", err))
 		return
 	}
-	f.measure(ctx, figures)
-	if f.t.tracing {
+	if !run.measured {
+		f.measure(ctx, runLabels{figures.State, cmp.Or(figures.Verdict, "none")}, figures.Timing, figures.VerifierRejections)
+		run.sent = run.sent || f.t.remarkable(snapshot.Run.State, figures.Timing)
+	}
+	if run.sent {
 		f.t.spans(snapshot)
 	}
 }
 
-func (f *follower) measure(ctx context.Context, r metrics.RunMetrics) {
-	ctx = f.t.Context(ctx, r.RunID) // exemplars lead to the run
-	how := metric.WithAttributes(attribute.String("manifold.run.state", r.State), attribute.String("manifold.run.verdict", cmp.Or(r.Verdict, "none")))
-	f.t.set.runs.Record(ctx, float64(r.MachineMS)/1000, how)
-	f.t.set.waits.Record(ctx, float64(r.HumanMS)/1000, how)
-	if r.VerifierRejections > 0 {
-		f.t.set.rejections.Add(ctx, int64(r.VerifierRejections))
+func (f *follower) measure(ctx context.Context, how runLabels, took metrics.Timing, rejections int) {
+	f.t.set.runs.Record(ctx, float64(took.MachineMS)/1000, f.t.set.byRun.at(how)...)
+	f.t.set.waits.Record(ctx, float64(took.HumanMS)/1000, f.t.set.byRun.at(how)...)
+	if rejections > 0 {
+		f.t.set.rejections.Add(ctx, int64(rejections))
 	}
 }
 
 // spans sends the span of a run, and below it one for each step and each time that
-// people were asked.
+// people were asked. That it is sent was decided before.
 func (t *Telemetry) spans(s execution.Snapshot) {
 	if s.Run.FinishedAt == nil {
 		return
 	}
-	ctx, root := t.tracer.Start(withIDs(context.Background(), runIDs(s.Run.ID, "")), "run", trace.WithNewRoot(),
+	ctx, root := t.always.Start(withIDs(context.Background(), runIDs(s.Run.ID, "")), "run", trace.WithNewRoot(),
 		trace.WithTimestamp(s.Run.CreatedAt), trace.WithAttributes(append(t.about(s.Run.ID), attribute.String("manifold.session.id", s.Run.SessionID), attribute.String("manifold.run.state", string(s.Run.State)))...))
 	if s.Run.Verdict != nil {
 		root.SetAttributes(attribute.String("manifold.run.verdict", string(s.Run.Verdict.Status)))
@@ -213,7 +246,7 @@ func (t *Telemetry) step(ctx context.Context, runID string, n *execution.NodeRec
 	if n.Spec != nil {
 		tool = n.Spec.Tool
 	}
-	_, span := t.tracer.Start(withIDs(ctx, runIDs(runID, n.NodeID)), "step "+cmp.Or(tool, n.NodeID), trace.WithTimestamp(*n.StartedAt),
+	_, span := t.always.Start(withIDs(ctx, runIDs(runID, n.NodeID)), "step "+cmp.Or(tool, n.NodeID), trace.WithTimestamp(*n.StartedAt),
 		trace.WithAttributes(attribute.String("manifold.node.id", n.NodeID), attribute.String("manifold.node.state", string(n.State)), attribute.Int("manifold.node.attempts", n.Attempts)))
 	if n.State == contracts.NodeFailed {
 		span.SetStatus(codes.Error, "failed")
@@ -229,7 +262,7 @@ func (t *Telemetry) wait(ctx context.Context, runID string, gate *contracts.Inte
 	ids := runIDs(runID, gate.NodeID)
 	parent := trace.SpanContextFromContext(ctx)
 	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: ids.trace, SpanID: ids.span, TraceFlags: parent.TraceFlags()}))
-	_, span := t.tracer.Start(context.WithValue(ctx, idsKey{}, nil), "wait for people", trace.WithTimestamp(gate.CreatedAt), trace.WithAttributes(
+	_, span := t.always.Start(context.WithValue(ctx, idsKey{}, nil), "wait for people", trace.WithTimestamp(gate.CreatedAt), trace.WithAttributes(
 		attribute.String("manifold.gate.type", string(gate.Type)), attribute.String("manifold.gate.status", string(gate.Status)), attribute.Int("manifold.gate.decisions", len(gate.Decisions))))
 	span.End(trace.WithTimestamp(gate.Decisions[len(gate.Decisions)-1].DecidedAt))
 }

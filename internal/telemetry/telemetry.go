@@ -80,10 +80,14 @@ func (c Config) signal(name string) (protocol string, on bool, err error) {
 // Telemetry is what a server tells of its work. A nil one tells nothing and costs
 // nothing.
 type Telemetry struct {
-	cfg        Config
-	traces     trace.TracerProvider
-	tracer     trace.Tracer
+	cfg    Config
+	traces trace.TracerProvider
+	tracer trace.Tracer
+	// always sends whatever the sampler says, and usual tells that nobody has chosen one.
+	always     trace.Tracer
 	tracing    bool
+	usual      bool
+	asked      askedRuns
 	meters     metric.MeterProvider
 	meter      metric.Meter
 	propagator propagation.TextMapPropagator
@@ -152,8 +156,13 @@ func (t *Telemetry) openTraces(ctx context.Context, protocol string, about *reso
 	if err != nil {
 		return fmt.Errorf("telemetry: traces: %w", err)
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about), sdktrace.WithIDGenerator(idGenerator{}))
-	t.traces, t.stops = provider, append(t.stops, provider.Shutdown)
+	options := []sdktrace.TracerProviderOption{sdktrace.WithSpanProcessor(sdktrace.NewBatchSpanProcessor(exporter)), sdktrace.WithResource(about), sdktrace.WithIDGenerator(idGenerator{})}
+	all := sdktrace.NewTracerProvider(append(options, sdktrace.WithSampler(sdktrace.AlwaysSample()))...)
+	t.always = all.Tracer(scope)
+	if t.usual = strings.TrimSpace(t.cfg.Getenv("OTEL_TRACES_SAMPLER")) == ""; t.usual {
+		options = append(options, sdktrace.WithSampler(usually()))
+	}
+	t.traces, t.stops = sdktrace.NewTracerProvider(options...), append(t.stops, all.Shutdown)
 	return nil
 }
 
@@ -197,9 +206,8 @@ func views() []sdkmetric.View {
 		return sdkmetric.NewView(sdkmetric.Instrument{Name: name}, sdkmetric.Stream{AttributeFilter: attribute.NewAllowKeysFilter(keys...)})
 	}
 	return []sdkmetric.View{
-		drop("http.server.request.body.size"), drop("http.server.response.body.size"), drop("http.client.request.body.size"),
+		drop("http.server.request.body.size"), drop("http.server.response.body.size"),
 		keep("http.server.request.duration", semconv.HTTPRequestMethodKey, semconv.HTTPRouteKey, semconv.HTTPResponseStatusCodeKey),
-		keep("http.client.request.duration", semconv.HTTPRequestMethodKey, semconv.ServerAddressKey, semconv.ServerPortKey, semconv.HTTPResponseStatusCodeKey, semconv.ErrorTypeKey),
 	}
 }
 

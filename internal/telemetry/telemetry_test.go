@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/manifold-run/manifold/client"
@@ -39,8 +41,9 @@ type site struct {
 	rita   *client.Client
 	key    string // rita's
 
-	mu      sync.Mutex // guards parents
+	mu      sync.Mutex // guards the fields below
 	parents []string   // traceparent of each call of the domain
+	broken  bool       // the domain refuses calls
 }
 
 func start(t *testing.T, env map[string]string, change ...func(*app.Config)) *site {
@@ -88,7 +91,13 @@ func (s *site) domain(t *testing.T) string {
 		if r.URL.Path == "/execute" {
 			s.mu.Lock()
 			s.parents = append(s.parents, r.Header.Get("Traceparent"))
+			broken := s.broken
 			s.mu.Unlock()
+			if broken {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"ok":false,"summary":"refused","error":{"type":"precondition","message":"refused"}}`)
+				return
+			}
 		}
 		proxy.ServeHTTP(w, r)
 	}))
@@ -127,10 +136,64 @@ func (s *site) asked(t *testing.T, traceparent string) contracts.RunView {
 		t.Fatalf("%d %+v %v", res.StatusCode, session, err)
 	}
 	run, err := client.AwaitRun(t.Context(), s.rita, session.RunIDs[0])
-	if err != nil || run.State != contracts.RunCompleted {
+	if err != nil || s.worked() != (run.State == contracts.RunCompleted) {
 		t.Fatalf("%s: %v", run.State, err)
 	}
 	return run
+}
+
+func (s *site) worked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.broken
+}
+
+// TestOneTraceOfTenIsSentAndEachFailure holds what is sent where nobody has chosen a
+// sampler: of callers that send no trace one run of ten, by its id, and all that fail.
+func TestOneTraceOfTenIsSentAndEachFailure(t *testing.T) {
+	c, env := byFormat(t, "http/protobuf")
+	s := start(t, env, func(c *app.Config) { c.SessionsPerMinute, c.SessionBurst = 1000, 1000 })
+	const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	var want []string
+	sampler := sdktrace.TraceIDRatioBased(0.1)
+	for range 12 {
+		run := s.asked(t, caller)
+		id, err := trace.TraceIDFromHex(run.TraceID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flag := "-00"
+		if sampler.ShouldSample(sdktrace.SamplingParameters{TraceID: id}).Decision == sdktrace.RecordAndSample {
+			want, flag = append(want, run.TraceID), "-01"
+		}
+		s.mu.Lock()
+		if last := s.parents[len(s.parents)-1]; !strings.HasPrefix(last, "00-"+run.TraceID) || !strings.HasSuffix(last, flag) {
+			t.Errorf("the domain is told %q, want the trace %s and %s", last, run.TraceID, flag)
+		}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	s.broken = true
+	s.mu.Unlock()
+	failed := s.asked(t, caller)
+	apptest.Stop(t, s.server)
+	want = append(want, failed.TraceID)
+	var got []string
+	for _, span := range c.spans {
+		switch span.GetName() {
+		case "run":
+			got = append(got, hex.EncodeToString(span.GetTraceId()))
+		case "POST /v1/sessions":
+			t.Error("a request is sent whose caller sends nothing")
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("the runs %q are sent, want %q", got, want)
+	}
+	step := c.one(t, "step "+failed.Nodes[0].Tool, func(s *traces.Span) bool { return hex.EncodeToString(s.GetTraceId()) == failed.TraceID })
+	if step.GetStatus().GetCode() != traces.Status_STATUS_CODE_ERROR {
+		t.Errorf("the failed step is %v", step.GetStatus())
+	}
 }
 
 // TestATraceLeadsFromTheRequestToTheDomain sets variables that the exporters read, so

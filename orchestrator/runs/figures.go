@@ -32,9 +32,13 @@ const (
 	forecastSeen = 200
 )
 
-// waited is how long a run has waited for people alone, in milliseconds.
-func (r *Runs) waited(ctx context.Context, runID string) (int64, error) {
-	snap, err := r.store.LoadRun(ctx, runID)
+// waited is how long a run has waited for people alone, in milliseconds. The verdict of
+// one that has ended says it; others are read whole.
+func (r *Runs) waited(ctx context.Context, run *execution.Run) (int64, error) {
+	if v := run.Verdict; v != nil && v.Timing != nil {
+		return v.Timing.HumanMS, nil
+	}
+	snap, err := r.store.LoadRun(ctx, run.ID)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		return 0, nil // it was deleted since it was listed
 	}

@@ -94,7 +94,8 @@ type Filter struct {
 	// Goal selects runs whose goal has this text, Domain those with a step of the
 	// domain, Owner those of somebody else, which takes the right to read all.
 	Goal, Domain, Owner string
-	// Timing asks how long each has waited for people, which reads it whole.
+	// Timing asks how long each has waited for people, which reads those whole that
+	// have not ended.
 	Timing bool
 	contracts.Page
 }
@@ -185,7 +186,7 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 			}
 		}
 		if f.Timing {
-			if summary.HumanMS, err = r.waited(ctx, run.ID); err != nil {
+			if summary.HumanMS, err = r.waited(ctx, &run); err != nil {
 				return out, err
 			}
 		}

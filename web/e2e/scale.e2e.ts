@@ -68,6 +68,100 @@ function big(n: number): Big {
 }
 
 const runs = new Map([500, 5000].map((n) => [`run_${n}`, big(n)]));
+/** A run that has ended, with many events, or with a step that failed after two attempts and was done without. */
+function over(id: string, state: string, nodes: NodeView[], events: Partial<Event>[], more: object): void {
+  const { view } = big(0);
+  Object.assign(view, { run_id: `run_${id}`, state, nodes, finished_at: begun, ...more });
+  view.plan.goal = `a run with ${id}`;
+  const told = events.map(
+    (e, i) => ({ session_id: 'ses_1', run_id: view.run_id, seq: i + 1, at: begun, ...e }) as Event,
+  );
+  runs.set(view.run_id, { view, events: told, listeners: new Set() });
+}
+
+const chain = steps(100).map((n) => ({ ...n, state: 'completed' as const, started_at: begun, finished_at: begun }));
+over(
+  'events',
+  'completed',
+  chain,
+  Array.from({ length: 20_000 }, (_, i) => ({
+    type: 'progress',
+    node_id: `n${i % 100}`,
+    node_name: `Step ${i % 100}`,
+    summary: i === 777 ? 'a needle in a haystack' : `hay ${i}`,
+  })),
+  {},
+);
+
+const ago = (s: number) => new Date(Date.parse(begun) - s * 1000).toISOString();
+over(
+  'gap',
+  'degraded',
+  [
+    {
+      node_id: 'rate',
+      kind: 'tool',
+      title: 'Read the rate',
+      tool: 'bank.rate',
+      state: 'failed',
+      required: false,
+      attempts: 2,
+      started_at: ago(9),
+      finished_at: ago(5),
+      error: { type: 'unavailable', message: 'the bank is closed' },
+    },
+    {
+      node_id: 'sum',
+      kind: 'tool',
+      title: 'Add it up',
+      tool: 'desk.sum',
+      state: 'completed',
+      required: true,
+      attempts: 1,
+      depends_on: ['rate'],
+      started_at: ago(4),
+      finished_at: ago(3),
+    },
+    {
+      node_id: 'tell',
+      kind: 'tool',
+      title: 'Tell the desk',
+      tool: 'desk.tell',
+      state: 'completed',
+      required: true,
+      attempts: 1,
+      depends_on: ['sum'],
+      started_at: ago(2),
+      finished_at: ago(1),
+    },
+    {
+      node_id: 'news',
+      kind: 'tool',
+      title: 'Read the news',
+      tool: 'desk.news',
+      state: 'completed',
+      required: true,
+      attempts: 1,
+      started_at: ago(9),
+      finished_at: ago(8),
+    },
+  ] as NodeView[],
+  [
+    { type: 'tool_call_start', node_id: 'rate', at: ago(9) },
+    { type: 'tool_call_end', node_id: 'rate', at: ago(8), status: 'error', summary: 'no answer', duration_ms: 1000 },
+    { type: 'tool_call_start', node_id: 'rate', at: ago(7) },
+    {
+      type: 'tool_call_end',
+      node_id: 'rate',
+      at: ago(5),
+      status: 'error',
+      summary: 'the bank is closed',
+      duration_ms: 2000,
+    },
+  ],
+  { verdict: { status: 'degraded_but_acceptable', reasons: ['the rate is missing'] } },
+);
+
 const figures = {
   critical_path: { nodes: [], human_ms: 0, machine_ms: 0 },
   calls: {},
@@ -109,7 +203,10 @@ function answer(path: string, after: number): unknown {
   const run = runs.get(id);
   if (path === '/v1/session') return session;
   if (part === 'figures') return figures;
-  if (part === 'events') return { items: run?.events.filter((e) => e.seq > after) ?? [] };
+  if (part === 'events') {
+    const items = run?.events.filter((e) => e.seq > after).slice(0, 1000) ?? [];
+    return { items, next: items.length === 1000 ? String(items.at(-1)?.seq) : undefined };
+  }
   return run ? run.view : { items: [] };
 }
 
@@ -125,7 +222,9 @@ const server = createServer((request, response) => {
   }
   if (pathname.startsWith('/v1/')) {
     response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify(answer(pathname, Number(searchParams.get('after') ?? 0))));
+    response.end(
+      JSON.stringify(answer(pathname, Number(searchParams.get('cursor') ?? searchParams.get('after') ?? 0))),
+    );
     return;
   }
   const file = /\.\w+$/.test(pathname) ? pathname : '/index.html';
@@ -190,6 +289,48 @@ test('a graph of 5,000 steps that are all different is drawn as far as it is see
   await page.keyboard.press('2');
   await page.locator('tbody button[data-row]').first().waitFor();
   expect(await page.locator('tbody button[data-row]').count()).toBeLessThan(150);
+  await browser.close();
+});
+
+test('20,000 events are all there, and found by a word', async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  const began = Date.now();
+  await page.goto(`${url}/runs/run_events?view=events`);
+  await page.locator('tbody td').first().waitFor();
+  tell('20,000 events: the first are shown after', `${Date.now() - began} ms`);
+  await page.waitForFunction(() => document.querySelector('tbody td')?.textContent === '20000');
+  tell('20,000 events: all are there after', `${Date.now() - began} ms`);
+  expect(await page.locator('tbody tr').count()).toBeLessThan(150);
+  await page.locator('search input').fill('needle');
+  await page.locator('tbody td', { hasText: 'a needle in a haystack' }).waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  await browser.close();
+});
+
+test('a step that failed and was done without says what, since when, and what builds on it', async () => {
+  const browser = await launch();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1100 } });
+  await page.goto(`${url}/runs/run_gap?view=timeline`);
+  const strip = page.locator('.notice', { hasText: 'Read the rate' });
+  await strip.waitFor();
+  const said = await strip.textContent();
+  for (const part of ['went on without it', 'the bank is closed', 'Since', 'Add it up, Tell the desk'])
+    expect(said).toContain(part);
+  expect(said).not.toContain('Read the news');
+  await page.locator('.notice', { hasText: 'the rate is missing' }).waitFor();
+  if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, 'web-degraded.png') });
+
+  // Its attempts are chosen in the column, by keyboard too.
+  const tries = page.getByRole('button', { name: /^Attempt \d/ });
+  expect(await tries.count()).toBe(2);
+  await tries.nth(1).press('Enter');
+  const current = page.locator('.detail [aria-current=true]');
+  await current.waitFor();
+  expect(await current.textContent()).toContain('the bank is closed');
+  expect(page.url()).toContain('attempt=2');
+  expect(await tries.nth(1).getAttribute('aria-pressed')).toBe('true');
+  if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, 'web-attempts.png') });
   await browser.close();
 });
 

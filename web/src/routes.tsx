@@ -70,10 +70,11 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$run',
-  validateSearch: (s: Search): { view?: RunTab; show?: RunShow; step?: string; q?: string } => ({
+  validateSearch: (s: Search): { view?: RunTab; show?: RunShow; step?: string; attempt?: number; q?: string } => ({
     view: among(s.view, 'graph', 'timeline', 'events', 'ledger'),
     show: among(s.show, 'attention', 'critical'),
     step: text(s.step),
+    attempt: Number(s.attempt) > 0 ? Number(s.attempt) : undefined,
     q: text(s.q),
   }),
   component: lazyRouteComponent(() => import('./pages/run'), 'Run'),

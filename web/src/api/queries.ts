@@ -73,15 +73,16 @@ export const ledger = (id: string) =>
     getNextPageParam: (page) => page.next,
   });
 
-/** eventsAfter gives all events of a run after a place, page by page. */
-export async function eventsAfter(id: string, after: number, signal?: AbortSignal): Promise<T.Event[]> {
+/** eventsAfter gives all events of a run after a place; onPage sees what there is so far with each page. */
+export async function eventsAfter(id: string, after: number, onPage?: (soFar: T.Event[]) => void): Promise<T.Event[]> {
   const out: T.Event[] = [];
   let cursor: string | undefined;
   do {
     const at = cursor === undefined ? { after, limit: 1000 } : { cursor, limit: 1000 };
-    const page = await api<T.Page<T.Event>>('GET', `/v1/runs/${segment(id)}/events${query(at)}`, { signal });
+    const page = await api<T.Page<T.Event>>('GET', `/v1/runs/${segment(id)}/events${query(at)}`);
     out.push(...page.items);
     cursor = page.next;
+    onPage?.(out.slice());
   } while (cursor !== undefined);
   return out;
 }

@@ -2856,6 +2856,9 @@ export interface components {
             judge?: components["schemas"]["Opinion"];
             /** @description Tokens is what models used for the run, the judge included. */
             tokens?: components["schemas"]["Tokens"];
+            /** @description Timing is what the run took until it ended, people's time apart, and Rejections how often a check or a model did not let a result pass. A run that ended with an older release, or without a verdict, has none. */
+            timing?: components["schemas"]["Timing"];
+            rejections?: number;
             /** @description Shadow says that the verdict is recorded and was not acted on: the flag verifier was shadow. No answer shows it. */
             shadow?: boolean;
         };

@@ -88,9 +88,7 @@ export function useRun(id: string, paused: boolean) {
     if (!known || !follow) return;
     let gone = false;
     if (ended) {
-      void eventsAfter(id, 0)
-        .then((all) => !gone && setEvents(all))
-        .catch(() => {});
+      void eventsAfter(id, 0, (soFar) => !gone && setEvents(soFar)).catch(() => {});
       follow.stop('ended');
       return () => {
         gone = true;

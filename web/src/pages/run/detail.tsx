@@ -14,13 +14,15 @@ import { domainOf, titleOf } from './model';
 interface Props {
   view: RunView;
   node: NodeView;
+  /** The attempt that was chosen in the timeline. */
+  attempt: number | undefined;
   events: Event[];
   onStep: (id: string) => void;
   onClose: () => void;
 }
 
 /** Detail is everything that is known of one step. */
-export function Detail({ view, node, events, onStep, onClose }: Props) {
+export function Detail({ view, node, attempt, events, onStep, onClose }: Props) {
   const t = useT();
   const gate = view.interrupts?.find((i) => i.node_id === node.node_id && i.status === 'open');
   const waits = (node.depends_on ?? [])
@@ -109,8 +111,13 @@ export function Detail({ view, node, events, onStep, onClose }: Props) {
       {mine.length > 0 && (
         <Section title={t('attempts')}>
           <ol className="plain">
-            {mine.map((e) => (
-              <li key={e.seq}>
+            {mine.map((e, i) => (
+              <li
+                key={e.seq}
+                className={i + 1 === attempt ? 'chosen' : ''}
+                aria-current={i + 1 === attempt ? 'true' : undefined}
+                ref={i + 1 === attempt ? inView : undefined}
+              >
                 {e.status} {e.duration_ms !== undefined && duration(e.duration_ms)} {visible(e.summary ?? '')}
               </li>
             ))}
@@ -172,6 +179,8 @@ function Values({ title, values }: { title: string; values: Record<string, unkno
     </Section>
   );
 }
+
+const inView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
 /** Undo asks to take one write back: a run of its own, behind its own gate. */
 function Undo({ view, node }: { view: RunView; node: NodeView }) {

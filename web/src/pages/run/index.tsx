@@ -58,7 +58,7 @@ interface WholeProps {
 function Whole({ view, figures, events, children }: WholeProps) {
   const t = useT();
   const navigate = useNavigate({ from: '/runs/$run' });
-  const { view: tab = 'graph', show, step } = useSearch({ from: '/runs/$run' });
+  const { view: tab = 'graph', show, step, attempt } = useSearch({ from: '/runs/$run' });
   const path = figures?.critical_path.nodes;
   const critical = useMemo(() => new Set(path), [path]);
   const bright = useCallback(
@@ -74,8 +74,8 @@ function Whole({ view, figures, events, children }: WholeProps) {
     [navigate],
   );
   const setStep = useCallback(
-    (next: string | undefined) =>
-      void navigate({ search: (s) => ({ ...s, step: next }), replace: true, resetScroll: false }),
+    (next: string | undefined, attempt?: number) =>
+      void navigate({ search: (s) => ({ ...s, step: next, attempt }), replace: true, resetScroll: false }),
     [navigate],
   );
   const node = view.nodes.find((n) => n.node_id === step);
@@ -151,7 +151,15 @@ function Whole({ view, figures, events, children }: WholeProps) {
             </Suspense>
           )}
           {tab === 'timeline' && (
-            <Timeline view={view} nodes={shown} events={events} critical={critical} step={step} onStep={setStep} />
+            <Timeline
+              view={view}
+              nodes={shown}
+              events={events}
+              critical={critical}
+              step={step}
+              attempt={attempt}
+              onStep={setStep}
+            />
           )}
           {tab === 'events' && <Events events={events} onStep={setStep} />}
           {tab === 'ledger' && <Ledger id={view.run_id} ended={view.finished_at !== undefined} />}
@@ -160,6 +168,7 @@ function Whole({ view, figures, events, children }: WholeProps) {
           <Detail
             view={view}
             node={node}
+            attempt={attempt}
             events={events}
             onStep={setStep}
             onClose={() => {
@@ -216,6 +225,7 @@ function Summary({ view, figures }: { view: RunView; figures: RunMetrics | undef
           [t('strategy'), view.plan.strategy],
           [t('plan_hash'), <code key="h">{view.plan.plan_hash.slice(0, 16)}…</code>],
           [t('run'), <code key="r">{view.run_id}</code>],
+          [t('trace'), <code key="t">{view.trace_id ?? '–'}</code>],
         ]}
       />
       <p className="steps-bar" aria-hidden="true">

@@ -14,13 +14,15 @@ interface Props {
   events: Event[];
   critical: ReadonlySet<string>;
   step: string | undefined;
-  onStep: (id: string) => void;
+  /** The attempt of the step that is looked at. */
+  attempt?: number | undefined;
+  onStep: (id: string, attempt?: number) => void;
 }
 
 const tones: Record<Segment['kind'], string> = { queued: 'tone-idle', people: 'tone-ask', attempt: '', work: '' };
 
 /** Timeline is a table first: the bar says nothing that its row does not say in words. */
-export function Timeline({ view, nodes, events, critical, step, onStep }: Props) {
+export function Timeline({ view, nodes, events, critical, step, attempt, onStep }: Props) {
   const t = useT();
   const current = useNow();
   const begun = Date.parse(view.created_at);
@@ -59,7 +61,15 @@ export function Timeline({ view, nodes, events, critical, step, onStep }: Props)
             </th>
           </tr>
         }
-        row={(bar) => <Cells bar={bar} scale={scale} critical={critical.has(bar.node.node_id)} onStep={onStep} />}
+        row={(bar) => (
+          <Cells
+            bar={bar}
+            scale={scale}
+            critical={critical.has(bar.node.node_id)}
+            attempt={bar.node.node_id === step ? attempt : undefined}
+            onStep={onStep}
+          />
+        )}
       />
       {scale.gaps.length > 0 && (
         <p className="muted">
@@ -88,14 +98,16 @@ interface CellsProps {
   bar: Bar;
   scale: Axis;
   critical: boolean;
-  onStep: (id: string) => void;
+  attempt: number | undefined;
+  onStep: (id: string, attempt?: number) => void;
 }
 
-function Cells({ bar: { node, segments }, scale, critical, onStep }: CellsProps) {
+function Cells({ bar: { node, segments }, scale, critical, attempt, onStep }: CellsProps) {
   const t = useT();
   const sum = (kind: Segment['kind']) =>
     segments.filter((s) => s.kind === kind).reduce((ms, s) => ms + s.to - s.from, 0);
   const queued = sum('queued');
+  const tries = segments.filter((s) => s.attempt !== undefined);
   return (
     <>
       <th scope="row">
@@ -109,7 +121,22 @@ function Cells({ bar: { node, segments }, scale, critical, onStep }: CellsProps)
       <td>
         <NodeBadge state={node.state} />
       </td>
-      <td className="number minor">{node.attempts || '–'}</td>
+      <td className="number minor">
+        {tries.length > 1
+          ? tries.map((s) => (
+              <button
+                key={s.attempt}
+                type="button"
+                className={`quiet attempt ${s.failed ? 'bad' : ''}`}
+                aria-pressed={s.attempt === attempt}
+                aria-label={t(s.failed ? 'attempt_failed' : 'attempt_n', { n: s.attempt ?? 0 })}
+                onClick={() => onStep(node.node_id, s.attempt)}
+              >
+                {s.attempt}
+              </button>
+            ))
+          : node.attempts || '–'}
+      </td>
       <td className="number minor">{queued >= 1 ? duration(queued) : '–'}</td>
       <td className="number">{node.human_ms ? duration(node.human_ms) : '–'}</td>
       <td className="number">{node.machine_ms ? duration(node.machine_ms) : '–'}</td>
@@ -118,18 +145,23 @@ function Cells({ bar: { node, segments }, scale, critical, onStep }: CellsProps)
           {scale.gaps.map((gap) => (
             <span key={gap.at} className="gap" style={{ left: `${gap.at * 100}%` }} />
           ))}
-          {segments.map((s, i) => (
-            <span
-              key={i}
-              className={`bar segment segment-${s.kind} ${tones[s.kind] || `tone-${s.failed ? 'bad' : nodeLooks[node.state].tone}`}`}
-              style={{
+          {segments.map((s, i) => {
+            const look = {
+              className: `bar segment segment-${s.kind} ${tones[s.kind] || `tone-${s.failed ? 'bad' : nodeLooks[node.state].tone}`} ${s.attempt === attempt && attempt ? 'chosen' : ''}`,
+              style: {
                 left: `${scale.at(s.from) * 100}%`,
                 width: `max(4px, ${(scale.at(s.to) - scale.at(s.from)) * 100}%)`,
-              }}
-            >
-              {s.attempt && node.attempts > 1 ? s.attempt : ''}
-            </span>
-          ))}
+              },
+            };
+            // What a pointer finds in the bar, the keyboard finds in the column of attempts.
+            return s.attempt && tries.length > 1 ? (
+              <button key={i} type="button" tabIndex={-1} {...look} onClick={() => onStep(node.node_id, s.attempt)}>
+                {s.attempt}
+              </button>
+            ) : (
+              <span key={i} {...look} />
+            );
+          })}
         </span>
       </td>
     </>

@@ -1,1 +1,0 @@
-import{l as e}from"./index-BDdg0tTl.js";import{T as t}from"./parts-BRysSyrZ.js";var n={user:{id:``,name:``,roles:[],key_id:``},csrf:``,expires_at:``,ends_at:``};function r(){return e(t).data??n}export{r as t};
