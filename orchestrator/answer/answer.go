@@ -139,10 +139,11 @@ func (c *composer) results(tool string, members []*contracts.NodeView) {
 	}
 }
 
-// withProof adds to a write's summary what its read-back said.
+// withProof adds to a write's summary what its read-back said. A step that was repeated
+// for items has made no call itself; its copies say it of theirs.
 func (c *composer) withProof(n *contracts.NodeView) string {
 	text := cmp.Or(n.Summary, n.Title, n.Tool)
-	if !writes(n) || c.view.Plan.DryRun {
+	if !writes(n) || n.ForEach != nil || c.view.Plan.DryRun {
 		return text
 	}
 	holds, checked := true, false

@@ -72,6 +72,24 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	}
 }
 
+// TestARepeatedWriteIsProvedByItsCopies: the step that stands for all of them was never
+// sent, so it is not said to be unverified.
+func TestARepeatedWriteIsProvedByItsCopies(t *testing.T) {
+	t.Parallel()
+	policy := &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}
+	write := func(id, says string) contracts.NodeView {
+		return contracts.NodeView{Node: contracts.Node{NodeID: id, Kind: contracts.KindTool, Tool: "shop.drop", Policy: policy, Merge: contracts.MergeNoneFailed}, State: contracts.NodeCompleted, Summary: says}
+	}
+	all, one := write("n1", "1 dropped"), write("n1[0]", "Tea dropped")
+	all.ForEach = &contracts.ForEach{Items: "${context.items}"}
+	one.Checks = []contracts.Check{{Name: "read_back", OK: true}}
+	plan := contracts.Plan{Frames: map[string]contracts.Frame{"": {Workflow: "shop.clear"}}}
+	got := texts(answer.Compose(&contracts.Catalog{}, contracts.RunView{State: contracts.RunCompleted, Plan: plan, Nodes: []contracts.NodeView{all, one}}))
+	if want := "note: 1 dropped\nnote: Tea dropped (verified: read back and as asked)"; got != want {
+		t.Errorf("it tells:\n%s", got)
+	}
+}
+
 // TestAStepThatIsNotWantedIsNoError: a draft whose condition does not hold has not
 // failed, and rounds that end early are told.
 func TestAStepThatIsNotWantedIsNoError(t *testing.T) {
