@@ -242,7 +242,8 @@ func (s decisions) deciding(state string) handler[DecisionOrder, Decision] {
 	}
 }
 
-// sendBack sends a step back to whoever began, or to the only one to whom it can go.
+// sendBack sends a step back to whoever began, or to the only one to whom it can go. Whom
+// the gate did not show is not chosen among several.
 func (s decisions) sendBack(ctx context.Context, client *rest.Client, step rest.Step, reason string) error {
 	targets, err := rest.NewSteps(client).Targets(ctx, step.ID)
 	if err != nil {
@@ -251,13 +252,15 @@ func (s decisions) sendBack(ctx context.Context, client *rest.Client, step rest.
 	if len(targets) == 0 {
 		return domainkit.Refusef(contracts.ErrPrecondition, "Workday lets nobody send %s back; deny it instead", taskLabel(step))
 	}
-	to := targets[0]
-	if event, err := client.Event(ctx, step.Event.ID); err == nil {
-		if i := slices.IndexFunc(targets, func(r rest.Ref) bool { return r.ID == event.Initiator.ID }); i >= 0 {
-			to = targets[i]
-		}
+	event, err := client.Event(ctx, step.Event.ID)
+	if err != nil {
+		return err
 	}
-	return rest.NewSteps(client).SendBack(ctx, step.ID, to.ID, reason)
+	to := slices.IndexFunc(targets, func(r rest.Ref) bool { return r.ID == event.Initiator.ID })
+	if to < 0 && len(targets) > 1 {
+		return domainkit.Refusef(contracts.ErrPrecondition, "%s can be sent back to several people, and to none who began it; choose in Workday", taskLabel(step))
+	}
+	return rest.NewSteps(client).SendBack(ctx, step.ID, targets[max(to, 0)].ID, reason)
 }
 
 // finding looks for a decision: by the mark of its key or, where Workday shows no comments,

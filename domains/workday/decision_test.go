@@ -221,7 +221,7 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 		t.Errorf("%+v", got.Error)
 	}
 	b.logIn("Helena Duarte")
-	if got := b.asks("rita", nil, "approve_step", object{"task": anas}); !got.OK {
+	if got := b.asks("rita", nil, "approve_step", object{"task": anas, "comment": "once more"}); !got.OK {
 		t.Errorf("after a new login: %v", got.Error)
 	}
 }
