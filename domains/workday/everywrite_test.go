@@ -132,7 +132,7 @@ func writes() map[string]write {
 		},
 		"a change of job": {
 			capability: "change_job", suffix: "/jobChanges", process: sandbox.ChangeJob, unmarked: true,
-			parameters: func(b *bench) object { return b.move("Ana Souza", "Marcus Feld", "2026-12-07") }, prepare: none,
+			parameters: func(b *bench) object { return b.move("Marcus Feld") }, prepare: none,
 			effects: []string{"job_changed x1"},
 		},
 		"a title that comes back": {
@@ -228,15 +228,15 @@ func (b *bench) untilDone(w write, forgetful bool) {
 	b.Fatal("it never succeeded")
 }
 
-// move are the parameters of a change of job to the organization that somebody leads.
-func (b *bench) move(who, leader, day string) object {
+// move are the parameters of a change of Ana's job to the organization that somebody leads.
+func (b *bench) move(leader string) object {
 	b.Helper()
 	to := column(b.facts("list_organizations", object{"search": leader}, "")["organizations"], "value")
 	why := column(b.facts("list_job_change_reasons", object{"search": "lateral"}, "")["reasons"], "value")
 	if len(to) != 1 || len(why) != 1 {
 		b.Fatalf("%v %v", to, why)
 	}
-	return object{"worker": b.id(who), "organization": to[0], "reason": why[0], "effective": day}
+	return object{"worker": b.id("Ana Souza"), "organization": to[0], "reason": why[0], "effective": "2026-12-07"}
 }
 
 // found asks as the core does when it lost the answer of a write.

@@ -107,7 +107,7 @@ func (j jobs) change(ctx context.Context, _ domainkit.Call, in JobOrder) (JobCha
 	if err != nil {
 		return JobChange{}, err
 	}
-	org, err := organizations{j.d}.find(ctx, in.Organization)
+	org, err := organizations(j).find(ctx, in.Organization)
 	if err != nil {
 		return JobChange{}, err
 	}
@@ -138,7 +138,7 @@ func (j jobs) find(ctx context.Context, _ domainkit.Call, in JobOrder) (*JobChan
 	if err != nil {
 		return nil, err
 	}
-	org, err := organizations{j.d}.find(ctx, in.Organization)
+	org, err := organizations(j).find(ctx, in.Organization)
 	if err != nil {
 		return nil, err
 	}

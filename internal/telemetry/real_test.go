@@ -66,7 +66,7 @@ func (p *program) String() string {
 func begin(t *testing.T, ready string, command ...string) *program {
 	t.Helper()
 	p := &program{}
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), command[0], command[1:]...) //nolint:gosec // of the test
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = p, p
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func picture(t *testing.T, at, file string) {
 	for i, expr := range []string{"max by (manifold_safety_counter) (manifold_safety_violations)", "sum by (manifold_domain, manifold_reply) (manifold_domain_call_duration_seconds_count)"} {
 		fmt.Fprintf(&page, "g%d.expr=%s&g%d.tab=0&g%d.range_input=2m&", i, url.QueryEscape(expr), i, i)
 	}
-	cmd := exec.CommandContext(t.Context(), "chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1150", "--virtual-time-budget=15000", "--screenshot="+file, page.String()) //nolint:gosec // of the test
+	cmd := exec.CommandContext(t.Context(), "chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1150", "--virtual-time-budget=15000", "--screenshot="+file, page.String())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("picture: %v\n%s", err, out)
 	}

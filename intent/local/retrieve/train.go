@@ -50,7 +50,7 @@ func Mix(n uint64) uint64 {
 func (c CompactVector) key() uint64 {
 	var key uint64
 	for _, n := range c.numbers {
-		key = Mix(key ^ uint64(uint8(n)))
+		key = Mix(key ^ uint64(uint8(n))) //nolint:gosec // only its bits matter
 	}
 	return key
 }

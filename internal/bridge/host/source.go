@@ -82,7 +82,7 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 		if value != "" {
 			return nil, contracts.Errorf(contracts.CodeInvalid, "a token file stands in the place of an authorization")
 		}
-		if tokens, err = mcp.OpenTokens(mcp.TokensConfig{File: b.MCP.TokenFile, Server: b.MCP.URL, Keys: r.Keys, HTTP: bridge.HTTP{Control: r.Control}, Logger: r.Logger}); err != nil {
+		if tokens, err = mcp.OpenTokens(ctx, mcp.TokensConfig{File: b.MCP.TokenFile, Server: b.MCP.URL, Keys: r.Keys, HTTP: bridge.HTTP{Control: r.Control}, Logger: r.Logger}); err != nil {
 			return nil, err
 		}
 	}

@@ -144,7 +144,7 @@ func (l *Logins) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 			return contracts.ToolResult{}, l.ask(c, who, err.Error())
 		}
 	}
-	server, err := l.serverOf(who)
+	server, err := l.serverOf(ctx, who)
 	if errors.Is(err, fs.ErrNotExist) || contracts.CodeOf(err) == contracts.CodeUnauthorized { // encrypted with a key that is gone, say
 		return contracts.ToolResult{}, l.ask(c, who, "")
 	}
@@ -188,7 +188,7 @@ const (
 )
 
 // serverOf is the server as a person sees it.
-func (l *Logins) serverOf(who string) (*Server, error) {
+func (l *Logins) serverOf(ctx context.Context, who string) (*Server, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.servers[who]; s != nil {
@@ -198,7 +198,7 @@ func (l *Logins) serverOf(who string) (*Server, error) {
 	if _, err := os.Stat(file); err != nil {
 		return nil, err
 	}
-	tokens, err := OpenTokens(TokensConfig{
+	tokens, err := OpenTokens(ctx, TokensConfig{
 		File: file, Server: l.cfg.Server.URL, Keys: l.cfg.Keys, HTTP: l.cfg.Login.HTTP, Now: l.cfg.Login.Now, Logger: l.cfg.Server.Logger,
 		Ended: func() *contracts.ToolError {
 			return domainkit.Refusef(errLoginEnded, "the login at %s has ended", l.cfg.Server.URL)

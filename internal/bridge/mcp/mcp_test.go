@@ -319,6 +319,7 @@ type list []bridge.Definition
 func (l list) Definitions(context.Context, *bridge.Select) ([]bridge.Definition, error) {
 	return l, nil
 }
+
 func (l list) Call(context.Context, bridge.Call) (contracts.ToolResult, error) {
 	return contracts.ToolResult{}, nil
 }

@@ -250,7 +250,7 @@ func withLogin(t *testing.T, w *world) *loggedIn {
 	l := &loggedIn{at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	l.file = logged(t, w, l.now)
 	logger := slog.New(slog.NewTextHandler(&l.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	tokens, err := mcp.OpenTokens(mcp.TokensConfig{File: l.file, Server: w.url, Now: l.now, Logger: logger})
+	tokens, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: l.file, Server: w.url, Now: l.now, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestAPersonLogsIn(t *testing.T) {
 			if info, err := os.Stat(l.File); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%v %v", info.Mode(), err)
 			}
-			tokens, err := mcp.OpenTokens(mcp.TokensConfig{File: l.File, Server: w.url})
+			tokens, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: l.File, Server: w.url})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -471,7 +471,7 @@ func TestTokensOfAnotherProcessAreTakenOver(t *testing.T) {
 	t.Parallel()
 	w, s := guarded(t, true)
 	l := withLogin(t, w)
-	other, err := mcp.OpenTokens(mcp.TokensConfig{File: l.file, Server: w.url, Now: l.now})
+	other, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: l.file, Server: w.url, Now: l.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -499,11 +499,11 @@ func TestATokenFileIsOfOneServer(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mcp.OpenTokens(mcp.TokensConfig{File: file, Server: "https://mcp.example/mcp"}); contracts.CodeOf(err) != contracts.CodeInvalid || strings.Contains(err.Error(), marker) {
+		if _, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: file, Server: "https://mcp.example/mcp"}); contracts.CodeOf(err) != contracts.CodeInvalid || strings.Contains(err.Error(), marker) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := mcp.OpenTokens(mcp.TokensConfig{File: filepath.Join(t.TempDir(), "none"), Server: "https://mcp.example/mcp"}); contracts.CodeOf(err) != contracts.CodeUnauthorized {
+	if _, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: filepath.Join(t.TempDir(), "none"), Server: "https://mcp.example/mcp"}); contracts.CodeOf(err) != contracts.CodeUnauthorized {
 		t.Errorf("%v", err)
 	}
 }

@@ -71,7 +71,7 @@ type grant struct {
 }
 
 // OpenTokens reads a token file.
-func OpenTokens(cfg TokensConfig) (*Tokens, error) {
+func OpenTokens(ctx context.Context, cfg TokensConfig) (*Tokens, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -89,7 +89,7 @@ func OpenTokens(cfg TokensConfig) (*Tokens, error) {
 		return nil, err
 	}
 	if plain && len(cfg.Keys) > 0 { // from now on it is the holder's of these keys
-		t.save(context.Background())
+		t.save(ctx)
 	}
 	return t, nil
 }

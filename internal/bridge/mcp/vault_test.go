@@ -25,7 +25,7 @@ func TestATokenFileIsEncrypted(t *testing.T) {
 		for _, key := range keys {
 			all = append(all, bytes.Repeat([]byte(key), 32))
 		}
-		_, err := mcp.OpenTokens(mcp.TokensConfig{File: file, Server: server, Keys: all})
+		_, err := mcp.OpenTokens(t.Context(), mcp.TokensConfig{File: file, Server: server, Keys: all})
 		return err
 	}
 	if err := open(file, "a"); err != nil {

@@ -91,9 +91,28 @@ func (o *outline) reduce(selected *bridge.Select) []*operation {
 			delete(o.root, k)
 		}
 	}
-	var broken []*operation
 	used := map[string]bool{}
 	paths, left := object(o.root["paths"]), o.left(selected)
+	broken := o.takeBroken(paths, left, used)
+	o.answers = map[string]described{}
+	for path, item := range paths { // only now: parameters may refer to parts of answers
+		if get := object(object(item)["get"]); get != nil && !left[path][http.MethodGet] {
+			o.answers[path] = o.describe(get)
+		}
+	}
+	for path, item := range paths {
+		if object(item)["$ref"] == nil && allLeft(left[path]) {
+			delete(paths, path) // its parameters may refer to what is not kept
+		}
+		trim(object(item), left[path])
+	}
+	o.reduceComponents(used)
+	return broken
+}
+
+// takeBroken takes out, and gives, the operations that refer to something that cannot be
+// resolved. It notes in used what the others refer to.
+func (o *outline) takeBroken(paths map[string]any, left map[string]map[string]bool, used map[string]bool) (broken []*operation) {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item := object(paths[path])
 		if item["$ref"] == nil && allLeft(left[path]) {
@@ -115,30 +134,22 @@ func (o *outline) reduce(selected *bridge.Select) []*operation {
 			}
 		}
 	}
-	o.answers = map[string]described{}
-	for path, item := range paths { // only now: parameters may refer to parts of answers
-		if get := object(object(item)["get"]); get != nil && !left[path][http.MethodGet] {
-			o.answers[path] = o.describe(get)
-		}
-	}
-	for path, item := range paths {
-		for method, out := range left[path] {
-			if out {
-				delete(object(item), strings.ToLower(method))
-			}
-		}
-		if object(item)["$ref"] == nil && allLeft(left[path]) {
-			delete(paths, path) // its parameters may refer to what is not kept
-		}
-		for _, method := range methods {
-			if op, ok := object(item)[strings.ToLower(method)].(map[string]any); ok {
-				maps.DeleteFunc(op, func(k string, _ any) bool { return !slices.Contains(ofOperation, k) })
-				op["responses"] = map[string]any{"default": map[string]any{"description": ""}} // the library wants one
-			}
-		}
-	}
-	o.reduceComponents(used)
 	return broken
+}
+
+// trim leaves of a path what requests of its operations need that are not left out.
+func trim(item map[string]any, left map[string]bool) {
+	for method, out := range left {
+		if out {
+			delete(item, strings.ToLower(method))
+		}
+	}
+	for _, method := range methods {
+		if op, ok := item[strings.ToLower(method)].(map[string]any); ok {
+			maps.DeleteFunc(op, func(k string, _ any) bool { return !slices.Contains(ofOperation, k) })
+			op["responses"] = map[string]any{"default": map[string]any{"description": ""}} // the library wants one
+		}
+	}
 }
 
 // reduceComponents leaves those that operations refer to.

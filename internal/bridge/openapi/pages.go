@@ -63,8 +63,8 @@ func (o *operation) given(name string, c bridge.Call) bool {
 	return there && !reflect.DeepEqual(value, o.defaults[name])
 }
 
-// read reads the pages that follow the first, and gives all as one answer. A page that
-// fails fails the call: half a list is not told as a list.
+// read reads the pages that follow the first, and gives all as one answer. With a page
+// that fails the call fails, too: half a list is not told as a list.
 func (p *pager) read(ctx context.Context, first *answer) (contracts.ToolResult, error) {
 	list, ok := p.listOf(first.value)
 	if !ok {

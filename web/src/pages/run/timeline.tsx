@@ -44,7 +44,7 @@ export function Timeline({ view, nodes, events, critical, step, attempt, onStep 
               {t('col_domain')}
             </th>
             <th scope="col">{t('col_state')}</th>
-            <th scope="col" className="number minor">
+            <th scope="col" className="number">
               {t('col_attempts')}
             </th>
             <th scope="col" className="number minor">
@@ -121,7 +121,7 @@ function Cells({ bar: { node, segments }, scale, critical, attempt, onStep }: Ce
       <td>
         <NodeBadge state={node.state} />
       </td>
-      <td className="number minor">
+      <td className="number">
         {tries.length > 1
           ? tries.map((s) => (
               <button
