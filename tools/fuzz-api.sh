@@ -22,7 +22,10 @@ fi
 dir=$(mktemp -d)
 server=
 stop() {
-	[ -z "$server" ] || kill "$server" 2>/dev/null || true
+	if [ -n "$server" ]; then
+		kill "$server" 2>/dev/null || true
+		wait "$server" 2>/dev/null || true # it writes until it has ended
+	fi
 	rm -rf "$dir"
 }
 trap stop EXIT INT TERM

@@ -42,12 +42,13 @@ func (s decisions) register(svc *domainkit.Service) error {
 	return errors.Join(errs...)
 }
 
-// decisionSchema wants the words that Workday wants: why something is denied or sent back.
+// decisionSchema wants to be told whose request it is, so that "approve everything" decides
+// nothing, and the words that Workday wants: why something is denied or sent back.
 func decisionSchema(state string) []byte {
 	if state == stateApproved {
-		return nil
+		return []byte(`{"required":["worker"]}`)
 	}
-	return []byte(`{"required":["comment"]}`)
+	return []byte(`{"required":["worker","comment"]}`)
 }
 
 // own is whoever asks, with a client that acts as them.

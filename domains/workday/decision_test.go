@@ -134,8 +134,8 @@ func TestADecisionIsThePersonsOwn(t *testing.T) {
 	}
 	link := "log in there with your own account at " + b.config.Logins.Link()
 	refused("rita", "list_inbox_tasks", object{}, link)
-	refused("rita", "approve_step", object{"task": anas}, link)
-	refused("a stranger", "approve_step", object{"task": anas}, "does not know who")
+	refused("rita", "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}, link)
+	refused("a stranger", "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}, "does not know who")
 	b.logIn("Helena Duarte")
 	inbox := b.asks("rita", nil, "list_inbox_tasks", object{"worker": b.id("Ana Souza")})
 	if got := column(inbox.Facts["tasks"], "value"); !slices.Equal(got, []string{anas}) || !strings.Contains(inbox.Summary, "Request Time Off of Ana Souza") {
@@ -145,20 +145,20 @@ func TestADecisionIsThePersonsOwn(t *testing.T) {
 		t.Errorf("of Carla for rita: %s", got.Summary)
 	}
 	for _, capability := range []string{"approve_step", "deny_step", "send_back_step"} {
-		refused("rita", capability, object{"task": carlas, "comment": "no"}, "Workday shows Helena Duarte no such task")
-		refused("otto", capability, object{"task": carlas, "comment": "no"}, link)
-		refused("ana", capability, object{"task": anas, "comment": "no"}, link)
+		refused("rita", capability, object{"worker": b.id("Carla Mendes"), "task": carlas, "comment": "no"}, "Workday shows Helena Duarte no such task")
+		refused("otto", capability, object{"worker": b.id("Carla Mendes"), "task": carlas, "comment": "no"}, link)
+		refused("ana", capability, object{"worker": b.id("Ana Souza"), "task": anas, "comment": "no"}, link)
 	}
 	b.logIn("Ana Souza")
-	refused("ana", "approve_step", object{"task": anas}, "does not wait for Ana Souza")
+	refused("ana", "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}, "does not wait for Ana Souza")
 	if got := b.kindsBy("Helena Duarte"); len(got) != 0 {
 		t.Fatalf("written: %v", got)
 	}
-	if got := b.asks("rita", nil, "approve_step", object{"task": anas, "comment": "Enjoy"}); !got.OK || got.Summary != "Request Time Off of Ana Souza: approved by Helena Duarte" {
+	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "Enjoy"}); !got.OK || got.Summary != "Request Time Off of Ana Souza: approved by Helena Duarte" {
 		t.Errorf("%s %v", got.Summary, got.Error)
 	}
 	b.logIn("Marcus Feld")
-	if got := b.asks("otto", nil, "deny_step", object{"task": carlas, "comment": "too busy"}); !got.OK || got.Facts["decision"] != "denied" {
+	if got := b.asks("otto", nil, "deny_step", object{"worker": b.id("Carla Mendes"), "task": carlas, "comment": "too busy"}); !got.OK || got.Facts["decision"] != "denied" {
 		t.Errorf("%+v", got)
 	}
 	if rita, otto := b.kindsBy("Helena Duarte"), b.kindsBy("Marcus Feld"); !slices.Equal(rita, []string{sandbox.EffectStepApproved}) || !slices.Equal(otto, []string{sandbox.EffectStepDenied}) {
@@ -176,7 +176,7 @@ func TestALoginIsOfWhoeverLogsIn(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)
 	b.logIn("Jonas Keller") // by the link that rita was given
-	if got := b.asks("rita", nil, "approve_step", object{"task": anas}); got.OK || !strings.Contains(got.Error.Message, "log in there") {
+	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}); got.OK || !strings.Contains(got.Error.Message, "log in there") {
 		t.Errorf("%+v", got)
 	}
 	stolen := ""
@@ -216,12 +216,12 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	b.tenant.ExpireTokens()
 	b.asks("hr", []string{"hr"}, "get_worker", object{"worker": b.id("Ana Souza")}) // the integration user's token is renewed
 	b.tenant.Inject(sandboxkit.Fault{Kind: sandboxkit.InvalidGrant, PathSuffix: "/token", Count: 1})
-	got := b.asks("rita", nil, "approve_step", object{"task": anas})
+	got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas})
 	if got.OK || got.Error.Type != contracts.ErrPrecondition || !strings.Contains(got.Error.Message, "log in again there with your own account") {
 		t.Errorf("%+v", got.Error)
 	}
 	b.logIn("Helena Duarte")
-	if got := b.asks("rita", nil, "approve_step", object{"task": anas, "comment": "once more"}); !got.OK {
+	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "once more"}); !got.OK {
 		t.Errorf("after a new login: %v", got.Error)
 	}
 }
@@ -232,10 +232,10 @@ func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {
 	t.Parallel()
 	b, anas, _ := approvers(t)
 	b.logIn("Helena Duarte")
-	if got := b.asks("rita", nil, "send_back_step", object{"task": anas}); got.OK || got.Error.Type != contracts.ErrInvalidParameters {
+	if got := b.asks("rita", nil, "send_back_step", object{"worker": b.id("Ana Souza"), "task": anas}); got.OK || got.Error.Type != contracts.ErrInvalidParameters {
 		t.Errorf("without a reason: %+v", got)
 	}
-	got := b.asks("rita", nil, "send_back_step", object{"task": anas, "comment": "one day less"})
+	got := b.asks("rita", nil, "send_back_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "one day less"})
 	if !got.OK || got.Facts["decision"] != "sent_back" || got.Facts["comment"] != "one day less" {
 		t.Errorf("%+v %v", got.Facts, got.Error)
 	}

@@ -67,7 +67,7 @@ func writes() map[string]write {
 	}
 	step := func(extra object) func(b *bench) object {
 		return func(b *bench) object {
-			out := object{"task": column(b.facts("list_inbox_tasks", object{"worker": b.id("Ana Souza")}, "")["tasks"], "value")[0]}
+			out := object{"worker": b.id("Ana Souza"), "task": column(b.facts("list_inbox_tasks", object{"worker": b.id("Ana Souza")}, "")["tasks"], "value")[0]}
 			maps.Copy(out, extra)
 			return out
 		}
