@@ -142,7 +142,9 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	o.logIn(t, numbers["Helena Duarte"])
 	refused(marcus, "log in there with your own account at "+o.logins.Link())
 	o.logIn(t, numbers["Marcus Feld"])
-	refused(marcus, "nothing like that waits for Marcus Feld in Workday")
+	if session, all := heard(t, marcus, approve); session.Interrupt == nil || session.Interrupt.Type != contracts.InterruptClarification || !strings.Contains(all, "Nothing was found") {
+		t.Errorf("what waits for somebody else: %s", all)
+	}
 	if _, all := heard(t, helena, "what is in my Workday inbox"); !strings.Contains(all, "Ana Souza") {
 		t.Errorf("the inbox: %s", all)
 	}
