@@ -38,7 +38,7 @@ func TestAFlowUsesManifoldAsAnMCPServer(t *testing.T) {
 		t.Errorf("the read: %s", got)
 	}
 	started := f.uses("run_start", `{"goal": "set a price alert for AAPL at 350"}`)
-	run := regexp.MustCompile(`run_[0-9a-f]{10,}`).FindString(started)
+	run := regexp.MustCompile(`run_[0-9a-z]{10,}`).FindString(started)
 	if run == "" || !strings.Contains(started, "approve") {
 		t.Fatalf("the write: %s", started)
 	}
