@@ -127,6 +127,7 @@ func (o organizations) chart(ctx context.Context, _ domainkit.Call, in ChartQuer
 				return err
 			}
 		}
+		out.Complete = out.Complete && page.Total <= len(page.Items)
 		return nil
 	}
 	if err := below(top, 1); err != nil {
