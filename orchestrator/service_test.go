@@ -328,7 +328,7 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := o.Runs.Compensate(t.Context(), ana, run, ""); contracts.CodeOf(err) != contracts.CodeConflict {
+	if _, _, err := o.Runs.Compensate(t.Context(), ana, run, ""); contracts.CodeOf(err) != contracts.CodeConflict {
 		t.Errorf("while it is under way: %v", err)
 	}
 	if _, err := o.Decide(t.Context(), bob, r.Interrupt.Code, contracts.Resume{Decision: contracts.DecisionReject}, patience); err != nil {
@@ -350,7 +350,7 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 		}
 	}
 	for _, node := range []string{"", first} {
-		if _, err := o.Runs.Compensate(t.Context(), ana, run, node); contracts.CodeOf(err) != contracts.CodeConflict {
+		if _, _, err := o.Runs.Compensate(t.Context(), ana, run, node); contracts.CodeOf(err) != contracts.CodeConflict {
 			t.Errorf("once more, %q: %v", node, err)
 		}
 	}
@@ -372,7 +372,7 @@ func TestAWriteIsUndoneByOneOfTwoWays(t *testing.T) {
 		var asked sync.WaitGroup
 		for i := range 8 {
 			asked.Go(func() {
-				_, err := o.Runs.Compensate(t.Context(), ana, r.RunIDs[0], []string{r.Interrupt.NodeID, ""}[i%2])
+				_, _, err := o.Runs.Compensate(t.Context(), ana, r.RunIDs[0], []string{r.Interrupt.NodeID, ""}[i%2])
 				if err != nil && contracts.CodeOf(err) != contracts.CodeConflict {
 					t.Error(err)
 				}

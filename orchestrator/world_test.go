@@ -268,7 +268,7 @@ func (o *office) RunPlan(ctx context.Context, who access.Principal, body contrac
 }
 
 func (o *office) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {
-	id, err := o.Runs.Compensate(ctx, who, runID, nodeID)
+	id, _, err := o.Runs.Compensate(ctx, who, runID, nodeID)
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}

@@ -93,7 +93,7 @@ func (d *domain) cancelTimeOff(ctx context.Context, call domainkit.Call, in Canc
 func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) {
 	target := held
 	if in.To == "" || in.RequestID != "" {
-		target = group(held, in.From)
+		target = groups(held, in.From)
 	}
 	if in.To != "" {
 		target = slices.DeleteFunc(slices.Clone(target), func(e rest.Entry) bool { return e.Date < in.From || e.Date > in.To })
@@ -110,34 +110,43 @@ func pick(held []rest.Entry, in CancelOrder, name string) ([]rest.Entry, error) 
 	return target, nil
 }
 
-// group finds the request that a day belongs to. Workday does not say which days were
+// groups finds the requests that have a day: several where parts of it were taken as
+// different kinds.
+func groups(held []rest.Entry, day string) []rest.Entry {
+	var found []rest.Entry
+	for _, e := range held {
+		if e.Date == day && !slices.ContainsFunc(found, func(f rest.Entry) bool { return f.ID == e.ID }) {
+			found = append(found, group(held, e)...)
+		}
+	}
+	return found
+}
+
+// group finds the request that an entry belongs to. Workday does not say which days were
 // asked for together: those of one kind, state and comment, if the comment has the mark
 // of a request, and else those with nothing but weekends between them.
-func group(held []rest.Entry, day string) []rest.Entry {
-	at := slices.IndexFunc(held, func(e rest.Entry) bool { return e.Date == day })
-	if at < 0 {
-		return nil
+func group(held []rest.Entry, of rest.Entry) []rest.Entry {
+	alike := slices.DeleteFunc(slices.Clone(held), func(e rest.Entry) bool {
+		return e.Type.ID != of.Type.ID || e.Status.ID != of.Status.ID || e.Comment != of.Comment
+	})
+	if hasMark(of.Comment) {
+		return alike
 	}
-	alike := func(e rest.Entry) bool {
-		return e.Type.ID == held[at].Type.ID && e.Status.ID == held[at].Status.ID && e.Comment == held[at].Comment
-	}
-	if hasMark(held[at].Comment) {
-		return slices.DeleteFunc(slices.Clone(held), func(e rest.Entry) bool { return !alike(e) })
-	}
-	first, last := at, at
-	for first > 0 && alike(held[first-1]) && adjacent(held[first-1].Date, held[first].Date) {
+	first := slices.IndexFunc(alike, func(e rest.Entry) bool { return e.ID == of.ID })
+	last := first
+	for first > 0 && adjacent(alike[first-1].Date, alike[first].Date) {
 		first--
 	}
-	for last < len(held)-1 && alike(held[last+1]) && adjacent(held[last].Date, held[last+1].Date) {
+	for last < len(alike)-1 && adjacent(alike[last].Date, alike[last+1].Date) {
 		last++
 	}
-	return held[first : last+1]
+	return alike[first : last+1]
 }
 
 // cancelPending ends the event of a request. That takes all of its days back,
 // so it is refused when only some of them were meant.
 func (d *domain) cancelPending(ctx context.Context, in CancelOrder, comment string, target, held []rest.Entry) error {
-	whole := group(held, target[0].Date)
+	whole := group(held, target[0])
 	if len(whole) != len(target) {
 		return domainkit.Refusef(contracts.ErrPrecondition,
 			"the request is not approved yet and can only be cancelled as a whole, %s", period(whole[0].Date, whole[len(whole)-1].Date))

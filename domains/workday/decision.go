@@ -291,8 +291,13 @@ func decided(step rest.Step, key, me, state string) *Decision {
 	out := Decision{Task: step.ID, Decision: state, By: step.DoneBy.Descriptor}
 	out.Process, out.Name = taskName(step)
 	for _, c := range step.Comments {
-		text, _, _ := strings.Cut(c.Comment, "["+marker(key))
-		out.Comment = strings.TrimSpace(text)
+		if text, _, marked := strings.Cut(c.Comment, "["+marker(key)); marked {
+			out.Comment = strings.TrimSpace(text)
+			return &out
+		}
+	}
+	if len(step.Comments) > 0 {
+		return nil // the same decision, but not by this call
 	}
 	return &out
 }

@@ -86,7 +86,9 @@ type Domain struct {
 	mu      sync.Mutex // guards the fields below
 	overlay Overlay
 	seen    map[string]Definition
-	listed  map[string]string // digests of what was listed last
+	changes int               // how often the overlay was replaced or the service said that it has changed
+	offered map[string]string // digests of what was listed last
+	listed  map[string]string // digests of what current was built from, nil if it is to be built anew
 	at      time.Time
 	stale   bool
 	current *serving
@@ -124,6 +126,7 @@ func (d *Domain) SetOverlay(o Overlay) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.overlay, d.listed, d.stale = o, nil, true
+	d.changes++
 }
 
 func (d *Domain) currentOverlay() Overlay {
@@ -152,6 +155,7 @@ func (d *Domain) Changed() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stale = true
+	d.changes++
 }
 
 // Findings says what became of each operation. It asks the service.
@@ -291,8 +295,9 @@ func (d *Domain) add(svc *domainkit.Service, f *Finding, digest string) error {
 	})
 }
 
-// call makes one call. Before a write the service is asked whether the operation
-// still is the one that was approved.
+// call makes one call. Before a write the service is asked whether the operation still is
+// the one that was approved; a read must be what the service offered when it was listed last,
+// also while no manifest can be made of that.
 func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit.Call, parameters json.RawMessage) (contracts.ToolResult, error) {
 	if err := contracts.Decode(parameters, &c.Arguments); err != nil {
 		return contracts.ToolResult{}, err
@@ -305,6 +310,8 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 		if err := d.unchanged(ctx, c.Name, digest); err != nil {
 			return contracts.ToolResult{}, err
 		}
+	} else if !d.offers(c.Name, digest) {
+		return contracts.ToolResult{}, domainkit.Retryf(ErrChanged, "%s is no longer what it was; the server has changed it", c.Name)
 	}
 	result, err := d.source.Call(ctx, c)
 	if tool, ok := errors.AsType[*contracts.ToolError](err); ok && !c.Writes && tool.Effect == contracts.EffectUnknown {
@@ -321,6 +328,13 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 // ErrChanged is the type of the error by which a call is refused whose operation is
 // no longer what it was.
 const ErrChanged = "domain.operation_changed"
+
+// offers reports whether the operation was listed as it was declared.
+func (d *Domain) offers(name, digest string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.offered[name] == digest
+}
 
 func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 	defs, err := d.definitions(ctx)

@@ -54,6 +54,9 @@ func (d *Domain) asItIs(look bool) *serving {
 
 // list asks for the operations, and puts them into service if they are others.
 func (d *Domain) list(ctx context.Context) (*serving, error) {
+	d.mu.Lock()
+	changes := d.changes
+	d.mu.Unlock()
 	defs, err := d.definitions(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,8 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	d.mu.Lock()
 	same := d.current != nil && maps.Equal(digests, d.listed)
 	current := d.current
-	d.at, d.stale = d.cfg.Now(), false
+	d.at, d.offered = d.cfg.Now(), digests
+	d.stale = d.changes != changes
 	d.mu.Unlock()
 	if same {
 		return current, nil
@@ -79,7 +83,9 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.listed = digests
+	if d.changes == changes {
+		d.listed = digests
+	}
 	if d.current != nil {
 		d.old = append([]*serving{d.current}, d.old...)
 		d.old = d.old[:min(len(d.old), maxOld)]

@@ -219,7 +219,7 @@ func (s *runRoutes) replay(k *call) error {
 }
 
 func (s *runRoutes) compensate(k *call) error {
-	id, err := s.runs.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"))
+	id, _, err := s.runs.Compensate(k.ctx(), k.who, k.param("id"), k.param("node"))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -71,20 +72,11 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 			resumed = true
 			continue
 		case err != nil || refused != nil:
-			return saved, firstOf(refused, err)
+			return saved, cmp.Or(refused, err)
 		}
 		t = saved
 	}
 	return t, contracts.Errorf(contracts.CodeUnavailable, "this message is being taken elsewhere; ask again in a moment")
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // step makes one step, and gives the turn as it is to be saved. An error leaves

@@ -23,7 +23,8 @@ func (m *machine) alone(ctx context.Context, t orchestrator.Turn, resumed bool) 
 	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasModel() {
 		return m.stepAndSave(ctx, t, resumed)
 	}
-	ctx = context.WithoutCancel(ctx) // others wait for it too
+	ctx, cancel := Patiently(ctx) // others wait for it too
+	defer cancel()
 	out, _, _ := m.reading.Do(t.Conversation+"\x00"+t.Key+"\x00"+t.Model, func() (any, error) {
 		read := func() bool {
 			now, err := m.turns.Turn(ctx, t.TurnKey)

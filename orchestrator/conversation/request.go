@@ -48,7 +48,7 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 // withdrawn, or undone behind its own gate.
 func (m *machine) clearReplaced(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if t.Undo {
-		if _, err := m.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
+		if _, _, err := m.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
 			return refusal(t, err)
 		}
 		t.Replaces, t.Undo = nil, false

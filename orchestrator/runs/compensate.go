@@ -23,14 +23,14 @@ import (
 // its calls demand. A write is undone once: while that run is under way a repeat is
 // answered with it, and what was undone is a conflict. One that came to nothing, as after a
 // rejection, may be tried again. It gives the session in which the run is.
-func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID string, err error) {
+func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID, undoRunID string, err error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if who.MaySteerRun(view.Plan.Owner) != nil {
 		if err := who.May(access.ActionCompensate); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	// Which writes are undone already, and what begins to undo the others, is one step: no
@@ -39,21 +39,19 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 	defer r.undoing.Unlock()
 	release, _, err := orchestrator.Hold(ctx, r.leases, "undo "+runID, func() bool { return false })
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer release()
 	nodes, err := r.toUndo(ctx, view, nodeID)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	plan, err := r.compensation(ctx, who, runID, nodes)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if err := r.undo(ctx, view.SessionID, plan, runID, nodeID); err != nil {
-		return "", err
-	}
-	return view.SessionID, nil
+	undoRunID, err = r.undo(ctx, view.SessionID, plan, runID, nodeID)
+	return view.SessionID, undoRunID, err
 }
 
 // toUndo are the writes that a compensation is about: the one that is named, or all that
@@ -141,25 +139,25 @@ const maxUndos = 20
 
 // undo starts the run that undoes a write. Its id follows from the write, so that
 // two who ask at once cannot both start one.
-func (r *Runs) undo(ctx context.Context, sessionID string, plan contracts.Plan, runID, nodeID string) error {
+func (r *Runs) undo(ctx context.Context, sessionID string, plan contracts.Plan, runID, nodeID string) (string, error) {
 	for try := range maxUndos {
 		plan.RunID = undoID(runID, nodeID, try)
 		_, err := r.runner.Submit(ctx, sessionID, plan)
 		if contracts.CodeOf(err) != contracts.CodeConflict {
-			return err
+			return plan.RunID, err
 		}
 		earlier, err := r.runner.View(ctx, plan.RunID)
 		if err != nil || !earlier.State.Terminal() {
-			return err
+			return plan.RunID, err
 		}
 		if nodeID != "" && slices.ContainsFunc(earlier.Nodes, mayTakeEffect) {
-			return contracts.Errorf(contracts.CodeConflict, "%s of %s was undone already, by %s: look at it by \"run show\"", nodeID, runID, earlier.RunID)
+			return "", contracts.Errorf(contracts.CodeConflict, "%s of %s was undone already, by %s: look at it by \"run show\"", nodeID, runID, earlier.RunID)
 		}
 	}
 	if nodeID == "" {
 		nodeID = "all"
 	}
-	return contracts.Errorf(contracts.CodeConflict, "%s of %s was tried to be undone %d times; undo it in its system", nodeID, runID, maxUndos)
+	return "", contracts.Errorf(contracts.CodeConflict, "%s of %s was tried to be undone %d times; undo it in its system", nodeID, runID, maxUndos)
 }
 
 func undoID(runID, nodeID string, try int) string {

@@ -175,6 +175,32 @@ func TestAServerThatAnnouncesNothingIsAskedAfterATime(t *testing.T) {
 	}
 }
 
+// TestWhenAllToolsHaveChangedNoneIsCalled: no manifest can be made of what is offered now,
+// and the one before is not a leave to call what nobody has looked at.
+func TestWhenAllToolsHaveChangedNoneIsCalled(t *testing.T) {
+	t.Parallel()
+	a := announce(t, "", false, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	a.put([]byte(strings.ReplaceAll(string(a.pinned()), "write_irreversible", "read")))
+	if r := execute(t, a.bridge, "look", nil); !r.OK {
+		t.Fatal(r.Error)
+	}
+	for _, name := range []string{"look", "pay"} {
+		changed := reading(name)
+		changed.Description = "Tells somebody else."
+		a.tool(changed, nil)
+	}
+	a.now.Add(6)
+	a.served()
+	for _, name := range []string{"look", "pay"} {
+		if r := execute(t, a.bridge, name, nil); r.OK || r.Error.Type != bridge.ErrChanged || r.Error.Effect != contracts.EffectNone {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if n := a.calls.Load(); n != 1 {
+		t.Errorf("called %d times", n)
+	}
+}
+
 func (a *announcing) health() (h contracts.Health) {
 	a.t.Helper()
 	res, err := http.Get(a.bridge + "/health")

@@ -143,9 +143,9 @@ func (s *Runs) DueRuns(ctx context.Context, formats []int, limit int) ([]string,
 }
 
 const selectNextWake = `
-SELECT coalesce((SELECT wake_at FROM run{lite: INDEXED BY run_timer} WHERE finished_at = 0 AND {pg:parked}{lite:parked = 1} AND wake_at > 0 ORDER BY wake_at LIMIT 1), 0)`
+SELECT coalesce((SELECT wake_at FROM run{lite: INDEXED BY run_timer} WHERE finished_at = 0 AND {pg:parked}{lite:parked = 1} AND wake_at > 0 AND ` + notHeldBack + ` ORDER BY wake_at LIMIT 1), 0)`
 
-// NextWake is the earliest timer of a parked run.
+// NextWake is the earliest timer of a parked run that is not in quarantine.
 func (s *Runs) NextWake(ctx context.Context) (time.Time, error) {
 	at, err := one(ctx, s.core, "find the next timer", nil, stored.Number, selectNextWake)
 	return stored.Stamp(at), err

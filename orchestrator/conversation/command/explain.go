@@ -192,7 +192,7 @@ func summaries(nodes []contracts.NodeView) []string {
 
 // compensate begins the run that undoes a write, or all of a run, and says what that is.
 func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run contracts.RunView, nodeID, head string, what []string) (orchestrator.Turn, bool, error) {
-	session, err := c.runs.Compensate(ctx, t.By, run.RunID, nodeID)
+	_, undo, err := c.runs.Compensate(ctx, t.By, run.RunID, nodeID)
 	if err != nil {
 		if Retryable(err) {
 			return t, true, err
@@ -200,12 +200,8 @@ func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run cont
 		t.Notice = chat.Escape(err.Error())
 		return t, true, nil
 	}
-	newest, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: session, Limit: 1, Brief: true})
-	if err == nil && len(newest.Items) > 0 {
-		t.RunID = newest.Items[0].ID
-	}
-	t.Notice = head + " " + strings.Join(what, "; ") + "."
-	return t, true, err
+	t.RunID, t.Notice = undo, head+" "+strings.Join(what, "; ")+"."
+	return t, true, nil
 }
 
 // parkedFor and maxParked bound the questions that `back` returns to.
