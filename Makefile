@@ -71,8 +71,8 @@ eval-conversations: build ## play the repository's conversations: by the local r
 	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --floor-recall 99 --max-drops 0 --max-effects 0; done; done
 	bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --floor-done 80 --max-drops 0 --max-effects 0
 	set -e; for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --model perfect --dialect $$dialect --floor-done 100 --floor-recall 99 --max-drops 0 --max-effects 0; done
-	$(GO) build -o bin/ ./examples/instruments/cmd/instruments-domain
-	bin/instruments-domain -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
+	$(GO) build -o bin/ ./examples/cmd/example-domain
+	bin/example-domain instruments -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
 	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/steps.json --quiet --model script --floor-done 100 --floor-asked 0 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-gates 0 --max-effects 0

@@ -79,9 +79,7 @@ func coreRooms() []Room {
 	stages := append([]string{"intent", "intent/local", "intent/llm", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/runmetrics"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/metrics"},
-		{Dir: "internal/recent"},
-		{Dir: "contracts", Rooms: []string{"contracts/metrics", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
-		{Dir: "contracts/writeverb", Rooms: []string{"contracts"}},
+		{Dir: "contracts", Rooms: []string{"contracts/metrics"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
 		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words},
@@ -125,7 +123,7 @@ func coreRooms() []Room {
 	}
 	for i := range rooms {
 		if rooms[i].Dir == "orchestrator/registry" {
-			rooms[i].Rooms = append(rooms[i].Rooms, "contracts/writeverb")
+			rooms[i].Rooms = append(rooms[i].Rooms, "contracts")
 		}
 		if rooms[i].Dir == "orchestrator/audit" {
 			rooms[i].Modules = append(rooms[i].Modules, "golang.org/x/mod/sumdb")
@@ -148,20 +146,20 @@ func suite(dir string, rooms []string) Room {
 // sdkRooms are what authors of domains see, and the domains themselves. A
 // domain never imports the core, internal/ or another domain.
 func sdkRooms() []Room {
-	kit := []string{"contracts", "domainkit", "domainkit/command", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
+	kit := []string{"contracts", "domainkit", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/keystore", Rooms: []string{"domainkit"}},
 		{Dir: "domainkit/pgstore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"modernc.org/sqlite"}},
-		{Dir: "domainkit/command"},
 		{Dir: "domainkit/domaintest", Rooms: []string{"contracts", "domainkit"}, Allows: []string{testHarness}},
 		{Dir: "domainkit/sandboxkit"},
 		{Dir: "domainkit/upstream", Modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 		suite("domainkit/storetest", []string{"contracts", "domainkit"}),
 		{Dir: "domains/*", Rooms: kit, Modules: []string{"*"}},
 		{Dir: "examples/*", Rooms: kit, Modules: []string{"*"}},
+		{Dir: "examples/cmd/example-domain", Rooms: []string{"domainkit", "examples/*"}},
 	}
 }
 
@@ -171,7 +169,7 @@ func adapterRooms() []Room {
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
-		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
+		{Dir: "internal/bridge", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
 		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2", "golang.org/x/sync"}},
 		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "domainkit/upstream", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
 		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},

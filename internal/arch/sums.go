@@ -3,6 +3,8 @@ package arch
 import (
 	"bytes"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -33,7 +35,9 @@ func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 		}
 		top, _, _ := strings.Cut(f.Path, "/")
 		sums[top] += bytes.Count(f.Src, []byte{'\n'})
-		packages[f.Dir()] = true
+		if f.declares() {
+			packages[f.Dir()] = true
+		}
 	}
 	var findings []Finding
 	add := func(of, format string, args ...any) {
@@ -61,6 +65,13 @@ func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 		add(".", "%d packages; lower the limit from %d", n, maxPackages)
 	}
 	return findings
+}
+
+// declares reports whether a file holds more than the comment of its package: one that
+// does not only gives a folder of tests its name.
+func (f File) declares() bool {
+	parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Src, parser.SkipObjectResolution)
+	return err != nil || len(parsed.Decls) > 0
 }
 
 // inSuite reports whether the file belongs to a test suite: a folder whose name ends in

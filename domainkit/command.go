@@ -1,8 +1,4 @@
-// Package command is how the commands of domains and sandboxes begin and end:
-// flags with the environment behind them, secrets that no flag carries, and a
-// main that stops when it is told to. Listening, health and the orderly stop of
-// a service are domainkit's own (Service.Run).
-package command
+package domainkit
 
 import (
 	"context"
@@ -16,14 +12,14 @@ import (
 	"syscall"
 )
 
-// Run does the work of a command until ctx ends. It takes the environment and
+// Command does the work of a process until ctx ends. It takes the environment and
 // the standard streams as arguments, so that a test can give its own.
-type Run func(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error
+type Command func(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error
 
 // Main runs a command with the process's own arguments, environment and
 // streams until an interrupt or SIGTERM, and returns the status to exit with.
 // Asking for help is no failure.
-func Main(name string, run Run) int {
+func Main(name string, run Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return status(name, run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr), os.Stderr)
@@ -38,4 +34,4 @@ func status(name string, err error, stderr io.Writer) int {
 }
 
 // Logger writes lines for people.
-func Logger(stderr io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(stderr, nil)) }
+func TextLogger(stderr io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(stderr, nil)) }

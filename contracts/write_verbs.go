@@ -1,32 +1,28 @@
-// Package writeverb knows the words by which names tell that something is
-// changed. A read that is named by one is suspicious, whoever declares it.
-package writeverb
+package contracts
 
 import (
 	_ "embed" // the data file below
 	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/manifold-run/manifold/contracts"
 )
 
-//go:embed verbs.json
-var verbsJSON []byte
+//go:embed write_verbs.json
+var writeVerbsJSON []byte
 
 // Verbs are such words.
-type Verbs map[string]bool
+type WriteVerbs map[string]bool
 
 // Load reads the words.
-func Load() (Verbs, error) {
+func LoadWriteVerbs() (WriteVerbs, error) {
 	var file struct {
 		Comment string   `json:"comment"`
 		Verbs   []string `json:"verbs"`
 	}
-	if err := contracts.DecodeStrict(verbsJSON, &file); err != nil {
+	if err := DecodeStrict(writeVerbsJSON, &file); err != nil {
 		return nil, fmt.Errorf("write verbs: %w", err)
 	}
-	out := Verbs{}
+	out := WriteVerbs{}
 	for _, v := range file.Verbs {
 		out[v] = true
 	}
@@ -34,8 +30,8 @@ func Load() (Verbs, error) {
 }
 
 // First gives the first word of a name such as create_x, create-x or createX.
-func First(name string) string {
-	words := Words(name)
+func FirstWord(name string) string {
+	words := NameWords(name)
 	if len(words) == 0 {
 		return ""
 	}
@@ -44,8 +40,8 @@ func First(name string) string {
 
 // In gives the first such word anywhere in a name, "" without one: names that
 // carry a prefix begin with no verb.
-func (v Verbs) In(name string) string {
-	for _, w := range Words(name) {
+func (v WriteVerbs) In(name string) string {
+	for _, w := range NameWords(name) {
 		if v[w] {
 			return w
 		}
@@ -55,7 +51,7 @@ func (v Verbs) In(name string) string {
 
 // Words splits a name at everything but letters and digits, and where a capital
 // begins a word.
-func Words(name string) []string {
+func NameWords(name string) []string {
 	var out []string
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		out = append(out, humps(part)...)

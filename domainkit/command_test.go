@@ -1,4 +1,4 @@
-package command_test
+package domainkit_test
 
 import (
 	"context"
@@ -15,20 +15,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit"
 )
 
 // TestMain lets the test's own program be a command.
 func TestMain(m *testing.M) {
 	if os.Getenv("TEST_AS_COMMAND") != "" {
-		os.Exit(command.Main("thing", thing))
+		os.Exit(domainkit.Main("thing", thing))
 	}
 	os.Exit(m.Run())
 }
 
 // thing fails, shows its usage, or waits until it is told to stop.
 func thing(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	flags := command.NewFlags("thing", getenv, stderr)
+	flags := domainkit.NewFlags("thing", getenv, stderr)
 	var how string
 	flags.Text(&how, "how", "THING_HOW", "", "how it ends")
 	if err := flags.Parse(args); err != nil {
@@ -118,7 +118,7 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got string
-			flags := command.NewFlags("x", environment(tt.env), io.Discard)
+			flags := domainkit.NewFlags("x", environment(tt.env), io.Discard)
 			flags.Text(&got, "place", "PLACE", "fallback", "where")
 			if err := flags.Parse(tt.args); err != nil || got != tt.want {
 				t.Errorf("%q, %v; want %q", got, err, tt.want)
@@ -148,8 +148,8 @@ func TestASecretIsInAFileOrInTheEnvironment(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var token command.Secret
-			flags := command.NewFlags("x", environment(tt.env), io.Discard)
+			var token domainkit.Secret
+			flags := domainkit.NewFlags("x", environment(tt.env), io.Discard)
 			flags.Secret(&token, "token", "TOKEN", "the token")
 			if err := flags.Parse(tt.args); err != nil {
 				t.Fatal(err)
@@ -164,8 +164,8 @@ func TestASecretIsInAFileOrInTheEnvironment(t *testing.T) {
 
 func TestNoFlagCarriesASecret(t *testing.T) {
 	t.Parallel()
-	var token command.Secret
-	flags := command.NewFlags("x", environment(nil), io.Discard)
+	var token domainkit.Secret
+	flags := domainkit.NewFlags("x", environment(nil), io.Discard)
 	flags.Secret(&token, "token", "TOKEN", "the token")
 	flags.VisitAll(func(f *flag.Flag) {
 		if f.Name != "token-file" {

@@ -1,17 +1,15 @@
-package recent_test
+package contracts
 
 import (
 	"fmt"
 	"testing"
-
-	"github.com/manifold-run/manifold/internal/recent"
 )
 
 // TestWhatIsUsedStaysAndTheRestIsLetGo: however many texts come, few are held, and
 // those that are asked for again are among them.
 func TestWhatIsUsedStaysAndTheRestIsLetGo(t *testing.T) {
 	t.Parallel()
-	c := recent.New[int](1000)
+	c := newResultCache[int](1000)
 	text := func(n int) []byte { return fmt.Appendf(nil, "%0100d", n) }
 	c.Put(text(0), 0)
 	for n := 1; n <= 200; n++ {
@@ -39,7 +37,7 @@ func TestWhatIsUsedStaysAndTheRestIsLetGo(t *testing.T) {
 // TestATextOverTheBoundIsKeptAlone: it takes the place of what was there, and goes next.
 func TestATextOverTheBoundIsKeptAlone(t *testing.T) {
 	t.Parallel()
-	c := recent.New[string](10)
+	c := newResultCache[string](10)
 	c.Put([]byte("longer than ten bytes"), "long")
 	if v, ok := c.Get([]byte("longer than ten bytes")); !ok || v != "long" {
 		t.Error("it is not kept")

@@ -1,5 +1,4 @@
-// Package recent keeps what was computed from a text, for those who ask again soon.
-package recent
+package contracts
 
 import (
 	"crypto/sha256"
@@ -12,25 +11,25 @@ import (
 // Invariant: there are two generations, each with texts of at most the bound in
 // bytes, or with one text that is longer; what is used moves to the younger one. Only
 // Get and Put touch the members.
-type Cache[V any] struct {
+type resultCache[V any] struct {
 	mu         sync.Mutex
-	young, old map[[sha256.Size]byte]kept[V]
+	young, old map[[sha256.Size]byte]cachedResult[V]
 	size       int // bytes of text in young
 	bound      int
 }
 
-type kept[V any] struct {
+type cachedResult[V any] struct {
 	value V
 	size  int
 }
 
 // New gives an empty cache of two generations of so many bytes of text.
-func New[V any](bound int) *Cache[V] {
-	return &Cache[V]{bound: bound, young: map[[sha256.Size]byte]kept[V]{}}
+func newResultCache[V any](bound int) *resultCache[V] {
+	return &resultCache[V]{bound: bound, young: map[[sha256.Size]byte]cachedResult[V]{}}
 }
 
 // Get gives what is kept for a text.
-func (c *Cache[V]) Get(text []byte) (V, bool) {
+func (c *resultCache[V]) Get(text []byte) (V, bool) {
 	key := sha256.Sum256(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,19 +44,19 @@ func (c *Cache[V]) Get(text []byte) (V, bool) {
 }
 
 // Put keeps a value for a text; the first one stays.
-func (c *Cache[V]) Put(text []byte, value V) {
+func (c *resultCache[V]) Put(text []byte, value V) {
 	key := sha256.Sum256(text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.young[key]; !ok {
-		c.add(key, kept[V]{value, len(text)})
+		c.add(key, cachedResult[V]{value, len(text)})
 	}
 }
 
 // add makes the young generation the old one when it is full, and lets that go.
-func (c *Cache[V]) add(key [sha256.Size]byte, k kept[V]) {
+func (c *resultCache[V]) add(key [sha256.Size]byte, k cachedResult[V]) {
 	if c.size > 0 && c.size+k.size > c.bound {
-		c.young, c.old, c.size = map[[sha256.Size]byte]kept[V]{}, c.young, 0
+		c.young, c.old, c.size = map[[sha256.Size]byte]cachedResult[V]{}, c.young, 0
 	}
 	c.young[key] = k
 	c.size += k.size
