@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/internal/app"
 	"github.com/manifold-run/manifold/internal/model/journal"
 	"github.com/manifold-run/manifold/internal/reasoning"
@@ -16,7 +16,7 @@ func modelCommand(c *cli) *cobra.Command {
 }
 
 func modelCheckCommand(c *cli) *cobra.Command {
-	var o models.Options
+	var o options.ModelChoice
 	cmd := &cobra.Command{
 		Use: "check", Short: "Call the model once in each way that a server would, and say what works", Args: exactly(0),
 		Long: `Calls the model that the flags or the environment name: it reads a message,

@@ -1,10 +1,10 @@
-package tell_test
+package report_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
@@ -19,7 +19,7 @@ func TestEachSentenceHasTheNodesThatItRestsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	tell.Words(&out, contracts.RunView{Nodes: []contracts.NodeView{
+	report.Words(&out, contracts.RunView{Nodes: []contracts.NodeView{
 		{Node: contracts.Node{NodeID: "n1", Kind: contracts.KindTool}},
 		{Node: contracts.Node{NodeID: "answer", Kind: contracts.KindAnswer}, Facts: facts},
 	}})

@@ -1,6 +1,4 @@
-// Package encoder is what the command line says and does about the meaning of
-// texts: its flags, and the installation of the sentence encoder.
-package encoder
+package options
 
 import (
 	"errors"
@@ -13,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/internal/embed/openai"
 )
 
-// Options says what tells the meaning of texts.
-type Options struct {
+// Embeddings says what tells the meaning of texts.
+type Embeddings struct {
 	From    string        `json:"from,omitempty"`
 	Dir     string        `json:"dir,omitempty"`
 	Model   string        `json:"model,omitempty"`
@@ -23,7 +21,7 @@ type Options struct {
 }
 
 // Flags adds the flags; from is where meanings come from by default.
-func (o *Options) Flags(cmd *cobra.Command, from string) {
+func (o *Embeddings) Flags(cmd *cobra.Command, from string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.From, "embeddings", from, "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local, off, or the address of a server that answers /v1/embeddings")
 	flags.StringVar(&o.Dir, "embeddings-dir", "", "folder of the sentence encoder [in the user's cache]")
@@ -33,7 +31,7 @@ func (o *Options) Flags(cmd *cobra.Command, from string) {
 }
 
 // Config is what the flags say; the error is about their use.
-func (o *Options) Config(lookup func(string) (string, bool)) (app.Embeddings, error) {
+func (o *Embeddings) Config(lookup func(string) (string, bool)) (app.Embeddings, error) {
 	out := app.Embeddings{From: o.From, Dir: o.Dir, Model: o.Model, Timeout: o.Timeout}
 	if o.Timeout <= 0 {
 		return out, errors.New("--embeddings-timeout must be longer than nothing")

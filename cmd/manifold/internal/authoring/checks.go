@@ -1,6 +1,4 @@
-// Package authors checks a manifest as a server would when it admits it, for
-// those who write it: without a server.
-package authors
+package authoring
 
 import (
 	"context"

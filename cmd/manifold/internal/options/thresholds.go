@@ -1,6 +1,4 @@
-// Package hearing is what the command line says of how sure Manifold must be of its
-// reading of a message.
-package hearing
+package options
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package export_test
+package report_test
 
 import (
 	"bytes"
@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/export"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 )
 
 const hostile = `</style></table><script>alert(1)</script><img src=x onerror=alert(1)>" onload="x`
 
-func example() export.Run {
+func exampleRun() report.AuditedRun {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	node := contracts.NodeView{Node: contracts.Node{NodeID: "n1", Title: hostile, Tool: "shop.pay"}, State: contracts.NodeCompleted, Summary: hostile, StartedAt: &at}
-	return export.Run{
+	return report.AuditedRun{
 		View: contracts.RunView{
 			RunID: "run_1", State: contracts.RunCompleted, Plan: contracts.Plan{Goal: hostile, PlanHash: "abc", Owner: contracts.Principal{ID: hostile}},
 			Nodes: []contracts.NodeView{node}, CreatedAt: at, FinishedAt: &at,
@@ -35,7 +35,7 @@ func example() export.Run {
 func TestWhatOthersHaveSaidIsText(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := export.Write(&out, example()); err != nil {
+	if err := report.WriteHTML(&out, exampleRun()); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -50,7 +50,7 @@ func TestWhatOthersHaveSaidIsText(t *testing.T) {
 func TestTheFileNeedsNothingElse(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := export.Write(&out, example()); err != nil {
+	if err := report.WriteHTML(&out, exampleRun()); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

@@ -1,6 +1,4 @@
-// Package export writes a run as one HTML file for an audit: it loads nothing, runs
-// nothing, and needs no server to be read or printed.
-package export
+package report
 
 import (
 	"crypto/sha256"
@@ -18,7 +16,7 @@ import (
 )
 
 //go:embed run.html
-var page string
+var htmlPage string
 
 // style is the whole style of the page; its hash is all that the browser may apply.
 const style = `body{font:14px/1.45 system-ui,sans-serif;color:#111;background:#fff;max-width:70rem;margin:2rem auto;padding:0 1rem}
@@ -27,8 +25,8 @@ th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border:1px solid #
 .facts{width:auto}.text{white-space:pre-wrap}code{font-size:.9em;overflow-wrap:anywhere}.ledger code{font-size:.75em}article{border-left:4px solid #111;padding-left:1rem;margin:1rem 0}
 @media print{body{margin:0;max-width:none}tr,article h3{break-inside:avoid}h2{break-after:avoid}}`
 
-// Run is all that is told of a run.
-type Run struct {
+// AuditedRun is what the file shows of a run.
+type AuditedRun struct {
 	View    contracts.RunView       `json:"run"`
 	Figures metrics.RunMetrics      `json:"figures"`
 	Gates   []contracts.Interrupt   `json:"gates"`
@@ -36,8 +34,8 @@ type Run struct {
 	At      time.Time               `json:"exported_at"`
 }
 
-// gate is a question with how it reads.
-type gate struct {
+// auditedGate is a question with how it reads.
+type auditedGate struct {
 	contracts.Interrupt
 
 	Asks  string
@@ -45,16 +43,16 @@ type gate struct {
 	Lines [][2]string
 }
 
-// Write writes a run.
-func Write(w io.Writer, run Run) error {
-	t, err := template.New("run").Funcs(template.FuncMap{"moment": moment, "took": took, "shown": shown}).Parse(page)
+// WriteHTML writes a run.
+func WriteHTML(w io.Writer, run AuditedRun) error {
+	t, err := template.New("run").Funcs(template.FuncMap{"moment": moment, "took": took, "shown": shown}).Parse(htmlPage)
 	if err != nil {
 		return fmt.Errorf("the page of a run: %w", err)
 	}
 	sum := sha256.Sum256([]byte(style))
-	gates := make([]gate, len(run.Gates))
+	gates := make([]auditedGate, len(run.Gates))
 	for i, g := range run.Gates {
-		gates[i] = gate{Interrupt: g, Asks: gateview.Asks(g), Rows: gateview.Of(g), Lines: gateview.Lines(g)}
+		gates[i] = auditedGate{Interrupt: g, Asks: gateview.Asks(g), Rows: gateview.Of(g), Lines: gateview.Lines(g)}
 	}
 	return t.Execute(w, map[string]any{
 		"View": run.View, "Figures": run.Figures, "Gates": gates, "Ledger": run.Ledger, "At": run.At,

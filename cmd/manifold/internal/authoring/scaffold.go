@@ -1,6 +1,6 @@
-// Package scaffold writes the files of a new domain service: a small one that
-// works and keeps the contract, to begin from.
-package scaffold
+// Package authoring helps authors of domains without a server: it writes a small first
+// service that keeps the contract, and checks a manifest as a server would on admission.
+package authoring
 
 import (
 	"embed"
@@ -16,19 +16,19 @@ import (
 )
 
 //go:embed templates
-var files embed.FS
+var templates embed.FS
 
 // command is how a service in a language is started.
-var command = map[string]string{"go": "go run .", "python": "python3 service.py", "typescript": "node service.ts    # from Node 22.18 on; before: npx tsx service.ts"}
+var startCommand = map[string]string{"go": "go run .", "python": "python3 service.py", "typescript": "node service.ts    # from Node 22.18 on; before: npx tsx service.ts"}
 
 // Languages are what a service can be written in.
 func Languages() []string { return []string{"go", "python", "typescript"} }
 
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// Write makes the folder and its files, and gives their names. It changes nothing
+// Scaffold makes the folder and its files, and gives their names. It changes nothing
 // that is there.
-func Write(dir, domain, language string) ([]string, error) {
+func Scaffold(dir, domain, language string) ([]string, error) {
 	if !domainName.MatchString(domain) || domain == "shared" {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no name of a domain: small letters, digits and _, a letter first, at most 32", domain)
 	}
@@ -41,10 +41,10 @@ func Write(dir, domain, language string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a project is for its group, too
 		return nil, fmt.Errorf("make %s: %w", dir, err)
 	}
-	fill := strings.NewReplacer("{{domain}}", domain, "{{title}}", strings.ToUpper(domain[:1])+strings.ReplaceAll(domain[1:], "_", " "), "{{run}}", command[language])
+	fill := strings.NewReplacer("{{domain}}", domain, "{{title}}", strings.ToUpper(domain[:1])+strings.ReplaceAll(domain[1:], "_", " "), "{{run}}", startCommand[language])
 	var out []string
 	for _, from := range []string{"templates", "templates/" + language} {
-		entries, err := fs.ReadDir(files, from)
+		entries, err := fs.ReadDir(templates, from)
 		if err != nil {
 			return out, fmt.Errorf("read the templates: %w", err)
 		}
@@ -52,7 +52,7 @@ func Write(dir, domain, language string) ([]string, error) {
 			if entry.IsDir() {
 				continue
 			}
-			body, err := files.ReadFile(from + "/" + entry.Name())
+			body, err := templates.ReadFile(from + "/" + entry.Name())
 			if err != nil {
 				return out, fmt.Errorf("read a template: %w", err)
 			}

@@ -1,5 +1,6 @@
-// Package tell writes figures of runs for people.
-package tell
+// Package report shows runs to people: as text in a terminal, and as one HTML file for
+// audits, which loads nothing, runs nothing and needs no server to be read.
+package report
 
 import (
 	"cmp"

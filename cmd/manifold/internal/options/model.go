@@ -1,5 +1,7 @@
-// Package models has the flags that name models, for commands that ask them.
-package models
+// Package options has the flags that several commands share: which model is asked, what
+// turns texts into vectors, and how confident a reading must be. It also installs the
+// sentence encoder that such a flag may name.
+package options
 
 import (
 	"cmp"
@@ -16,9 +18,9 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// Options says which model is asked where. The environment gives what no
+// ModelChoice says which model is asked where. The environment gives what no
 // flag does, so that a server and "manifold model check" agree.
-type Options struct {
+type ModelChoice struct {
 	Engine      string        `json:"engine,omitempty"`
 	Model       string        `json:"model,omitempty"`
 	Small       string        `json:"small_model,omitempty"`
@@ -30,7 +32,7 @@ type Options struct {
 
 // Mind says what a server asks the model for.
 type Mind struct {
-	Options
+	ModelChoice
 
 	Understanding string `json:"understanding,omitempty"`
 	Judge         string `json:"judge,omitempty"`
@@ -48,7 +50,7 @@ const (
 
 // Flags adds the flags of a server.
 func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
-	o.Options.Flags(cmd, getenv)
+	o.ModelChoice.Flags(cmd, getenv)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Understanding, "understanding", "", "who reads messages: model (the local reader where it gives no answer) or local; empty means model if there is one")
 	flags.StringVar(&o.Judge, "judge", string(app.JudgeSteps), "when the model gives an opinion of verdicts, which can only lower them: off, steps (where a step asks for it) or runs (at the end of every run besides)")
@@ -60,7 +62,7 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 
 // Config is what the server is given. An error is about how it was called.
 func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
-	model, ok, err := o.Options.Config(getenv)
+	model, ok, err := o.ModelChoice.Config(getenv)
 	if err != nil {
 		return app.Mind{}, err
 	}
@@ -88,7 +90,7 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 }
 
 // Flags adds the flags of a command that asks models.
-func (o *Options) Flags(cmd *cobra.Command, getenv func(string) string) {
+func (o *ModelChoice) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Engine, "reasoning-engine", getenv("REASONING_ENGINE"), "openai (any server that speaks its format) or anthropic; empty means no model (REASONING_ENGINE)")
 	flags.StringVar(&o.Model, "reasoning-model", getenv("REASONING_MODEL"), "name of the model (REASONING_MODEL)")
@@ -100,7 +102,7 @@ func (o *Options) Flags(cmd *cobra.Command, getenv func(string) string) {
 }
 
 // Config reads the key; ok tells whether there is a model at all.
-func (o *Options) Config(getenv func(string) string) (c app.ModelConfig, ok bool, err error) {
+func (o *ModelChoice) Config(getenv func(string) string) (c app.ModelConfig, ok bool, err error) {
 	if o.Engine == "" {
 		if o.Model != "" || o.BaseURL != "" {
 			return c, false, fmt.Errorf("a model needs --reasoning-engine (or REASONING_ENGINE): openai or anthropic")
