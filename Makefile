@@ -45,16 +45,16 @@ IN_MEMORY := /^(in_memory|sandbox)$$
 PLAYS ?= 100
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
 	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|= realFlowise\(t\)|flowiseServers\(\)\["a real/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
-	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
+	REQUIRE_FLOWISE=1 domains/flowise/flowisetest/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
 REQUESTS ?= domains/flowise/testdata/requests.json
 measure-flowise: ## play the requests of the file REQUESTS (ours) against a real Flowise, and print what became of each (FLOWISE_READER=local: without a model); needs what test-flowise needs
 	@test -f "$(REQUESTS)" || { echo "make measure-flowise: there is no file $(REQUESTS)" >&2; exit 2; }
-	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
+	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/flowisetest/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
 
 measure-flowise-edits: ## edit every flow of the marketplace by ten sentences on a real Flowise, and compare what is there after each; needs what test-flowise needs
-	FLOWISE_EDITS=all domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 40m -v -run 'TestEveryFlowTakesEditsBySentence/a_real_one' ./internal/e2e
+	FLOWISE_EDITS=all domains/flowise/flowisetest/run.sh $(GO) test -count=1 -timeout 40m -v -run 'TestEveryFlowTakesEditsBySentence/a_real_one' ./internal/e2e
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./internal/store/postgres ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Cache keeps values by the text that they were computed from. It may be used by
+// resultCache keeps values by the text that they were computed from. It may be used by
 // several goroutines, so its values must be of a kind that nobody changes.
 //
 // Invariant: there are two generations, each with texts of at most the bound in
@@ -23,7 +23,7 @@ type cachedResult[V any] struct {
 	size  int
 }
 
-// New gives an empty cache of two generations of so many bytes of text.
+// newResultCache gives an empty cache of two generations of so many bytes of text.
 func newResultCache[V any](bound int) *resultCache[V] {
 	return &resultCache[V]{bound: bound, young: map[[sha256.Size]byte]cachedResult[V]{}}
 }

@@ -10,10 +10,10 @@ import (
 //go:embed write_verbs.json
 var writeVerbsJSON []byte
 
-// Verbs are such words.
+// WriteVerbs are such words.
 type WriteVerbs map[string]bool
 
-// Load reads the words.
+// LoadWriteVerbs reads the words.
 func LoadWriteVerbs() (WriteVerbs, error) {
 	var file struct {
 		Comment string   `json:"comment"`
@@ -29,7 +29,7 @@ func LoadWriteVerbs() (WriteVerbs, error) {
 	return out, nil
 }
 
-// First gives the first word of a name such as create_x, create-x or createX.
+// FirstWord gives the first word of a name such as create_x, create-x or createX.
 func FirstWord(name string) string {
 	words := NameWords(name)
 	if len(words) == 0 {
@@ -49,7 +49,7 @@ func (v WriteVerbs) In(name string) string {
 	return ""
 }
 
-// Words splits a name at everything but letters and digits, and where a capital
+// NameWords splits a name at everything but letters and digits, and where a capital
 // begins a word.
 func NameWords(name string) []string {
 	var out []string

@@ -33,5 +33,5 @@ func status(name string, err error, stderr io.Writer) int {
 	return 1
 }
 
-// Logger writes lines for people.
+// TextLogger writes lines for people.
 func TextLogger(stderr io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(stderr, nil)) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/internal/app"
-	"github.com/manifold-run/manifold/internal/model/journal"
+	"github.com/manifold-run/manifold/internal/model"
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
@@ -50,7 +50,7 @@ func modelLogCommand(c *cli) *cobra.Command {
 machine where the file is. Addresses, long numbers, keys and passwords were
 masked before they were kept.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return journal.Read(args[0], func(e reasoning.Exchange) error { return c.show(e, func() { c.out.printf("%s", e) }) })
+			return model.ReadJournal(args[0], func(e reasoning.Exchange) error { return c.show(e, func() { c.out.printf("%s", e) }) })
 		},
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/conformance"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
@@ -40,7 +39,7 @@ func checkSentences(ctx context.Context, m *contracts.Manifest) []conformance.Fi
 		return oneFinding(rule, err)
 	}
 	var out []conformance.Finding
-	for _, f := range routing.Run(ctx, adapter, catalog, m.Domain) {
+	for _, f := range local.RunRoutingTests(ctx, adapter, catalog, m.Domain) {
 		out = append(out, conformance.Finding{
 			Rule: rule, Severity: conformance.SeverityError, Pointer: fmt.Sprintf("/tests/%d", f.Index),
 			Message: fmt.Sprintf("%q: %s", f.Say, f.Problem),

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/internal/app"
-	"github.com/manifold-run/manifold/internal/embed/openai"
+	"github.com/manifold-run/manifold/internal/model"
 )
 
 // Embeddings says what tells the meaning of texts.
@@ -27,7 +27,7 @@ func (o *Embeddings) Flags(cmd *cobra.Command, from string) {
 	flags.StringVar(&o.Dir, "embeddings-dir", "", "folder of the sentence encoder [in the user's cache]")
 	flags.StringVar(&o.Model, "embeddings-model", "", "model of that server")
 	flags.StringVar(&o.Key, "embeddings-key", "", "bearer token for that server, as env:NAME")
-	flags.DurationVar(&o.Timeout, "embeddings-timeout", openai.DefaultTimeout, "bound of one answer of that server while somebody waits")
+	flags.DurationVar(&o.Timeout, "embeddings-timeout", model.DefaultTimeout, "bound of one answer of that server while somebody waits")
 }
 
 // Config is what the flags say; the error is about their use.
