@@ -45,16 +45,16 @@ IN_MEMORY := /^(in_memory|sandbox)$$
 PLAYS ?= 100
 test-flowise: ## run the Flowise domain's tests against a real Flowise, installed and started here, and PLAYS (all) of the plays of everything, by SEED; needs node 20, npm, python3 and a C++ compiler
 	REAL="$$(awk '/^func Test/ { sub(/\(.*/, "", $$2); name = $$2 } /onEachFlowise\(t,|range flowiseServers\(\)|= realFlowise\(t\)|flowiseServers\(\)\["a real/ { print name }' internal/e2e/*_test.go | sort -u | tools/pick.sh $(SEED) $(PLAYS) | paste -sd '|' -)" \
-	REQUIRE_FLOWISE=1 domains/flowise/testserver/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
+	REQUIRE_FLOWISE=1 domains/flowise/flowisetest/run.sh sh -c '$(GO) test -p 1 -count=1 -timeout 20m -skip "$(IN_MEMORY)" ./domains/flowise/... && \
 		$(GO) test -count=1 -timeout 20m -run "^($$REAL)\$$" -skip "$(IN_MEMORY)" ./internal/e2e'
 
 REQUESTS ?= domains/flowise/testdata/requests.json
 measure-flowise: ## play the requests of the file REQUESTS (ours) against a real Flowise, and print what became of each (FLOWISE_READER=local: without a model); needs what test-flowise needs
 	@test -f "$(REQUESTS)" || { echo "make measure-flowise: there is no file $(REQUESTS)" >&2; exit 2; }
-	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
+	FLOWISE_REQUESTS="$(abspath $(REQUESTS))" domains/flowise/flowisetest/run.sh $(GO) test -count=1 -timeout 10m -v -run TestMeasureFlowiseRequests ./internal/e2e
 
 measure-flowise-edits: ## edit every flow of the marketplace by ten sentences on a real Flowise, and compare what is there after each; needs what test-flowise needs
-	FLOWISE_EDITS=all domains/flowise/testserver/run.sh $(GO) test -count=1 -timeout 40m -v -run 'TestEveryFlowTakesEditsBySentence/a_real_one' ./internal/e2e
+	FLOWISE_EDITS=all domains/flowise/flowisetest/run.sh $(GO) test -count=1 -timeout 40m -v -run 'TestEveryFlowTakesEditsBySentence/a_real_one' ./internal/e2e
 
 test-postgres: ## run the tests that need PostgreSQL; they start a server of their own, without one they fail
 	REQUIRE_POSTGRES=1 $(GO) test -count=1 ./internal/pgtest ./internal/store/postgres ./domainkit/pgstore ./domains/flowise/internal/store ./domains/flowise/cmd/...
@@ -71,8 +71,8 @@ eval-conversations: build ## play the repository's conversations: by the local r
 	  for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/$$set.json --quiet --model perfect --dialect $$dialect --floor-done 97 --floor-asked 2 --floor-recall 99 --max-drops 0 --max-effects 0; done; done
 	bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --floor-done 80 --max-drops 0 --max-effects 0
 	set -e; for dialect in list parallel plan words; do bin/manifold eval conversations $(CONVERSATIONS)/across.json --quiet --model perfect --dialect $$dialect --floor-done 100 --floor-recall 99 --max-drops 0 --max-effects 0; done
-	$(GO) build -o bin/ ./examples/instruments/cmd/instruments-domain
-	bin/instruments-domain -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
+	$(GO) build -o bin/ ./examples/cmd/example-domain
+	bin/example-domain instruments -addr 127.0.0.1:8097 & domain=$$!; trap "kill $$domain" EXIT; \
 	  bin/manifold eval conversations $(CONVERSATIONS)/instruments.json --quiet --domain instruments=http://127.0.0.1:8097 --model perfect --floor-done 97 --floor-asked 2 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/steps.json --quiet --model script --floor-done 100 --floor-asked 0 --max-drops 0 --max-effects 0
 	bin/manifold eval conversations $(CONVERSATIONS)/odd.json --quiet --model trap --max-drops 0 --max-gates 0 --max-effects 0

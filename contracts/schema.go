@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
-
-	"github.com/manifold-run/manifold/internal/recent"
 )
 
 // schemaURL names the one document that a compiler knows; the name resolves
@@ -35,7 +33,7 @@ type Schema struct {
 // keptSchemas are those compiled lately: the same ones are wanted by each look at a
 // manifest, by each plan and gate, and by each start of a domain in a process. The
 // bound is that of some forty domains with a hundred capabilities each.
-var keptSchemas = recent.New[*Schema](8 << 20)
+var keptSchemas = newResultCache[*Schema](8 << 20)
 
 // CompileSchema compiles a schema that a stranger may have written. It refuses
 // references that leave the document or lead back without going into a value, depth

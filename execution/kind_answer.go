@@ -5,7 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
-	"github.com/manifold-run/manifold/execution/wording"
+	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // answer words what the run found, by a model. Each sentence is held to what was
@@ -19,7 +19,7 @@ func beginAnswer(k *kit) bool {
 	if r.mind == nil || !r.cfg.Answers || k.run.Run.Plan.DryRun || k.run.Cancelling() || k.run.Len() >= nodeLimit(k.run) {
 		return false
 	}
-	by, node, ok := wording.Node(k.run)
+	by, node, ok := verdict.AnswerNode(k.run)
 	if ok {
 		k.take(model.Answering{By: by, Node: node})
 	}
@@ -31,7 +31,7 @@ func (answer) start(t *activation) {
 		t.fail(contracts.ErrNeedsModel, "no model is configured", contracts.EffectNone)
 		return
 	}
-	th := Thought{Purpose: contracts.PurposeAnswer, Inputs: wording.Of(t.run, t.outside().catalog()).Inputs, Output: wording.Schema(), Size: contracts.SizeSmall}
+	th := Thought{Purpose: contracts.PurposeAnswer, Inputs: verdict.WordingOf(t.run, t.outside().catalog()).Inputs, Output: verdict.WordingSchema(), Size: contracts.SizeSmall}
 	if think(t, th) == thoughtTooDear {
 		t.fail(contracts.ErrBudget, "the tokens that a model may use are used up", contracts.EffectNone)
 	}
@@ -43,7 +43,7 @@ func (answer) reply(t *activation, d done) {
 	case d.reply.Kind == ReplyNotSent:
 		t.queue("room in this run", t.now().Add(firstBackoff))
 	case got.Facts != nil:
-		t.row.Result = wording.Of(t.run, t.outside().catalog()).Result(got.Facts)
+		t.row.Result = verdict.WordingOf(t.run, t.outside().catalog()).Result(got.Facts)
 		t.end(contracts.NodeCompleted)
 	case got.Wrong != nil && t.row.Wrong == nil:
 		t.row.Wrong = got.Wrong

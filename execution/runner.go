@@ -17,7 +17,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/execution/model"
 )
 
@@ -70,7 +69,7 @@ func (c Config) withDefaults() Config {
 	c.MaxCalls = cmp.Or(c.MaxCalls, 128)
 	c.LeaseTTL = cmp.Or(c.LeaseTTL, LeaseTTL)
 	c.Heartbeat = cmp.Or(c.Heartbeat, Heartbeat)
-	c.SweepEvery = cmp.Or(c.SweepEvery, dispatch.SweepEvery)
+	c.SweepEvery = cmp.Or(c.SweepEvery, SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
 	c.Judging = cmp.Or(c.Judging, JudgeSteps)
 	c.LateWrites = cmp.Or(c.LateWrites, LateWritesAsk)
@@ -97,7 +96,7 @@ type Deps struct {
 	// Rounds says what comes next in runs that go on; nil where nobody does.
 	Rounds Rounds
 	// Dispatcher brings runs that can go on [a Sweeper of the store].
-	Dispatcher dispatch.Dispatcher
+	Dispatcher Dispatcher
 	// Quota is how limits are kept together with other servers [there are none].
 	Quota admission.Quota
 }
@@ -118,7 +117,7 @@ type Runner struct {
 	ended     ended
 	pace      pace
 
-	dispatcher dispatch.Dispatcher
+	dispatcher Dispatcher
 	quota      admission.Quota
 
 	mu sync.Mutex // guards the fields below
@@ -142,7 +141,7 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}
 	cfg = cfg.withDefaults()
 	if deps.Dispatcher == nil {
-		deps.Dispatcher = dispatch.NewSweeper(deps.Store, dispatch.SweeperConfig{Every: cfg.SweepEvery, Logger: cfg.Logger})
+		deps.Dispatcher = NewSweeper(deps.Store, SweeperConfig{Every: cfg.SweepEvery, Logger: cfg.Logger})
 	}
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,

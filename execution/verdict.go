@@ -11,7 +11,6 @@ import (
 	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/runmetrics"
 	"github.com/manifold-run/manifold/execution/verdict"
-	"github.com/manifold-run/manifold/execution/wording"
 )
 
 // judging is the opinion of a whole run that its owner asks for. It is not stored:
@@ -97,7 +96,7 @@ func (j *judging) ask(k *kit, v *contracts.Verdict) bool {
 	case v.Status == contracts.VerdictBlocked || k.run.Run.Plan.DryRun || k.run.Cancelling():
 		return false
 	}
-	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: wording.Case(k.run, *v)}
+	th := Thought{Purpose: contracts.PurposeJudge, Size: contracts.SizeSmall, Inputs: verdict.CaseOf(k.run, *v)}
 	needs := r.mind.Needs(th)
 	if b := model.TokenBudget(k.run); b.Bound && float64(needs) > b.Limit-b.Used {
 		j.opinion = &contracts.Opinion{Fault: "the tokens that a model may use are used up"}

@@ -2,7 +2,7 @@
 """Plays the steps of logistics.compare_carriers as a LangGraph graph, against the same domain, and prints what LangGraph tells of it.
 
     python3 -m venv venv && venv/bin/pip install langgraph==1.0.3
-    go run ./examples/logistics/cmd/logistics-domain -addr 127.0.0.1:8095 -delay 200ms &
+    go run ./examples/cmd/example-domain logistics -addr 127.0.0.1:8095 -delay 200ms &
     venv/bin/python bench/peer/langgraph_trace.py http://127.0.0.1:8095 [--maintenance] [--raw]
 
 --maintenance takes the safety source into maintenance first: one branch fails. --raw prints every event of the trace instead of the summary.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/authors"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/authoring"
 	"github.com/manifold-run/manifold/domainkit/conformance"
 )
 
@@ -41,7 +41,7 @@ the manifest, as a server would send them. Writes are executed only with
 }
 
 func (c *cli) check(ctx context.Context, opt conformance.Options) error {
-	opt.Further = authors.Checks()
+	opt.Further = authoring.Checks()
 	if !c.asJSON {
 		opt.Progress = c.out.check
 	}

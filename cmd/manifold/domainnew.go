@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/scaffold"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/authoring"
 )
 
 func domainNewCommand(c *cli) *cobra.Command {
@@ -20,7 +20,7 @@ done once for each key, is looked up, read back and can be undone.`,
   manifold domain new helpdesk --language go --dir services/helpdesk`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			where := cmp.Or(dir, args[0])
-			written, err := scaffold.Write(where, args[0], language)
+			written, err := authoring.Scaffold(where, args[0], language)
 			if err != nil {
 				return err
 			}
@@ -29,7 +29,7 @@ done once for each key, is looked up, read back and can be undone.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&language, "language", "python", strings.Join(scaffold.Languages(), ", "))
+	cmd.Flags().StringVar(&language, "language", "python", strings.Join(authoring.Languages(), ", "))
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to, the name if left out")
 	return cmd
 }

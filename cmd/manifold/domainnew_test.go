@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/scaffold"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/authoring"
 )
 
 // started gives the command that serves a new domain, "" where this machine has
@@ -47,7 +47,7 @@ func started(t *testing.T, language, dir string) []string {
 
 func TestANewDomainKeepsTheContractInEveryLanguage(t *testing.T) {
 	t.Parallel()
-	for _, language := range scaffold.Languages() {
+	for _, language := range authoring.Languages() {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			d := &desk{t: t, dir: t.TempDir()}

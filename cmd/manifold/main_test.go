@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/witness"
 )
@@ -354,7 +354,7 @@ func TestATreeShowsWhatComesAfterWhat(t *testing.T) {
 		return contracts.NodeView{Node: contracts.Node{NodeID: id, DependsOn: after}}
 	}
 	var lines []string
-	tree := tell.Tree([]contracts.NodeView{node("n1"), node("n2", "n1"), node("n3"), node("n4", "n3"), node("n5", "n2", "n4"), node("n6", "n5")})
+	tree := report.Tree([]contracts.NodeView{node("n1"), node("n2", "n1"), node("n3"), node("n4", "n3"), node("n5", "n2", "n4"), node("n6", "n5")})
 	for _, l := range tree {
 		lines = append(lines, l.Indent+l.Node.NodeID)
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/internal/app"
-	"github.com/manifold-run/manifold/internal/model/journal"
+	"github.com/manifold-run/manifold/internal/model"
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
@@ -16,7 +16,7 @@ func modelCommand(c *cli) *cobra.Command {
 }
 
 func modelCheckCommand(c *cli) *cobra.Command {
-	var o models.Options
+	var o options.ModelChoice
 	cmd := &cobra.Command{
 		Use: "check", Short: "Call the model once in each way that a server would, and say what works", Args: exactly(0),
 		Long: `Calls the model that the flags or the environment name: it reads a message,
@@ -50,7 +50,7 @@ func modelLogCommand(c *cli) *cobra.Command {
 machine where the file is. Addresses, long numbers, keys and passwords were
 masked before they were kept.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return journal.Read(args[0], func(e reasoning.Exchange) error { return c.show(e, func() { c.out.printf("%s", e) }) })
+			return model.ReadJournal(args[0], func(e reasoning.Exchange) error { return c.show(e, func() { c.out.printf("%s", e) }) })
 		},
 	}
 }

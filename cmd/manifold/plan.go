@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -79,7 +79,7 @@ func (p printer) preview(v contracts.PlanPreview) {
 	if v.Cost != nil {
 		p.printf("\ndeclared cost: %s\n", cost(*v.Cost))
 	}
-	tell.Forecast(p.w, v.Forecast)
+	report.Forecast(p.w, v.Forecast)
 	p.printf("\nstrategy %s, kept until %s\nrun it with: manifold plan run %s\n", v.Plan.Strategy, whenPtr(v.ExpiresAt), v.PlanHash)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/export"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 )
 
 func runExportCommand(c *cli) *cobra.Command {
@@ -24,7 +24,7 @@ ledger with its hashes. With --json it writes the same as JSON.`,
 				return err
 			}
 			if c.asJSON || file == "-" {
-				return c.show(run, func() { err = export.Write(c.out.w, run) })
+				return c.show(run, func() { err = report.WriteHTML(c.out.w, run) })
 			}
 			if file == "" {
 				file = "manifold-" + run.View.RunID + ".html"
@@ -33,7 +33,7 @@ ledger with its hashes. With --json it writes the same as JSON.`,
 			if err != nil {
 				return err
 			}
-			if err := export.Write(out, run); err != nil {
+			if err := report.WriteHTML(out, run); err != nil {
 				_ = out.Close()
 				return err
 			}
@@ -46,8 +46,8 @@ ledger with its hashes. With --json it writes the same as JSON.`,
 }
 
 // exported reads all that is recorded of a run.
-func exported(ctx context.Context, server *client.Client, id string) (export.Run, error) {
-	run := export.Run{At: time.Now()}
+func exported(ctx context.Context, server *client.Client, id string) (report.AuditedRun, error) {
+	run := report.AuditedRun{At: time.Now()}
 	var err error
 	if run.View, err = server.Run(ctx, id, client.Opt{}); err != nil {
 		return run, err

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -60,7 +60,7 @@ func runShowCommand(c *cli) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return c.show(f, func() { tell.Run(c.out.w, f) })
+				return c.show(f, func() { report.Run(c.out.w, f) })
 			}
 			if err := c.show(view, func() { c.out.run(view) }); err != nil {
 				return err

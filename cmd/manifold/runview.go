@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 	"github.com/manifold-run/manifold/contracts"
 )
 
@@ -22,7 +22,7 @@ func (p printer) runs(runs []contracts.RunSummary) {
 		if r.HeldSince != nil {
 			state += ", held"
 		}
-		rows[i] = []string{r.RunID, state, string(r.Verdict), r.Owner, when(r.CreatedAt), machineTime(r), tell.Lasted(r.HumanMS), r.Goal}
+		rows[i] = []string{r.RunID, state, string(r.Verdict), r.Owner, when(r.CreatedAt), machineTime(r), report.Lasted(r.HumanMS), r.Goal}
 	}
 	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "WAITED", "GOAL"}, rows)
 }
@@ -32,7 +32,7 @@ func machineTime(r contracts.RunSummary) string {
 	if r.FinishedAt == nil {
 		return ""
 	}
-	return tell.Duration(r.FinishedAt.Sub(r.CreatedAt).Milliseconds() - r.HumanMS)
+	return report.Duration(r.FinishedAt.Sub(r.CreatedAt).Milliseconds() - r.HumanMS)
 }
 
 // run writes a run as a tree: every node below the last of those it needs.
@@ -41,7 +41,7 @@ func (p printer) run(v contracts.RunView) {
 	if v.HeldSince != nil {
 		p.printf("In quarantine since %s, after a restore: manifold run release %s, or cancel it.\n\n", when(*v.HeldSince), v.RunID)
 	}
-	t := tell.Tree(v.Nodes)
+	t := report.Tree(v.Nodes)
 	rows := make([][]string, 0, len(v.Nodes))
 	for _, line := range t {
 		n := line.Node
@@ -54,7 +54,7 @@ func (p printer) run(v contracts.RunView) {
 		}
 		rows = append(rows, []string{
 			line.Indent + sign(n.State) + " " + n.NodeID, cmp.Or(n.Title, n.Tool, string(n.Kind)), string(n.State),
-			attempts(n.Attempts), stepTime(n), tell.Lasted(n.HumanMS), detail,
+			attempts(n.Attempts), stepTime(n), report.Lasted(n.HumanMS), detail,
 		})
 	}
 	p.table("", []string{"NODE", "STEP", "STATE", "TRIES", "TOOK", "WAITED", "RESULT"}, rows)
@@ -68,9 +68,9 @@ func (p printer) run(v contracts.RunView) {
 		p.printf("\n")
 		p.answer(v.Answer)
 	}
-	tell.Words(p.w, v)
-	tell.Skills(p.w, v)
-	tell.Flags(p.w, v)
+	report.Words(p.w, v)
+	report.Skills(p.w, v)
+	report.Flags(p.w, v)
 	p.printf("\nsession %s\n", v.SessionID)
 }
 
@@ -95,7 +95,7 @@ func (p printer) state(s contracts.DomainState) {
 			if d.Round > 0 {
 				again = "made anew by " + d.By
 			}
-			rows = append(rows, []string{d.NodeID, d.Tool, string(d.State), attempts(d.Attempts), tell.Lasted(d.DurationMS), again})
+			rows = append(rows, []string{d.NodeID, d.Tool, string(d.State), attempts(d.Attempts), report.Lasted(d.DurationMS), again})
 		}
 		p.table("  ", []string{"CALL", "OF", "STATE", "TRIES", "TOOK", ""}, rows)
 	}
@@ -106,7 +106,7 @@ func stepTime(n *contracts.NodeView) string {
 	if n.StartedAt == nil || n.FinishedAt == nil {
 		return ""
 	}
-	return tell.Duration(n.MachineMS)
+	return report.Duration(n.MachineMS)
 }
 
 func attempts(n int) string {

@@ -14,9 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/manifold-run/manifold/cmd/manifold/internal/encoder"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/hearing"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/models"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/options"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/app"
@@ -35,9 +33,9 @@ type serveOptions struct {
 	FrontendJWT          string             `json:"frontend_jwt,omitempty"`
 	Links                linkOptions        `json:"approval_links,omitzero"`
 	Telegram             telegramOptions    `json:"telegram,omitzero"`
-	Embeddings           encoder.Options    `json:"embeddings,omitzero"`
-	Mind                 models.Mind        `json:"mind,omitzero"`
-	Gates                hearing.Thresholds `json:"gates,omitzero"`
+	Embeddings           options.Embeddings `json:"embeddings,omitzero"`
+	Mind                 options.Mind       `json:"mind,omitzero"`
+	Gates                options.Thresholds `json:"gates,omitzero"`
 	SessionsPerMinute    int                `json:"sessions_per_minute"`
 	RequestsPerMinute    int                `json:"requests_per_minute"`
 	MaxActiveRuns        int                `json:"max_active_runs"`

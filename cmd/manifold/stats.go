@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/manifold-run/manifold/client"
-	"github.com/manifold-run/manifold/cmd/manifold/internal/tell"
+	"github.com/manifold-run/manifold/cmd/manifold/internal/report"
 )
 
 func statsCommand(c *cli) *cobra.Command {
@@ -22,7 +22,7 @@ exit code is 4. With --session it says why a session was slow.`,
 			if err != nil {
 				return err
 			}
-			err = c.show(stats, func() { tell.Stats(c.out.w, stats) })
+			err = c.show(stats, func() { report.Stats(c.out.w, stats) })
 			if err == nil && stats.Safety.Sum() > 0 {
 				return ended(exitFailed)
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/intent/routing"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
@@ -98,7 +97,7 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, failure := range routing.Run(t.Context(), adapter, setup(t).catalog(), "flowise") {
+	for _, failure := range local.RunRoutingTests(t.Context(), adapter, setup(t).catalog(), "flowise") {
 		t.Errorf("%q: %s", failure.Say, failure.Problem)
 	}
 }

@@ -13,14 +13,14 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
-	"github.com/manifold-run/manifold/domains/flowise/testserver"
+	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 )
 
 // agent makes a tool agent whose model and MCP server are of this test.
-func (b *bench) agent() (id string, tools *testserver.MCP) {
+func (b *bench) agent() (id string, tools *flowisetest.MCP) {
 	b.Helper()
-	tools = &testserver.MCP{}
-	mcp, model := httptest.NewServer(tools), httptest.NewServer(&testserver.OpenAI{})
+	tools = &flowisetest.MCP{}
+	mcp, model := httptest.NewServer(tools), httptest.NewServer(&flowisetest.OpenAI{})
 	b.Cleanup(mcp.Close)
 	b.Cleanup(model.Close)
 	credential := b.credential()
@@ -93,7 +93,7 @@ func TestAFlowThatMayActIsRunOncePerKey(t *testing.T) {
 }
 
 // toolCalls counts the uses of the tools of an MCP server.
-func toolCalls(m *testserver.MCP) (n int) {
+func toolCalls(m *flowisetest.MCP) (n int) {
 	for _, r := range m.Calls() {
 		if strings.Contains(string(r.Body), `"tools/call"`) {
 			n++

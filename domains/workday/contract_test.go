@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/intent/routing"
 )
 
 func TestTheServiceKeepsTheContract(t *testing.T) {
@@ -52,7 +51,7 @@ func TestTheManifestsOwnSentencesFindTheirWay(t *testing.T) {
 	b := setup(t, sandbox.Config{})
 	for _, reports := range []map[string]workday.Report{nil, {"Headcount by Location": {Path: sandbox.HeadcountByLocation}}, {"Headcount": {Path: sandbox.Headcount}, "Headcount by Location": {Path: sandbox.HeadcountByLocation}}} {
 		b.config.Reports = reports
-		for _, failure := range routing.Run(t.Context(), adapter, b.catalog(), "workday") {
+		for _, failure := range local.RunRoutingTests(t.Context(), adapter, b.catalog(), "workday") {
 			t.Errorf("with the reports %v: %q: %s", slices.Sorted(maps.Keys(reports)), failure.Say, failure.Problem)
 		}
 	}

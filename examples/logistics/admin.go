@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -106,7 +105,7 @@ func (d admins) sourceStates(_ domainkit.Call, _ nothing) (listing[sourceState],
 	up := 0
 	for _, s := range world.Sources() {
 		rows = append(rows, sourceState{s, states[s]})
-		if states[s] == book.Up {
+		if states[s] == world.Up {
 			up++
 		}
 	}
@@ -119,7 +118,7 @@ type newSourceState struct {
 	State  string `json:"state" description:"Whether it is asked." enum:"up,maintenance"`
 }
 
-func (d admins) setSource(call domainkit.Call, in newSourceState) (book.Change, error) {
+func (d admins) setSource(call domainkit.Call, in newSourceState) (world.Change, error) {
 	return d.note(call, in.Source, in.State, "source/"+in.Source), nil
 }
 

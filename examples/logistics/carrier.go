@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -140,7 +139,7 @@ type notice struct {
 	Text string `json:"text" description:"What the drivers are told." min:"5" max:"600"`
 }
 
-func (d carriers) notice(call domainkit.Call, in notice) (book.Change, error) {
+func (d carriers) notice(call domainkit.Call, in notice) (world.Change, error) {
 	return d.note(call, "all drivers of "+d.us(call).Name, in.Text, ""), nil
 }
 

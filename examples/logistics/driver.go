@@ -9,7 +9,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -270,18 +269,18 @@ func (d drivers) settlement(call domainkit.Call, in weekBack) (settlement, error
 	return s, nil
 }
 
-func (d drivers) applications(call domainkit.Call, _ nothing) (listing[book.Change], error) {
-	rows := slices.DeleteFunc(d.book.By("apply_to_carrier"), func(c book.Change) bool { return c.Of != d.me(call).ID })
+func (d drivers) applications(call domainkit.Call, _ nothing) (listing[world.Change], error) {
+	rows := slices.DeleteFunc(d.book.By("apply_to_carrier"), func(c world.Change) bool { return c.Of != d.me(call).ID })
 	return listed(rows, fmt.Sprintf("%d applications", len(rows))), nil
 }
 
-func (d drivers) apply(call domainkit.Call, in ofCarrier) (book.Change, error) {
+func (d drivers) apply(call domainkit.Call, in ofCarrier) (world.Change, error) {
 	c, err := d.carrier(in.Carrier)
 	if err != nil {
-		return book.Change{}, err
+		return world.Change{}, err
 	}
 	if c.OpenSeats == 0 {
-		return book.Change{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has no open seats", c.Name)
+		return world.Change{}, domainkit.Refusef(contracts.ErrPrecondition, "%s has no open seats", c.Name)
 	}
 	return d.note(call, d.me(call).ID, c.Name, ""), nil
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -43,7 +42,7 @@ type Config struct {
 // domain is what the handlers share.
 type domain struct {
 	world  *world.World
-	book   *book.Book
+	book   *world.Book
 	people map[string]string
 	delay  time.Duration
 	now    func() time.Time
@@ -71,7 +70,7 @@ func New(config Config) (*domainkit.Service, error) {
 		d.now = time.Now
 	}
 	d.world = world.New(cmp.Or(config.Seed, 1), d.now())
-	d.book = book.New(d.world, d.now)
+	d.book = world.NewBook(d.world, d.now)
 	if err := errors.Join(
 		everybody{d}.register(svc), drivers{d}.register(svc), recruiters{d}.register(svc), admins{d}.register(svc), carriers{d}.register(svc),
 		d.forWorkflows(svc),
@@ -143,7 +142,7 @@ func (d *domain) source(id string) string { return d.book.Setting("source", id) 
 
 // open tells that a source of the platform can be asked.
 func (d *domain) open(source string) error {
-	if d.source(source) == book.Up {
+	if d.source(source) == world.Up {
 		return nil
 	}
 	return domainkit.Refusef(contracts.ErrUpstream, "the source %q is in maintenance", source)

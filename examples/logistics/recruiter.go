@@ -9,7 +9,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -67,10 +66,10 @@ type campaignBudget struct {
 	Budget   int    `json:"daily_budget" description:"Dollars a day." min:"5" max:"5000"`
 }
 
-func (d recruiters) setBudget(call domainkit.Call, in campaignBudget) (book.Change, error) {
+func (d recruiters) setBudget(call domainkit.Call, in campaignBudget) (world.Change, error) {
 	c, ok := d.world.FindCampaign(in.Campaign)
 	if !ok {
-		return book.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no campaign %q", in.Campaign)
+		return world.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no campaign %q", in.Campaign)
 	}
 	return d.note(call, c.ID, in.Budget, "budget/"+c.ID), nil
 }
@@ -147,20 +146,20 @@ type letter struct {
 	Text       string   `json:"text" description:"What they are told." min:"10" max:"600"`
 }
 
-func (d recruiters) outreach(call domainkit.Call, in letter) (book.Change, error) {
+func (d recruiters) outreach(call domainkit.Call, in letter) (world.Change, error) {
 	for _, id := range in.Candidates {
 		c, ok := d.world.FindCandidate(id)
 		if !ok {
-			return book.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no candidate %q", id)
+			return world.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no candidate %q", id)
 		}
 		if !available(d.stage(c)) {
-			return book.Change{}, domainkit.Refusef(contracts.ErrPrecondition, "%s (%s) is %s", c.ID, c.Name, d.stage(c))
+			return world.Change{}, domainkit.Refusef(contracts.ErrPrecondition, "%s (%s) is %s", c.ID, c.Name, d.stage(c))
 		}
 	}
 	return d.note(call, strings.Join(in.Candidates, ", "), in.Text, ""), nil
 }
 
-func (d recruiters) sent(_ domainkit.Call, _ nothing) (listing[book.Change], error) {
+func (d recruiters) sent(_ domainkit.Call, _ nothing) (listing[world.Change], error) {
 	rows := d.book.By("send_outreach")
 	return listed(rows, fmt.Sprintf("%d messages to candidates", len(rows))), nil
 }
@@ -310,10 +309,10 @@ type newStage struct {
 	Stage     string `json:"stage" description:"The stage to move to." enum:"lead,contacted,applied,interviewed,onboarding,hired,lost"`
 }
 
-func (d recruiters) move(call domainkit.Call, in newStage) (book.Change, error) {
+func (d recruiters) move(call domainkit.Call, in newStage) (world.Change, error) {
 	c, ok := d.world.FindCandidate(in.Candidate)
 	if !ok {
-		return book.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no candidate %q", in.Candidate)
+		return world.Change{}, domainkit.Refusef(contracts.ErrNotFound, "there is no candidate %q", in.Candidate)
 	}
 	return d.note(call, c.ID, in.Stage, "stage/"+c.ID), nil
 }

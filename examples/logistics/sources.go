@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -35,7 +34,7 @@ func (d everybody) apiHealth(_ domainkit.Call, in lately) (listing[health], erro
 			}
 		}
 		h.Up, h.P95 = world.Share(good, h.Probes), int(world.Quantile(times, 0.95))
-		if h.State == book.Up {
+		if h.State == world.Up {
 			up++
 		}
 		rows = append(rows, h)

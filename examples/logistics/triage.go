@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
 	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
@@ -97,7 +96,7 @@ func (in *signs) sources() []diagnosis {
 	var out []diagnosis
 	for _, h := range in.Health {
 		switch {
-		case h.State != book.Up:
+		case h.State != world.Up:
 			out = append(out, diagnosis{"source " + h.Source, 3, "its state is " + h.State, "set it up again when the work is done"})
 		case h.Up < seldomUp:
 			out = append(out, diagnosis{"source " + h.Source, 2, fmt.Sprintf("up at %.1f %% of %d looks", h.Up, h.Probes), "ask its vendor"})

@@ -4,23 +4,23 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/examples/logistics/book"
+	"github.com/manifold-run/manifold/examples/logistics/world"
 )
 
 // write adds a write; what became of one that was cut off stands in the book.
-func write[In any](svc *domainkit.Service, d *domain, name string, fn func(call domainkit.Call, in In) (book.Change, error)) error {
+func write[In any](svc *domainkit.Service, d *domain, name string, fn func(call domainkit.Call, in In) (world.Change, error)) error {
 	resolve := domainkit.LookUp(func(_ context.Context, call domainkit.Call, _ In) (*bool, any, error) {
 		c, made := d.book.Made(call.IdempotencyKey)
 		return &made, c, nil
 	})
-	return domainkit.Add(svc, domainkit.Capability{Name: name, Resolve: resolve}, func(_ context.Context, call domainkit.Call, in In) (book.Change, error) {
+	return domainkit.Add(svc, domainkit.Capability{Name: name, Resolve: resolve}, func(_ context.Context, call domainkit.Call, in In) (world.Change, error) {
 		return fn(call, in)
 	})
 }
 
 // note writes what became of something.
-func (d *domain) note(call domainkit.Call, of string, to any, set string) book.Change {
-	return d.book.Note(call.IdempotencyKey, book.Change{Capability: call.Capability, Of: of, To: to}, set)
+func (d *domain) note(call domainkit.Call, of string, to any, set string) world.Change {
+	return d.book.Note(call.IdempotencyKey, world.Change{Capability: call.Capability, Of: of, To: to}, set)
 }
 
 // byKey asks what became of a request.
@@ -30,9 +30,9 @@ type byKey struct {
 
 // fate is what became of it.
 type fate struct {
-	Found   bool         `json:"found"`
-	Applied bool         `json:"applied"`
-	Change  *book.Change `json:"change,omitempty"`
+	Found   bool          `json:"found"`
+	Applied bool          `json:"applied"`
+	Change  *world.Change `json:"change,omitempty"`
 }
 
 // findChange tells whether a request took effect.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domainkit/command"
 )
 
 //go:embed hints.json
@@ -105,11 +104,11 @@ func newDomain(log *slog.Logger) (*domainkit.Service, error) {
 }
 
 func run(ctx context.Context, _ []string, _ func(string) string, _, stderr io.Writer) error {
-	svc, err := newDomain(command.Logger(stderr))
+	svc, err := newDomain(domainkit.TextLogger(stderr))
 	if err != nil {
 		return err
 	}
 	return svc.Run(ctx, "127.0.0.1:8094")
 }
 
-func main() { os.Exit(command.Main("weather", run)) }
+func main() { os.Exit(domainkit.Main("weather", run)) }

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/examples/logistics"
 	"github.com/manifold-run/manifold/intent/eval"
-	"github.com/manifold-run/manifold/intent/routing"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 // together gives the manifests of the demo.
@@ -40,7 +40,7 @@ func TestTheDomainsOfTheDemoLeaveEachOtherTheirSentences(t *testing.T) {
 	}
 	for when, adapter := range adapters(t, catalog) {
 		for _, m := range manifests {
-			for _, f := range routing.Run(t.Context(), adapter, catalog, m.Domain) {
+			for _, f := range local.RunRoutingTests(t.Context(), adapter, catalog, m.Domain) {
 				if want := m.Tests[f.Index].Expect; want == nil || !slices.ContainsFunc(m.Workflows, func(w contracts.Workflow) bool { return w.Name == want.Capability }) {
 					t.Errorf("%s: %s: %q: %s", when, m.Domain, f.Say, f.Problem)
 				}

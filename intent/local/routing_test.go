@@ -7,14 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/routing"
+	"github.com/manifold-run/manifold/intent/local"
 )
 
 func TestRoutingTestsOfTheManifestsHold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, d := range b.catalog.Domains {
-		for _, f := range routing.Run(t.Context(), b.adapter, b.catalog, d.Name) {
+		for _, f := range local.RunRoutingTests(t.Context(), b.adapter, b.catalog, d.Name) {
 			t.Errorf("%s tests[%d] %q: %s", f.Domain, f.Index, f.Say, f.Problem)
 		}
 	}
@@ -53,7 +53,7 @@ func TestRoutingTestsSayWhatIsWrong(t *testing.T) {
 					m.Capabilities[i].Metadata.AllowedRoles = []string{"nobody"}
 				}
 			}
-			failures := routing.Run(t.Context(), setup(t).adapter, catalogOf("", m, readManifest(t, "post")), "stocks")
+			failures := local.RunRoutingTests(t.Context(), setup(t).adapter, catalogOf("", m, readManifest(t, "post")), "stocks")
 			if c.want == "" {
 				if len(failures) > 0 {
 					t.Errorf("unexpected %+v", failures)
@@ -69,7 +69,7 @@ func TestRoutingTestsSayWhatIsWrong(t *testing.T) {
 
 func TestRoutingTestsOfAnUnknownDomain(t *testing.T) {
 	t.Parallel()
-	if f := routing.Run(t.Context(), setup(t).adapter, setup(t).catalog, "nobody"); len(f) > 0 {
+	if f := local.RunRoutingTests(t.Context(), setup(t).adapter, setup(t).catalog, "nobody"); len(f) > 0 {
 		t.Errorf("got %+v", f)
 	}
 }

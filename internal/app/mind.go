@@ -7,7 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/internal/model/journal"
+	"github.com/manifold-run/manifold/internal/model"
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
@@ -77,7 +77,7 @@ func (a *App) wireModel() error {
 		a.thinks += "; it words answers"
 	}
 	if m.Log != "" {
-		file, err := journal.Open(m.Log)
+		file, err := model.OpenJournal(m.Log)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/manifold-run/manifold/internal/model/anthropic"
-	"github.com/manifold-run/manifold/internal/model/openai"
+	"github.com/manifold-run/manifold/internal/model"
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
@@ -64,12 +63,12 @@ func engine(c ModelConfig, model string) (reasoning.Engine, error) {
 	return c.Around(e, string(c.Engine)), nil
 }
 
-func vendor(c ModelConfig, model string) (reasoning.Engine, error) {
+func vendor(c ModelConfig, name string) (reasoning.Engine, error) {
 	switch c.Engine {
 	case EngineOpenAI:
-		return openai.New(openai.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
+		return model.NewOpenAI(model.OpenAIConfig{Model: name, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
 	case EngineAnthropic:
-		return anthropic.New(anthropic.Config{Model: model, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
+		return model.NewAnthropic(model.AnthropicConfig{Model: name, BaseURL: c.BaseURL, Key: c.Key, HTTP: c.HTTP})
 	default:
 		return nil, fmt.Errorf("the engine of a model must be %s or %s, not %q", EngineOpenAI, EngineAnthropic, c.Engine)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
 
@@ -16,18 +15,18 @@ import (
 // and timers that are due come as jobs to whoever has room; and a sweep finds
 // those whose server died.
 type wakeups struct {
-	*dispatch.Sweeper
+	*execution.Sweeper
 
-	to atomic.Pointer[dispatch.Taker] // nil while nobody takes runs
+	to atomic.Pointer[execution.Taker] // nil while nobody takes runs
 }
 
-func newWakeups(store dispatch.Due, logger *slog.Logger) *wakeups {
-	return &wakeups{Sweeper: dispatch.NewSweeper(store, dispatch.SweeperConfig{NoTimers: true, Logger: logger})}
+func newWakeups(store execution.Due, logger *slog.Logger) *wakeups {
+	return &wakeups{Sweeper: execution.NewSweeper(store, execution.SweeperConfig{NoTimers: true, Logger: logger})}
 }
 
 // dueOfAll are runs that can go on, those of servers that are gone included.
 type dueOfAll struct {
-	dispatch.Due
+	execution.Due
 
 	shared shared
 }
@@ -44,7 +43,7 @@ func (d dueOfAll) DueRuns(ctx context.Context, formats []int, limit int) ([]stri
 }
 
 // Dispatch brings runs until ctx ends.
-func (w *wakeups) Dispatch(ctx context.Context, to dispatch.Taker) {
+func (w *wakeups) Dispatch(ctx context.Context, to execution.Taker) {
 	w.to.Store(&to)
 	defer w.to.Store(nil)
 	w.Sweeper.Dispatch(ctx, to)

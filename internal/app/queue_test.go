@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/manifold-run/manifold/execution/dispatch"
+	"github.com/manifold-run/manifold/execution"
 )
 
 // runsDue is a store in which one run is due from a time on.
 type runsDue struct {
-	dispatch.Due
+	execution.Due
 
 	at time.Time
 }

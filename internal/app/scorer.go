@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/internal/embed/openai"
 	"github.com/manifold-run/manifold/internal/embed/use"
+	"github.com/manifold-run/manifold/internal/model"
 )
 
 // Embeddings says what tells the meaning of texts.
@@ -57,7 +57,7 @@ func (e Embeddings) Open() (Scorer, error) {
 }
 
 func (e Embeddings) server() (Scorer, error) {
-	c, err := openai.New(openai.Config{URL: e.From, Model: e.Model, Key: e.Key, Timeout: e.Timeout})
+	c, err := model.NewEmbeddings(model.EmbeddingsConfig{URL: e.From, Model: e.Model, Key: e.Key, Timeout: e.Timeout})
 	if err != nil {
 		return Scorer{}, err
 	}

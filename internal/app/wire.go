@@ -11,7 +11,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/dispatch"
 	"github.com/manifold-run/manifold/intent/llm"
 	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/internal/bridge/host"
@@ -22,7 +21,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/registry"
-	"github.com/manifold-run/manifold/orchestrator/rounds"
+	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/web"
 )
 
@@ -176,7 +175,7 @@ func (a *App) wireCore(webhooks *webhook.Guard) error {
 	if err := a.wireReviewers(); err != nil {
 		return err
 	}
-	var dispatcher dispatch.Dispatcher
+	var dispatcher execution.Dispatcher
 	var name string
 	if a.store.shared != nil {
 		a.wakeups = newWakeups(dueOfAll{a.store.runs, a.store.shared}, a.cfg.Logger)
@@ -212,7 +211,7 @@ func roundsOf(a *App) execution.Rounds {
 	if a.reader == nil {
 		return nil
 	}
-	return rounds.New(a.reader, a.registry, a.cfg.Now)
+	return runs.NewRounds(a.reader, a.registry, a.cfg.Now)
 }
 
 // wireReviewers makes who may be a second person. A site where whoever asks may

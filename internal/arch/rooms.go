@@ -60,7 +60,7 @@ func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
 		"orchestrator/conversation", "orchestrator/conversation/change", "orchestrator/conversation/command",
-		"orchestrator/gates", "orchestrator/registry", "orchestrator/rounds", "orchestrator/runs", "orchestrator/sessions", "orchestrator/readmodels",
+		"orchestrator/gates", "orchestrator/registry", "orchestrator/runs", "orchestrator/sessions",
 	}
 }
 
@@ -76,12 +76,10 @@ func matcherRooms() []string {
 // between intent, planner and execution.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/expr"}
-	stages := append([]string{"intent", "intent/local", "intent/llm", "intent/language", "intent/routing", "planner", "planner/workflow", "execution", "execution/decision", "execution/runmetrics"}, words...)
+	stages := append([]string{"intent", "intent/local", "intent/llm", "planner", "planner/workflow", "execution", "execution/decision", "execution/runmetrics"}, words...)
 	rooms := []Room{
 		{Dir: "contracts/metrics"},
-		{Dir: "internal/recent"},
-		{Dir: "contracts", Rooms: []string{"contracts/metrics", "internal/recent"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
-		{Dir: "contracts/writeverb", Rooms: []string{"contracts"}},
+		{Dir: "contracts", Rooms: []string{"contracts/metrics"}, Modules: []string{"github.com/santhosh-tekuri/jsonschema/v5"}},
 		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
 		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words},
@@ -96,8 +94,6 @@ func coreRooms() []Room {
 		{Dir: "intent/llm", Rooms: append(words, "intent", "internal/reasoning")},
 		{Dir: "intent/eval", Rooms: append(words, "intent", "intent/local", "intent/local/lexicon", "intent/local/tokenize")},
 		{Dir: "intent/eval/conversation", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/text"}},
-		{Dir: "intent/language", Rooms: []string{"intent/local/lexicon", "intent/local/tokenize"}},
-		{Dir: "intent/routing", Rooms: []string{"contracts", "intent", "intent/local"}},
 		{Dir: "internal/reasoning", Rooms: []string{"contracts"}, Modules: []string{"github.com/sony/gobreaker/v2"}},
 		{Dir: "planner", Rooms: append(words, "planner/workflow")},
 		{Dir: "planner/workflow", Rooms: words, Modules: []string{"github.com/agnivade/levenshtein"}},
@@ -105,16 +101,14 @@ func coreRooms() []Room {
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/dispatch", "execution/decision", "execution/runmetrics", "execution/model", "execution/verdict", "execution/wording"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/decision", "execution/runmetrics", "execution/model", "execution/verdict"), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "execution/decision", Rooms: append(words, "contracts/gateview", "execution/model")},
-		{Dir: "execution/dispatch", Rooms: []string{"execution/model"}},
 		{Dir: "execution/runmetrics", Rooms: append(words, "execution/admission", "execution/model", "execution/verdict")},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/grounding", Modules: []string{"golang.org/x/text"}},
 		{Dir: "execution/model", Rooms: words},
-		{Dir: "execution/wording", Rooms: []string{"contracts", "contracts/metrics", "execution/grounding", "execution/model"}},
-		{Dir: "execution/verdict", Rooms: append(words, "execution/model")},
+		{Dir: "execution/verdict", Rooms: append(words, "execution/grounding", "execution/model")},
 		suite("execution/executiontest", append(words, "execution", "execution/runmetrics", "execution/model")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
@@ -125,7 +119,7 @@ func coreRooms() []Room {
 	}
 	for i := range rooms {
 		if rooms[i].Dir == "orchestrator/registry" {
-			rooms[i].Rooms = append(rooms[i].Rooms, "contracts/writeverb")
+			rooms[i].Rooms = append(rooms[i].Rooms, "contracts")
 		}
 		if rooms[i].Dir == "orchestrator/audit" {
 			rooms[i].Modules = append(rooms[i].Modules, "golang.org/x/mod/sumdb")
@@ -148,20 +142,20 @@ func suite(dir string, rooms []string) Room {
 // sdkRooms are what authors of domains see, and the domains themselves. A
 // domain never imports the core, internal/ or another domain.
 func sdkRooms() []Room {
-	kit := []string{"contracts", "domainkit", "domainkit/command", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
+	kit := []string{"contracts", "domainkit", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/keystore", Rooms: []string{"domainkit"}},
 		{Dir: "domainkit/pgstore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"modernc.org/sqlite"}},
-		{Dir: "domainkit/command"},
 		{Dir: "domainkit/domaintest", Rooms: []string{"contracts", "domainkit"}, Allows: []string{testHarness}},
 		{Dir: "domainkit/sandboxkit"},
 		{Dir: "domainkit/upstream", Modules: []string{"github.com/hashicorp/go-retryablehttp"}},
 		suite("domainkit/storetest", []string{"contracts", "domainkit"}),
 		{Dir: "domains/*", Rooms: kit, Modules: []string{"*"}},
 		{Dir: "examples/*", Rooms: kit, Modules: []string{"*"}},
+		{Dir: "examples/cmd/example-domain", Rooms: []string{"domainkit", "examples/*"}},
 	}
 }
 
@@ -171,32 +165,24 @@ func adapterRooms() []Room {
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
-		{Dir: "internal/bridge", Rooms: []string{"contracts", "contracts/writeverb", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
+		{Dir: "internal/bridge", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
 		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2", "golang.org/x/sync"}},
 		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "domainkit/upstream", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
 		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},
-		{Dir: "internal/embed/openai", Modules: retries},
 		{Dir: "internal/embed/use", Modules: append(slices.Clone(retries), "golang.org/x/sync/errgroup", "golang.org/x/sys/cpu")},
-		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/httpapi/frontend", "internal/httpapi/query", "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin"}},
-		{Dir: "internal/httpapi/query", Rooms: []string{"contracts"}},
-		{Dir: "internal/httpapi/frontend", Rooms: []string{"contracts", "orchestrator/access"}, Modules: []string{"github.com/golang-jwt/jwt/v5"}},
+		{Dir: "internal/httpapi", Rooms: append(slices.Clip(ports), "internal/ratelimit"), Modules: []string{"github.com/gin-gonic/gin", "github.com/golang-jwt/jwt/v5"}},
 		{Dir: "internal/agentserver", Rooms: []string{"client", "contracts", "contracts/gateview", "orchestrator/chat"}, Modules: []string{"github.com/a2aproject/a2a-go/v2", "github.com/modelcontextprotocol/go-sdk"}},
-		{Dir: "internal/model/openai", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/openai/openai-go/v3"}},
-		{Dir: "internal/model/anthropic", Rooms: []string{"contracts", "internal/reasoning"}, Modules: []string{"github.com/anthropics/anthropic-sdk-go"}},
-		{Dir: "internal/model/journal", Rooms: []string{"internal/reasoning"}},
+		{Dir: "internal/model", Rooms: []string{"contracts", "internal/reasoning"}, Modules: append(slices.Clone(retries), "github.com/openai/openai-go/v3", "github.com/anthropics/anthropic-sdk-go")},
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
-		{Dir: "internal/store/faultpoint"},
 		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
-		{Dir: "internal/store/inodelock", Rooms: []string{"contracts"}},
-		{Dir: "internal/store/postgres", Rooms: []string{"contracts", "domainkit/pgstore", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/postgres/quota", "internal/store/sql", "internal/store/stored"}, Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres", Rooms: []string{"contracts", "domainkit/pgstore", "execution/admission", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/sql", "internal/store/stored"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/proof", Rooms: []string{"contracts", "internal/store/seal", "internal/store/sql"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/queue", Rooms: []string{"contracts"}, Modules: []string{"github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
-		{Dir: "internal/store/postgres/quota", Rooms: []string{"execution/admission"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/seal"},
 		{Dir: "internal/store/sql", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/seal", "internal/store/stored")},
-		{Dir: "internal/store/sqlite", Rooms: []string{"contracts", "internal/store/faultpoint", "internal/store/groupcommit", "internal/store/inodelock", "internal/store/seal", "internal/store/sql", "internal/store/stored"}, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/store/sqlite", Rooms: []string{"contracts", "internal/store/groupcommit", "internal/store/seal", "internal/store/sql", "internal/store/stored"}, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/store/stored/storedtest", Allows: []string{testHarness}},
 		{Dir: "internal/telegram", Rooms: append(slices.Clip(ports), "internal/telegram/render"), Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},
@@ -212,17 +198,16 @@ func adapterRooms() []Room {
 // domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
-	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/openai", "internal/embed/use", "internal/model/openai", "internal/model/anthropic", "internal/model/journal", "internal/httpapi", "internal/agentserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
+	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/use", "internal/model", "internal/httpapi", "internal/agentserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}
 	whole := slices.Clip(slices.Concat(core, adapters, []string{"internal/app", "client", "domainkit"}))
 	return []Room{
-		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution/dispatch", "internal/ratelimit"}), Modules: []string{"*"}},
+		{Dir: "internal/app", Rooms: slices.Concat(core, adapters, []string{"execution/admission", "execution", "internal/ratelimit"}), Modules: []string{"*"}},
 		{Dir: "internal/app/apptest", Rooms: []string{"client", "internal/app"}, Allows: []string{testHarness}},
 		{
-			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "intent/routing", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/host", "internal/bridge/mcp", "internal/agentserver", "internal/model/scripted", "internal/webhook", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/openai", "internal/embed/use", "internal/model/journal"},
+			Dir: "cmd/manifold", Rooms: []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/reasoning", "intent", "intent/eval", "intent/eval/conversation", "intent/local", "domainkit", "domainkit/sqlitestore", "internal/app", "internal/bridge", "internal/bridge/host", "internal/bridge/mcp", "internal/agentserver", "internal/model/scripted", "internal/webhook", "internal/witness", "client", "domainkit/conformance", "planner/workflow", "internal/embed/use", "internal/model"},
 			Modules: []string{"github.com/spf13/cobra", "golang.org/x/term", "github.com/modelcontextprotocol/go-sdk"},
 		},
 		{Dir: "internal/dev/fit", Rooms: []string{"contracts", "intent/eval", "intent/local/slots"}},
-		{Dir: "internal/dev/fit/confidence", Rooms: []string{"intent/eval"}},
 		{Dir: "cmd/demo", Rooms: append(whole, "domainkit/sqlitestore", "domains/*", "examples/*", "intent/eval", "internal/model/scripted"), Modules: []string{"golang.org/x/term"}},
 		{Dir: "internal/arch"},
 		{Dir: "internal/dev/serve", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/sync/errgroup"}},

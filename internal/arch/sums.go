@@ -3,6 +3,8 @@ package arch
 import (
 	"bytes"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -15,13 +17,13 @@ const sumSlack = 600
 // out. A limit falls with its folder; only a feature that needs its place may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
-		"bench": 5944, "client": 980, "cmd": 7462, "contracts": 9700, "domainkit": 6016, "domains": 36731, "examples": 5410,
+		"bench": 5944, "client": 980, "cmd": 7462, "contracts": 9760, "domainkit": 6016, "domains": 36731, "examples": 5410,
 		"execution": 15270, "intent": 31530, "internal": 37376, "orchestrator": 16662, "planner": 7072, "tools": 45, "web": 166,
 	}
 }
 
 // MaxPackages is the number of packages with code that is not a test. It may only fall.
-const MaxPackages = 161
+const MaxPackages = 124
 
 // CheckSums holds the lines of each top-level folder and the number of packages to
 // their limits.
@@ -33,7 +35,9 @@ func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 		}
 		top, _, _ := strings.Cut(f.Path, "/")
 		sums[top] += bytes.Count(f.Src, []byte{'\n'})
-		packages[f.Dir()] = true
+		if f.declares() {
+			packages[f.Dir()] = true
+		}
 	}
 	var findings []Finding
 	add := func(of, format string, args ...any) {
@@ -61,6 +65,13 @@ func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 		add(".", "%d packages; lower the limit from %d", n, maxPackages)
 	}
 	return findings
+}
+
+// declares reports whether a file holds more than the comment of its package: one that
+// does not only gives a folder of tests its name.
+func (f File) declares() bool {
+	parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Src, parser.SkipObjectResolution)
+	return err != nil || len(parsed.Decls) > 0
 }
 
 // inSuite reports whether the file belongs to a test suite: a folder whose name ends in

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/writeverb"
 )
 
 // Finding is what became of one operation.
@@ -30,7 +29,7 @@ type Finding struct {
 func (f Finding) Served() bool { return f.Capability != "" }
 
 // judge says what each operation counts as. The order is that of the names.
-func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs writeverb.Verbs) []Finding {
+func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs contracts.WriteVerbs) []Finding {
 	var out []Finding
 	for _, d := range defs {
 		f := Finding{Operation: d.Name, definition: d, tool: o.tool(d.Name)}
@@ -84,7 +83,7 @@ func changed(o Overlay, d Definition, seen map[string]Definition) ([]string, boo
 
 // classify says what an operation counts as. Evidence that it writes always
 // counts; evidence that it only reads counts where an operator says so.
-func classify(o Overlay, d Definition, t Tool, verbs writeverb.Verbs) (contracts.Metadata, string) {
+func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (contracts.Metadata, string) {
 	m := t.Metadata
 	if m.SideEffectClass != "" {
 		return m, "by the overlay"

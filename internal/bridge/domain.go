@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/writeverb"
 	"github.com/manifold-run/manifold/domainkit"
 )
 
@@ -79,7 +78,7 @@ func (c Config) withDefaults() Config {
 type Domain struct {
 	cfg    Config
 	source Source
-	verbs  writeverb.Verbs
+	verbs  contracts.WriteVerbs
 
 	busy chan struct{} // held while the operations are listed
 
@@ -105,7 +104,7 @@ type serving struct {
 
 // New makes a bridge. It does not call the service yet.
 func New(cfg Config, source Source) (*Domain, error) {
-	verbs, err := writeverb.Load()
+	verbs, err := contracts.LoadWriteVerbs()
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
-	"github.com/manifold-run/manifold/domains/flowise/testserver"
+	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 	"github.com/manifold-run/manifold/examples/finance"
 )
 
@@ -75,7 +75,7 @@ func flowWithManifold(t *testing.T, endpoint, key, manifold, person string) mcpF
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := httptest.NewServer(&testserver.OpenAI{})
+	model := httptest.NewServer(&flowisetest.OpenAI{})
 	t.Cleanup(model.Close)
 	f := mcpFlow{t: t, endpoint: endpoint, key: key}
 	variable := "manifoldkey" + strings.ToLower(rand.Text()[:8]) // the server may be shared

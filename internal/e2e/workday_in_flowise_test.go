@@ -23,8 +23,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit/domaintest"
 	"github.com/manifold-run/manifold/domains/flowise"
+	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 	flowises "github.com/manifold-run/manifold/domains/flowise/sandbox"
-	"github.com/manifold-run/manifold/domains/flowise/testserver"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 	"github.com/manifold-run/manifold/internal/sample"
@@ -367,8 +367,8 @@ var titleOf = regexp.MustCompile(`title of (the worker with the Workday ID )?([A
 
 // lookingUp is a model that looks up whose title it is asked for, if it has a tool for that,
 // and says what that gave.
-func lookingUp() *testserver.OpenAI {
-	return &testserver.OpenAI{Choose: func(question string, tools []string) (string, map[string]any) {
+func lookingUp() *flowisetest.OpenAI {
+	return &flowisetest.OpenAI{Choose: func(question string, tools []string) (string, map[string]any) {
 		asked := titleOf.FindStringSubmatch(question)
 		if asked == nil {
 			return "", nil

@@ -17,7 +17,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/httpapi/query"
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
@@ -44,7 +43,7 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 		// Probes and links are spared: who probes a server, or passes a link on, adds
 		// parameters of its own.
 		if !r.public || strings.HasPrefix(r.path, "/v1/") {
-			if err := query.Check(r.method, r.path, c.Request.URL.RawQuery); err != nil {
+			if err := checkQuery(r.method, r.path, c.Request.URL.RawQuery); err != nil {
 				s.problems.fail(c, err)
 				return
 			}

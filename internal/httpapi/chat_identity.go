@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
@@ -118,9 +117,9 @@ func (s *callers) failed(c *gin.Context, err error) error {
 
 // forwarded gives the person whom a frontend speaks for.
 func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
-	var plain frontend.User
+	var plain frontendUser
 	if chat {
-		plain = frontend.Told(h)
+		plain = toldUser(h)
 	}
 	if len(s.cfg.Frontends.JWTSecret) > 0 {
 		return s.signedUser(h, who, who.Forwarded != "" || plain.Name() != "")
@@ -134,14 +133,14 @@ func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (acc
 // signedUser gives the user whom a frontend has signed; claimed tells that it
 // names one besides, which counts for nothing.
 func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) (access.Principal, error) {
-	signed, _ := frontend.Header(h, "X-OpenWebUI-User-Jwt")
+	signed, _ := frontendHeader(h, "X-OpenWebUI-User-Jwt")
 	if signed == "" {
 		if claimed {
 			return who, contracts.Errorf(contracts.CodeUnauthorized, "this server takes only signed users (X-OpenWebUI-User-Jwt)")
 		}
 		return who, nil
 	}
-	user, err := frontend.Verify(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
+	user, err := verifyUser(signed, s.cfg.Frontends.JWTSecret, s.cfg.Now())
 	if err != nil {
 		return who, err
 	}

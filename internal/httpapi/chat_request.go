@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
@@ -102,7 +101,7 @@ func (r chatRequest) texts(role string) []string {
 
 // task tells whether the frontend asks by itself.
 func (r chatRequest) task(h http.Header) (chat.Task, bool) {
-	header, has := frontend.Header(h, "X-OpenWebUI-Task")
+	header, has := frontendHeader(h, "X-OpenWebUI-Task")
 	return chat.Recognize(chat.Request{
 		Header: header, HasHeader: has, Stream: r.Stream, HasTools: len(r.Tools) > 0,
 		System: strings.Join(r.texts("system"), "\n"), Users: r.texts("user"),
@@ -113,7 +112,7 @@ func (r chatRequest) task(h http.Header) (chat.Task, bool) {
 // shared by all of them, and count for nothing.
 func conversationOf(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-Chat-Id", "X-Conversation-Id", "X-Chat-Id", "X-Session-Id"} {
-		id, _ := frontend.Header(h, name)
+		id, _ := frontendHeader(h, name)
 		if id != "" && id != "new" && len(id) <= 255 && !strings.HasPrefix(id, "local:") {
 			return id
 		}
@@ -211,7 +210,7 @@ func placeOf(users []string) string {
 // messageID is what a frontend or a client calls the message, "" if it does not.
 func messageID(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-User-Message-Id", "Idempotency-Key"} {
-		if id, _ := frontend.Header(h, name); id != "" && len(id) <= 200 {
+		if id, _ := frontendHeader(h, name); id != "" && len(id) <= 200 {
 			return id
 		}
 	}

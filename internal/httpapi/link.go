@@ -15,7 +15,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/httpapi/frontend"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
 	"github.com/manifold-run/manifold/orchestrator/chat"
@@ -42,7 +41,7 @@ type pages struct {
 	signer chat.Signer
 	cross  *http.CrossOriginProtection
 	html   *template.Template
-	told   *frontend.LastRoles
+	told   *lastRoles
 	others []access.Principal
 }
 
@@ -65,7 +64,7 @@ func newPages(cfg LinkConfig, now func() time.Time) (*pages, error) {
 		base: strings.TrimRight(cfg.PublicURL, "/"), ttl: cmp.Or(cfg.TTL, time.Hour), signer: chat.NewSigner(cfg.Key),
 		cross: http.NewCrossOriginProtection(), others: cfg.Others,
 	}
-	p.told = frontend.NewLastRoles(p.ttl, now)
+	p.told = newLastRoles(p.ttl, now)
 	if p.html, err = template.New("link").Parse(linkHTML); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/internal/httpapi/query"
 )
 
 // document is as much of openapi.yaml as the tests look at.
@@ -148,7 +147,7 @@ func TestTheDocumentNamesEveryQuery(t *testing.T) {
 				described = append(described, name)
 			}
 		}
-		if diff := cmp.Diff(query.Of(r.method, r.path), described); diff != "" {
+		if diff := cmp.Diff(queryParams(r.method, r.path), described); diff != "" {
 			t.Errorf("%s %s, taken and described:\n%s", r.method, r.path, diff)
 		}
 	}

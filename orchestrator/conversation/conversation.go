@@ -13,9 +13,9 @@ import (
 	"github.com/manifold-run/manifold/intent"
 	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 	"github.com/manifold-run/manifold/orchestrator/gates"
-	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
@@ -61,7 +61,7 @@ type Conversation struct {
 	threads  *sessions.Threads
 	reader   *reader
 	machine  *machine
-	views    *readmodels.Views
+	views    *answer.Views
 	flights  singleflight.Group
 
 	stop context.CancelFunc
@@ -80,7 +80,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	v, err := readmodels.New(readmodels.Deps{
+	v, err := answer.NewViews(answer.ViewDeps{
 		Sessions: deps.Sessions, Gates: deps.Gates, Turns: deps.Turns, Runner: deps.Runner, Catalogs: deps.Catalogs,
 	})
 	if err != nil {

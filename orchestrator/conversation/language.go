@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/manifold-run/manifold/intent/language"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
@@ -38,5 +38,5 @@ func languageOf(message string) string {
 	if len(strings.Fields(message)) < wholeSentence {
 		return ""
 	}
-	return language.Of(message)
+	return local.LanguageOf(message)
 }

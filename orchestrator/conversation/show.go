@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
+	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/gates"
-	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
@@ -181,6 +181,6 @@ func (c *Conversation) GoesOn(ctx context.Context, who access.Principal, convers
 	if err != nil || len(open) > 0 {
 		return err == nil
 	}
-	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: readmodels.MaxRuns, Brief: true})
+	runs, err := c.journal.ListRuns(ctx, execution.RunFilter{SessionID: session.ID, Limit: answer.MaxViewRuns, Brief: true})
 	return err == nil && slices.ContainsFunc(runs.Items, func(r execution.Run) bool { return !r.State.Terminal() })
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/intent/routing"
+	"github.com/manifold-run/manifold/intent/local"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
@@ -214,7 +214,7 @@ func (c *candidate) withheld(after *contracts.Catalog, domain string) {
 		return
 	}
 	for i, t := range c.manifest.Tests {
-		if t.Expect != nil && routing.Withheld(entry, t.Expect.Capability) {
+		if t.Expect != nil && local.Withheld(entry, t.Expect.Capability) {
 			c.find(fmt.Sprintf("/tests/%d", i), contracts.SeverityWarning, fmt.Sprintf("%q is not tried: %s is not in use here", t.Say, t.Expect.Capability))
 		}
 	}

@@ -9,14 +9,13 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/writeverb"
 )
 
 // linter looks for what is allowed and probably wrong.
-type linter struct{ writeVerbs writeverb.Verbs }
+type linter struct{ writeVerbs contracts.WriteVerbs }
 
 func newLinter() (*linter, error) {
-	verbs, err := writeverb.Load()
+	verbs, err := contracts.LoadWriteVerbs()
 	return &linter{verbs}, err
 }
 
@@ -50,7 +49,7 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 			warn(at+f.Pointer, "%q: %s", c.Name, f.Message)
 		}
 		writes := c.Metadata.Policy(true).SideEffectClass.Writes()
-		if verb := writeverb.First(c.Name); !writes && l.writeVerbs[verb] {
+		if verb := contracts.FirstWord(c.Name); !writes && l.writeVerbs[verb] {
 			warn(at+"/metadata/side_effect_class", "%q is declared as %s, but its name begins with %q; reads run without approval", c.Name, c.Metadata.SideEffectClass, verb)
 			if _, known := others.capability(domain+"."+c.Name, domain); !known {
 				out[len(out)-1].Severity = contracts.SeverityConfirm

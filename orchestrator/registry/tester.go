@@ -6,7 +6,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local"
-	"github.com/manifold-run/manifold/intent/routing"
 )
 
 // Sentences makes a Tester of an intent adapter. It should be an adapter of
@@ -26,7 +25,7 @@ func (s sentenceTester) RunTests(ctx context.Context, catalog *contracts.Catalog
 		return out, nil
 	}
 	var out []TestFailure
-	for _, f := range routing.Run(ctx, s.adapter, catalog, domain) {
+	for _, f := range local.RunRoutingTests(ctx, s.adapter, catalog, domain) {
 		out = append(out, TestFailure{Index: f.Index, Say: f.Say, Message: f.Problem, Taken: f.Taken})
 	}
 	if err := ctx.Err(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/testserver"
 )
 
 // fake serves a handler on loopback, where a Flowise on this machine finds it.
@@ -21,7 +21,7 @@ func fake(t *testing.T, h http.Handler) string {
 // model writes a chat model that asks the fake, with a credential of its own.
 func (at target) model(t *testing.T, streaming string) string {
 	t.Helper()
-	inputs := `{"modelName":"fake-model","temperature":0,"streaming":` + streaming + `,"basepath":"` + fake(t, &testserver.OpenAI{}) + `/v1"}`
+	inputs := `{"modelName":"fake-model","temperature":0,"streaming":` + streaming + `,"basepath":"` + fake(t, &flowisetest.OpenAI{}) + `/v1"}`
 	written := node("chatOpenAI_0", "chatOpenAI", "Chat Models", inputs, "[]", "{}")
 	return strings.Replace(written, `"data":{`, `"data":{"credential":"`+at.credential(t)+`",`, 1)
 }
@@ -61,7 +61,7 @@ func unboundModel(t *testing.T, _ target, client *api.Client) {
 }
 
 func agentWithTools(t *testing.T, at target, client *api.Client) {
-	mcp := `{"mcpServerConfig":"{\"url\":\"` + fake(t, &testserver.MCP{}) + `/mcp\"}","mcpActions":"[\"add\"]"}`
+	mcp := `{"mcpServerConfig":"{\"url\":\"` + fake(t, &flowisetest.MCP{}) + `/mcp\"}","mcpActions":"[\"add\"]"}`
 	f := saved(t, client, api.Chatflow, graphOf(
 		at.model(t, "false")+","+node("bufferMemory_0", "bufferMemory", "Memory", memory, "[]", "{}")+","+
 			node("customMCP_0", "customMCP", "Tools (MCP)", mcp, "[]", "{}")+","+

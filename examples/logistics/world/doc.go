@@ -3,7 +3,8 @@
 // the platform that serves them with its calls, incidents and tickets. All of it
 // is generated of a seed, and nothing stands in it twice: figures such as
 // turnover, rates and rankings are computed of the single events, so that two
-// questions about one thing cannot be answered differently.
+// questions about one thing cannot be answered differently. What people write lies beside
+// it, in a Book that lives as long as the process.
 package world
 
 import (

@@ -35,7 +35,7 @@ func TestTheSameFilesGiveTheSameWeights(t *testing.T) {
 	var sources []string
 	for i := range 2 {
 		to, out := filepath.Join(t.TempDir(), fmt.Sprint(i, ".go")), &bytes.Buffer{}
-		if err := run([]string{"-o", to, a, b}, out); err != nil {
+		if err := fitValues([]string{"-o", to, a, b}, out); err != nil {
 			t.Fatal(err)
 		}
 		raw, err := os.ReadFile(to)
@@ -59,11 +59,11 @@ func TestTheSameFilesGiveTheSameWeights(t *testing.T) {
 
 func TestOneFileTellsNothingOfOthers(t *testing.T) {
 	t.Parallel()
-	err := run([]string{setOf(t, "harbour", "like")}, &bytes.Buffer{})
+	err := fitValues([]string{setOf(t, "harbour", "like")}, &bytes.Buffer{})
 	if contracts.CodeOf(err) != contracts.CodeInvalid {
 		t.Errorf("got %v, want an error that asks for a second file", err)
 	}
-	if err := run([]string{"missing.json", "missing.json"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "missing.json") {
+	if err := fitValues([]string{"missing.json", "missing.json"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "missing.json") {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -107,9 +108,9 @@ func (s *stack) domain(ctx context.Context, name, addr string) (shipped bool, er
 	keys := filepath.Join(s.data, name+".keys.db")
 	switch name {
 	case "finance":
-		return true, s.start(ctx, "finance-domain", nil, nil, "-addr", addr)
+		return true, s.start(ctx, "example-domain", nil, nil, name, "-addr", addr)
 	case "communication":
-		return true, s.start(ctx, "communication-domain", nil, nil, "-addr", addr, "-data", filepath.Join(s.data, name))
+		return true, s.start(ctx, "example-domain", nil, nil, name, "-addr", addr, "-data", filepath.Join(s.data, name))
 	case "workday":
 		env, err := s.workday(ctx)
 		if err != nil {
@@ -186,6 +187,10 @@ func (s *stack) start(ctx context.Context, name string, stdout *io.PipeWriter, e
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
+	label := name
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		label += " " + args[0]
+	}
 	lines, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
 	if stdout != nil {
@@ -196,7 +201,7 @@ func (s *stack) start(ctx context.Context, name string, stdout *io.PipeWriter, e
 	}
 	s.group.Go(func() error {
 		for scan := bufio.NewScanner(lines); scan.Scan(); {
-			s.say(name, scan.Text())
+			s.say(label, scan.Text())
 		}
 		return nil
 	})
@@ -217,7 +222,7 @@ func (s *stack) start(ctx context.Context, name string, stdout *io.PipeWriter, e
 func (s *stack) say(name, line string) {
 	s.out.Lock()
 	defer s.out.Unlock()
-	_, _ = fmt.Fprintf(s.w, "%-20s %s\n", name, line) // there is nobody left to tell
+	_, _ = fmt.Fprintf(s.w, "%-28s %s\n", name, line) // there is nobody left to tell
 }
 
 // healthy waits until a domain answers.

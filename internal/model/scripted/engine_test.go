@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/model/anthropic"
-	"github.com/manifold-run/manifold/internal/model/openai"
+	"github.com/manifold-run/manifold/internal/model"
 	"github.com/manifold-run/manifold/internal/model/scripted"
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
@@ -19,11 +18,11 @@ import (
 // engines are the adapters, each against the server's format of its vendor.
 func engines(t *testing.T, url string) map[string]reasoning.Engine {
 	t.Helper()
-	o, err := openai.New(openai.Config{Model: "m", BaseURL: url + "/v1", Key: "k"})
+	o, err := model.NewOpenAI(model.OpenAIConfig{Model: "m", BaseURL: url + "/v1", Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := anthropic.New(anthropic.Config{Model: "m", BaseURL: url, Key: "k"})
+	a, err := model.NewAnthropic(model.AnthropicConfig{Model: "m", BaseURL: url, Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func serve(t *testing.T, answers scripted.Answerer) (*scripted.Server, string) {
 	return s, h.URL
 }
 
-func model(t *testing.T, e reasoning.Engine, change func(*reasoning.Config)) *reasoning.Model {
+func asker(t *testing.T, e reasoning.Engine, change func(*reasoning.Config)) *reasoning.Model {
 	t.Helper()
 	c := reasoning.Config{Large: e}
 	if change != nil {
@@ -104,7 +103,7 @@ func TestReason(t *testing.T) {
 			t.Parallel()
 			for vendor := range engines(t, "http://127.0.0.1:1") {
 				server, url := serve(t, &scripted.Script{Rules: append([]scripted.Rule{}, c.rules...)})
-				m := model(t, engines(t, url)[vendor], func(c *reasoning.Config) { c.Timeout = 5 * time.Second })
+				m := asker(t, engines(t, url)[vendor], func(c *reasoning.Config) { c.Timeout = 5 * time.Second })
 				got, err := m.Reason(t.Context(), reasoning.Task{Skill: contracts.CompactWords("Plan it."), Output: schema(t), TokensLeft: reasoning.NoBudget})
 				if kind := kindOf(err); kind != c.kind {
 					t.Errorf("%s: %v is %q, want %q", vendor, err, kind, c.kind)
@@ -135,7 +134,7 @@ func TestAServerThatKnowsNoSchemaIsAskedWithout(t *testing.T) {
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{
 		{Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`), Fault: scripted.FaultNoSchema}},
 	}})
-	m := model(t, engines(t, url)["openai"], nil)
+	m := asker(t, engines(t, url)["openai"], nil)
 	task := reasoning.Task{Skill: contracts.CompactWords("Plan it."), Output: schema(t), TokensLeft: reasoning.NoBudget}
 	for range 2 {
 		if _, err := m.Reason(t.Context(), task); err != nil {
@@ -158,7 +157,7 @@ func TestUsage(t *testing.T) {
 			{Times: 1, Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`), Tokens: contracts.Tokens{In: 120, Out: 5}}},
 			{Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`), NoUsage: true}},
 		}})
-		m := model(t, engines(t, url)[vendor], nil)
+		m := asker(t, engines(t, url)[vendor], nil)
 		task := reasoning.Task{Skill: contracts.CompactWords("Plan it."), Output: schema(t), TokensLeft: reasoning.NoBudget}
 		got, err := m.Reason(t.Context(), task)
 		if sum := contracts.SumTokens(got.Calls); err != nil || sum != (contracts.Tokens{In: 220, Out: 12}) || !got.Calls[1].Repair {
@@ -174,7 +173,7 @@ func TestUsage(t *testing.T) {
 func TestATaskBeyondItsBudgetIsNotSent(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, scripted.Nothing{})
-	m := model(t, engines(t, url)["openai"], nil)
+	m := asker(t, engines(t, url)["openai"], nil)
 	_, err := m.Reason(t.Context(), reasoning.Task{Skill: contracts.CompactWords("Plan it."), Output: schema(t), MaxOutputTokens: 500, TokensLeft: 500})
 	if kindOf(err) != reasoning.KindBudget || server.Count() != 0 {
 		t.Errorf("%v, %d requests", err, server.Count())
@@ -185,11 +184,11 @@ func TestATaskBeyondItsBudgetIsNotSent(t *testing.T) {
 func TestABrokenModelIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{Fault: scripted.FaultBroken}}}})
-	e, err := openai.New(openai.Config{Model: "m", BaseURL: url + "/v1", Retries: -1})
+	e, err := model.NewOpenAI(model.OpenAIConfig{Model: "m", BaseURL: url + "/v1", Retries: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := model(t, e, nil)
+	m := asker(t, e, nil)
 	task := reasoning.Task{Output: schema(t), TokensLeft: reasoning.NoBudget}
 	for range 12 {
 		if _, err := m.Reason(t.Context(), task); kindOf(err) != reasoning.KindUnavailable {
@@ -210,7 +209,7 @@ func TestUnderstand(t *testing.T) {
 		{Name: "find.crate", Arguments: map[string]any{"near": "gate"}},
 	}}}}})
 	for vendor, e := range engines(t, url) {
-		got, err := model(t, e, nil).Understand(t.Context(), reasoning.Question{Message: "move crate c1 to hall 2, then find the crate near the gate", Offered: catalog})
+		got, err := asker(t, e, nil).Understand(t.Context(), reasoning.Question{Message: "move crate c1 to hall 2, then find the crate near the gate", Offered: catalog})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +219,7 @@ func TestUnderstand(t *testing.T) {
 		if len(got.Faults) != 1 || !strings.Contains(got.Faults[0], "delete_everything") {
 			t.Errorf("%s: faults %q", vendor, got.Faults)
 		}
-		got, err = model(t, e, nil).Understand(t.Context(), reasoning.Question{Message: "sing something", Offered: catalog})
+		got, err = asker(t, e, nil).Understand(t.Context(), reasoning.Question{Message: "sing something", Offered: catalog})
 		if err != nil || len(got.Proposals) != 0 {
 			t.Errorf("%s: %+v %v", vendor, got, err)
 		}
@@ -241,7 +240,7 @@ func TestOpinions(t *testing.T) {
 	for said, want := range map[string]contracts.VerdictStatus{"ok": contracts.VerdictVerified, "degraded": contracts.VerdictDegraded, "retry": contracts.VerdictRetry, "blocked": contracts.VerdictBlocked} {
 		_, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{JSON: json.RawMessage(`{"opinion":"` + said + `","reasons":["the price is missing"]}`)}}}})
 		for vendor, e := range engines(t, url) {
-			got, err := model(t, e, nil).Judge(t.Context(), reasoning.Case{})
+			got, err := asker(t, e, nil).Judge(t.Context(), reasoning.Case{})
 			if err != nil || got.Status != want || len(got.Reasons) != 1 || len(got.Calls) != 1 || got.Calls[0].Purpose != contracts.PurposeJudge {
 				t.Errorf("%s: %s makes %+v %v", vendor, said, got, err)
 			}
@@ -255,7 +254,7 @@ func TestPromptsHoldCompactValuesOnly(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`)}}}})
 	journal := &journal{}
-	m := model(t, engines(t, url)["openai"], func(c *reasoning.Config) { c.Journal = journal })
+	m := asker(t, engines(t, url)["openai"], func(c *reasoning.Config) { c.Journal = journal })
 	if _, err := contracts.CompactFacts(map[string]any{"flow": map[string]any{"$artifact": "sha256:00"}}); err == nil {
 		t.Error("an artifact is no compact value")
 	}

@@ -27,7 +27,7 @@ func TestAPromptBeginsWithWhatStays(t *testing.T) {
 	offered := []*contracts.CapabilityEntry{kiln(t, "show", `{"type":"object","properties":{"heat":{"type":"number"},"pots":{"type":"array","items":{"type":"object","properties":{"glaze":{"type":"string"}}}}}}`), kiln(t, "fire", "")}
 	for vendor := range engines(t, "http://127.0.0.1:1") {
 		server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{Text: "no"}}}})
-		m := model(t, engines(t, url)[vendor], nil)
+		m := asker(t, engines(t, url)[vendor], nil)
 		for _, q := range []reasoning.Question{
 			{Message: "what waits?", Context: []string{"It is Monday."}, Offered: offered, Waiting: []string{"Open question with id o1: " + injected}, OpenQuestion: true},
 			{Message: "show the kiln", Context: []string{"It is Friday."}, Offered: []*contracts.CapabilityEntry{offered[1], offered[0]}},
@@ -78,7 +78,7 @@ func TestManyFactsAreCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{Text: "no"}}}})
-	m := model(t, engines(t, url)["openai"], nil)
+	m := asker(t, engines(t, url)["openai"], nil)
 	if _, err := m.Understand(t.Context(), reasoning.Question{Message: "x", Offered: []*contracts.CapabilityEntry{kiln(t, "show", string(raw))}}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
-	"github.com/manifold-run/manifold/internal/store/postgres/quota"
 	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
@@ -46,7 +45,7 @@ type Config struct {
 type Store struct {
 	*store.Store
 
-	Quota *quota.Quota
+	Quota *quota
 	db    *db
 }
 
@@ -94,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, translate("open the database", err)
 	}
-	return &Store{Store: store.New(d, time.Now), Quota: quota.New(pool, d.post.Origin, translate), db: d}, nil
+	return &Store{Store: store.New(d, time.Now), Quota: newQuota(pool, d.post.Origin, translate), db: d}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {

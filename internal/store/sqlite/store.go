@@ -17,7 +17,6 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/internal/store/inodelock"
 	store "github.com/manifold-run/manifold/internal/store/sql"
 )
 
@@ -78,7 +77,7 @@ type (
 type file struct {
 	now    func() time.Time
 	lock   *fileLock
-	inode  *inodelock.Lock
+	inode  *inodeLock
 	db     *sql.DB
 	writer *writer
 	// closed is closed when no write is accepted any more.
@@ -133,7 +132,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if s.inode, err = inodelock.Take(path); err != nil {
+	if s.inode, err = takeInodeLock(path); err != nil {
 		return err
 	}
 	if s.db, err = sql.Open(driverName, dsn(path)); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/manifold-run/manifold/internal/store/faultpoint"
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
 	store "github.com/manifold-run/manifold/internal/store/sql"
 	"github.com/manifold-run/manifold/internal/store/stored"
@@ -20,7 +19,7 @@ type writer struct {
 
 	// seals is nil where nothing is sealed.
 	seals *sealer
-	fault faultpoint.Point
+	fault faultPoint
 }
 
 // Write implements store.Backend.

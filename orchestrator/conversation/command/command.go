@@ -16,7 +16,6 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/gates"
-	"github.com/manifold-run/manifold/orchestrator/readmodels"
 	"github.com/manifold-run/manifold/orchestrator/runs"
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
@@ -26,7 +25,7 @@ type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
 	Runs     *runs.Runs
-	Views    *readmodels.Views
+	Views    *answer.Views
 	Turns    orchestrator.Turns
 	Store    execution.Store
 	Runner   *execution.Runner
@@ -49,7 +48,7 @@ type Commands struct {
 	catalogs orchestrator.Catalogs
 	turns    orchestrator.Turns
 	runner   *execution.Runner
-	views    *readmodels.Views
+	views    *answer.Views
 }
 
 // New makes the commands of a store.
@@ -316,7 +315,7 @@ func (c *Commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 	if here == "" {
 		return "", nil
 	}
-	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: readmodels.MaxRuns, Brief: true})
+	found, err := c.store.ListRuns(ctx, execution.RunFilter{SessionID: here, Limit: answer.MaxViewRuns, Brief: true})
 	if err != nil {
 		return "", err
 	}

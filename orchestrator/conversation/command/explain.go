@@ -17,7 +17,6 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 	"github.com/manifold-run/manifold/orchestrator/gates"
-	"github.com/manifold-run/manifold/orchestrator/readmodels"
 )
 
 // why says how the last request was understood, and what it came to.
@@ -26,7 +25,7 @@ func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	if err != nil || here == "" {
 		return "", err
 	}
-	last := readmodels.LastSubstance(turns)
+	last := answer.LastSubstance(turns)
 	if last == nil {
 		return "", nil
 	}

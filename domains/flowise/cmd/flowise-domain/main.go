@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
-func main() { os.Exit(command.Main("flowise-domain", run)) }
+func main() { os.Exit(domainkit.Main("flowise-domain", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	refreshing := len(args) > 0 && args[0] == "refresh"
@@ -30,7 +29,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	cfg, err := o.config(getenv, command.Logger(stderr))
+	cfg, err := o.config(getenv, domainkit.TextLogger(stderr))
 	if err != nil {
 		return err
 	}

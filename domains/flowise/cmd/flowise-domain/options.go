@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise"
 )
 
@@ -15,7 +15,7 @@ import (
 type options struct {
 	listen, data, keys string
 	url, drift, acting string
-	key, authorization command.Secret
+	key, authorization domainkit.Secret
 	// Of refresh only.
 	what, instance   string
 	dryRun, validate bool
@@ -26,7 +26,7 @@ type options struct {
 
 func parse(args []string, getenv func(string) string, stderr io.Writer, refreshing bool) (options, error) {
 	var o options
-	flags := command.NewFlags("flowise-domain", getenv, stderr)
+	flags := domainkit.NewFlags("flowise-domain", getenv, stderr)
 	flags.Text(&o.listen, "listen", "FLOWISE_DOMAIN_LISTEN", "127.0.0.1:8095", "address to listen on")
 	flags.Text(&o.data, "data", "FLOWISE_DOMAIN_DATA", "", "where versions, patterns and the guard are kept: an SQLite file or postgres://…; in memory unless given")
 	flags.Text(&o.keys, "keys", "FLOWISE_DOMAIN_KEYS", "", "where idempotency keys are kept: an SQLite file or postgres://…; in memory unless given")

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/manifold-run/manifold/domains/flowise/testserver"
+	"github.com/manifold-run/manifold/domains/flowise/flowisetest"
 )
 
 // local is what the built flows talk to.
 type local struct {
 	*strings.Replacer // writes its places into ops or flowData
-	model             *testserver.OpenAI
+	model             *flowisetest.OpenAI
 	url               string
 	credentials       map[string]string // their types, by id
 
@@ -26,8 +26,8 @@ type local struct {
 func (s server) local(t *testing.T) local {
 	t.Helper()
 	id := s.credential(t, "openAIApi")
-	l := local{model: &testserver.OpenAI{}, credentials: map[string]string{id: "openAIApi"}, server: s, t: t}
-	model, mcp := httptest.NewServer(l.model), httptest.NewServer(&testserver.MCP{})
+	l := local{model: &flowisetest.OpenAI{}, credentials: map[string]string{id: "openAIApi"}, server: s, t: t}
+	model, mcp := httptest.NewServer(l.model), httptest.NewServer(&flowisetest.MCP{})
 	t.Cleanup(model.Close)
 	t.Cleanup(mcp.Close)
 	l.url = model.URL + "/v1"

@@ -9,19 +9,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
 // Credentials asks the server, because one that was made a moment ago counts;
 // when it does not answer, what was kept has to do.
-func (s *Site) Credentials(ctx context.Context, instance string) (list []catalog.Credential, stale bool, err error) {
+func (s *Site) Credentials(ctx context.Context, instance string) (list []knowledge.Credential, stale bool, err error) {
 	client, err := s.Pool.Client(instance)
 	if err != nil {
 		return nil, false, Failure(err)
 	}
 	list, askErr := askCredentials(ctx, client)
 	if askErr == nil {
-		encoded, err := catalog.EncodeCredentials(list)
+		encoded, err := knowledge.EncodeCredentials(list)
 		if err != nil {
 			return nil, false, err
 		}
@@ -34,7 +34,7 @@ func (s *Site) Credentials(ctx context.Context, instance string) (list []catalog
 	if raw == nil {
 		return nil, false, Failure(askErr)
 	}
-	list, err = catalog.DecodeCredentials(raw)
+	list, err = knowledge.DecodeCredentials(raw)
 	return list, true, err
 }
 
@@ -58,22 +58,22 @@ func (s *Site) CredentialTypes(ctx context.Context, instance, flowData string) m
 	return out
 }
 
-func askCredentials(ctx context.Context, client *api.Client) ([]catalog.Credential, error) {
+func askCredentials(ctx context.Context, client *api.Client) ([]knowledge.Credential, error) {
 	all, err := client.Credentials(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]catalog.Credential, 0, len(all))
+	out := make([]knowledge.Credential, 0, len(all))
 	for _, c := range all {
-		out = append(out, catalog.Credential{ID: c.ID, Name: c.Name, Type: c.Kind, Tags: []string{}, CreatedAt: c.CreatedDate, UpdatedAt: c.UpdatedDate})
+		out = append(out, knowledge.Credential{ID: c.ID, Name: c.Name, Type: c.Kind, Tags: []string{}, CreatedAt: c.CreatedDate, UpdatedAt: c.UpdatedDate})
 	}
 	return out, nil
 }
 
 // CredentialOf finds one credential by id, name or, where there is only one of
 // it, type.
-func CredentialOf(all []catalog.Credential, wanted string) (catalog.Credential, error) {
-	var fits []catalog.Credential
+func CredentialOf(all []knowledge.Credential, wanted string) (knowledge.Credential, error) {
+	var fits []knowledge.Credential
 	for _, c := range all {
 		if strings.EqualFold(c.ID, wanted) {
 			return c, nil
@@ -86,11 +86,11 @@ func CredentialOf(all []catalog.Credential, wanted string) (catalog.Credential, 
 	case 1:
 		return fits[0], nil
 	case 0:
-		return catalog.Credential{}, domainkit.Refusef(contracts.ErrNotFound, "there is no credential %q; create it in Flowise, or name another", wanted)
+		return knowledge.Credential{}, domainkit.Refusef(contracts.ErrNotFound, "there is no credential %q; create it in Flowise, or name another", wanted)
 	}
 	var names []string
 	for _, c := range fits[:min(5, len(fits))] {
 		names = append(names, fmt.Sprintf("%s (%s)", c.Name, c.ID))
 	}
-	return catalog.Credential{}, domainkit.Refusef(contracts.ErrPrecondition, "several credentials are called %q, say which by its id: %s", wanted, strings.Join(names, ", "))
+	return knowledge.Credential{}, domainkit.Refusef(contracts.ErrPrecondition, "several credentials are called %q, say which by its id: %s", wanted, strings.Join(names, ", "))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/pattern"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
@@ -51,7 +50,7 @@ func (s *Site) PatternFingerprint(ctx context.Context, instance string, types []
 	if err != nil {
 		return "", err
 	}
-	return pattern.Fingerprint(defs, types)
+	return PatternFingerprint(defs, types)
 }
 
 // PatternRef names a pattern.

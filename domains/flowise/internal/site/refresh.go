@@ -8,7 +8,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 )
@@ -75,11 +74,11 @@ func (s *Site) refreshTemplates(ctx context.Context, client *api.Client, out *Re
 	if err != nil {
 		return err
 	}
-	if out.Snapshot, err = catalog.EncodeTemplates(list); err != nil {
+	if out.Snapshot, err = knowledge.EncodeTemplates(list); err != nil {
 		return err
 	}
-	before, err := kept(ctx, s, out.Instance, SnapshotTemplates, catalog.DecodeTemplates)
-	out.Added, out.Removed, out.Changed = differences(before, list, func(t catalog.Template) string { return t.Type + " " + t.Name })
+	before, err := kept(ctx, s, out.Instance, SnapshotTemplates, knowledge.DecodeTemplates)
+	out.Added, out.Removed, out.Changed = differences(before, list, func(t knowledge.Template) string { return t.Type + " " + t.Name })
 	return err
 }
 
@@ -88,11 +87,11 @@ func (s *Site) refreshCredentials(ctx context.Context, client *api.Client, out *
 	if err != nil {
 		return err
 	}
-	if out.Snapshot, err = catalog.EncodeCredentials(list); err != nil {
+	if out.Snapshot, err = knowledge.EncodeCredentials(list); err != nil {
 		return err
 	}
-	before, err := kept(ctx, s, out.Instance, SnapshotCredentials, catalog.DecodeCredentials)
-	out.Added, out.Removed, out.Changed = differences(before, list, func(c catalog.Credential) string { return c.ID })
+	before, err := kept(ctx, s, out.Instance, SnapshotCredentials, knowledge.DecodeCredentials)
+	out.Added, out.Removed, out.Changed = differences(before, list, func(c knowledge.Credential) string { return c.ID })
 	return err
 }
 
@@ -171,9 +170,9 @@ func (s *Site) ValidateSnapshot(ctx context.Context, r Refreshing) error {
 	case SnapshotNodes:
 		_, err = knowledge.Parse(raw)
 	case SnapshotTemplates:
-		_, err = catalog.DecodeTemplates(raw)
+		_, err = knowledge.DecodeTemplates(raw)
 	case SnapshotCredentials:
-		_, err = catalog.DecodeCredentials(raw)
+		_, err = knowledge.DecodeCredentials(raw)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 )
 
@@ -18,13 +18,13 @@ const templatesTTL = 24 * time.Hour
 
 // Templates gives the metadata: kept, or asked for when it is old. A server
 // that does not answer leaves what was kept.
-func (s *Site) Templates(ctx context.Context, instance string) (list []catalog.Template, stale bool, err error) {
+func (s *Site) Templates(ctx context.Context, instance string) (list []knowledge.Template, stale bool, err error) {
 	raw, at, err := s.Data.Snapshot(ctx, instance, SnapshotTemplates)
 	if err != nil {
 		return nil, false, err
 	}
 	if raw != nil && s.Now().Sub(at) < templatesTTL {
-		list, err := catalog.DecodeTemplates(raw)
+		list, err := knowledge.DecodeTemplates(raw)
 		return list, false, err
 	}
 	client, err := s.Pool.Client(instance)
@@ -33,27 +33,27 @@ func (s *Site) Templates(ctx context.Context, instance string) (list []catalog.T
 	}
 	list, err = askTemplates(ctx, client)
 	if err != nil && raw != nil {
-		list, err := catalog.DecodeTemplates(raw)
+		list, err := knowledge.DecodeTemplates(raw)
 		return list, true, err
 	}
 	if err != nil {
 		return nil, false, Failure(err)
 	}
-	encoded, err := catalog.EncodeTemplates(list)
+	encoded, err := knowledge.EncodeTemplates(list)
 	if err != nil {
 		return nil, false, err
 	}
 	return list, false, s.Data.PutSnapshot(ctx, instance, SnapshotTemplates, encoded)
 }
 
-func askTemplates(ctx context.Context, client *api.Client) ([]catalog.Template, error) {
+func askTemplates(ctx context.Context, client *api.Client) ([]knowledge.Template, error) {
 	all, err := client.Templates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]catalog.Template, 0, len(all))
+	out := make([]knowledge.Template, 0, len(all))
 	for _, t := range all {
-		row := catalog.Template{Name: t.Name, Type: t.Type, Description: present.Clip(t.Description, 120), Badge: t.Badge, Framework: t.Framework, UseCases: t.UseCases}
+		row := knowledge.Template{Name: t.Name, Type: t.Type, Description: present.Clip(t.Description, 120), Badge: t.Badge, Framework: t.Framework, UseCases: t.UseCases}
 		if g, err := flow.Decompile([]byte(t.FlowData)); err == nil { // tools have no graph
 			row.NodeTypes = present.SortedKeys(present.Histogram(g))
 		}

@@ -15,12 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domainkit/command"
 	"github.com/manifold-run/manifold/domainkit/sqlitestore"
 	"github.com/manifold-run/manifold/domains/workday"
 )
 
-func main() { os.Exit(command.Main("workday-domain", run)) }
+func main() { os.Exit(domainkit.Main("workday-domain", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	task := ""
@@ -31,7 +30,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	cfg, err := o.config(command.Logger(stderr))
+	cfg, err := o.config(domainkit.TextLogger(stderr))
 	if err != nil {
 		return err
 	}

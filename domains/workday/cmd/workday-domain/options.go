@@ -14,7 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/workday"
 )
 
@@ -22,9 +22,9 @@ import (
 type options struct {
 	listen, keys                          string
 	url, tenant, tokenURL, clientID       string
-	clientSecret, refreshToken, authorize command.Secret
+	clientSecret, refreshToken, authorize domainkit.Secret
 	tokenStore, jwtUser, jwtAudience      string
-	jwtKey                                command.Secret
+	jwtKey                                domainkit.Secret
 	zone                                  string
 	absenceJSON                           bool
 	paths                                 workday.Paths
@@ -32,7 +32,7 @@ type options struct {
 	blueprint                             string
 	loginListen                           string
 	login                                 workday.LoginConfig
-	loginSecret                           command.Secret
+	loginSecret                           domainkit.Secret
 	dryRun                                bool
 	hosts, kinds                          string
 	self, reports, all, people            string
@@ -42,7 +42,7 @@ type options struct {
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (options, error) {
 	var o options
-	flags := command.NewFlags("workday-domain", getenv, stderr)
+	flags := domainkit.NewFlags("workday-domain", getenv, stderr)
 	flags.Text(&o.listen, "listen", "WORKDAY_LISTEN", "127.0.0.1:8091", "address to listen on")
 	flags.Text(&o.keys, "keys", "WORKDAY_KEYS", "", "SQLite file for idempotency keys; in memory unless given")
 	flags.Text(&o.url, "tenant-url", "WORKDAY_URL", "", "REST host, such as https://wd2-impl-services1.workday.com")

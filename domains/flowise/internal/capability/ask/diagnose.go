@@ -13,7 +13,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
-	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
 )
 
 // Complaint is a chatflow that does not answer as it should.
@@ -142,7 +141,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
 		out.Asked = true
 		why := fmt.Sprintf("it gave no answer within %s", patience)
-		fix := suite.Advice(flow.Logic, why)
+		fix := Advice(flow.Logic, why)
 		out.Causes = append(out.Causes, Cause{"the server", string(flow.Logic), why, fix, author.Ops{}})
 		out.Verdict = "its nodes are right, but " + why + "; " + fix
 	case err == nil && answer.Facts.Answer != "":
@@ -157,7 +156,7 @@ func (k *Asker) tryIt(ctx context.Context, call domainkit.Call, in Complaint, ou
 		out.Verdict = "nothing is wrong with its nodes; it was not asked: " + refusal.Message
 	default:
 		out.Asked = true
-		judged := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
+		judged := Conclude([]Judged{{Name: "prediction", Trials: 1, Problems: []string{refusal.Message}}})
 		out.Causes = append(out.Causes, Cause{"the server", string(judged.Category), present.Clip(refusal.Message, 300), judged.Fix, author.Ops{}})
 		out.Verdict = "its nodes are right, but it fails when it is asked: " + refusal.Message
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
-	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
 )
 
 // Inquiry is what to ask a chatflow.
@@ -145,8 +144,8 @@ func notAnswered(err error) error {
 	refusal.Retryable = e.Kind == api.KindBusy
 	if e.Kind == api.KindFailed {
 		reason := flow.Hide(e.Reason())
-		verdict := suite.Conclude([]suite.Judged{{Name: "prediction", Trials: 1, Problems: []string{reason}}})
-		refusal.Message = "the flow failed: " + reason + "; " + suite.Advice(verdict.Category, reason)
+		verdict := Conclude([]Judged{{Name: "prediction", Trials: 1, Problems: []string{reason}}})
+		refusal.Message = "the flow failed: " + reason + "; " + Advice(verdict.Category, reason)
 		refusal.Detail = map[string]any{"category": verdict.Category, "fix": verdict.Fix}
 	}
 	return refusal

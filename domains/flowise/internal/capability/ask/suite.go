@@ -17,7 +17,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
-	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
 )
 
 // NewTest is a question with what must hold of each answer.
@@ -60,7 +59,7 @@ func (s Suite) Summary() string {
 	return fmt.Sprintf("%s kept; each is asked before a change of the flow is approved, and must pass %s", present.Count(len(s.Tests), "test"), present.Count(s.Trials, "time"))
 }
 
-func suiteOf(call domainkit.Call, id string, k suite.Kept, test string) Suite {
+func suiteOf(call domainkit.Call, id string, k Kept, test string) Suite {
 	out := Suite{Instance: call.Instance, ChatflowID: id, DomainScopes: k.DomainScopes, Tests: []SuiteRow{}, Trials: k.Trials, Test: test}
 	for _, t := range k.Tests {
 		var expect []string
@@ -73,27 +72,27 @@ func suiteOf(call domainkit.Call, id string, k suite.Kept, test string) Suite {
 	return out
 }
 
-func (k *Asker) kept(ctx context.Context, call domainkit.Call, id string) (suite.Kept, error) {
+func (k *Asker) kept(ctx context.Context, call domainkit.Call, id string) (Kept, error) {
 	body, err := k.site.Data.Suite(ctx, call.Instance, id)
 	if err != nil {
-		return suite.Kept{}, err
+		return Kept{}, err
 	}
-	return suite.ReadKept(body)
+	return ReadKept(body)
 }
 
 // changeSuite changes what is kept, in one transaction.
-func (k *Asker) changeSuite(ctx context.Context, call domainkit.Call, id string, change func(suite.Kept) (suite.Kept, error)) (suite.Kept, error) {
-	var out suite.Kept
+func (k *Asker) changeSuite(ctx context.Context, call domainkit.Call, id string, change func(Kept) (Kept, error)) (Kept, error) {
+	var out Kept
 	err := k.site.Data.ChangeSuite(ctx, call.Instance, id, func(body []byte) ([]byte, error) {
-		had, err := suite.ReadKept(body)
+		had, err := ReadKept(body)
 		if err != nil {
 			return nil, err
 		}
 		if out, err = change(had); err != nil {
 			return nil, err
 		}
-		if len(out.Tests) > suite.MaxKept {
-			return nil, domainkit.Refusef(contracts.ErrPrecondition, "a flow can have %d tests; remove one first", suite.MaxKept)
+		if len(out.Tests) > MaxKept {
+			return nil, domainkit.Refusef(contracts.ErrPrecondition, "a flow can have %d tests; remove one first", MaxKept)
 		}
 		return json.Marshal(out)
 	})
@@ -105,20 +104,20 @@ func (k *Asker) addTest(ctx context.Context, call domainkit.Call, in NewTest) (S
 	if _, err := k.site.Flow(ctx, call, in.ChatflowID); err != nil {
 		return Suite{}, err
 	}
-	assertions := []suite.Assertion{{Type: suite.Answered}}
+	assertions := []Assertion{{Type: Answered}}
 	add := func(kind, value string) {
 		if value != "" {
-			assertions = append(assertions, suite.Assertion{Type: kind, Value: value})
+			assertions = append(assertions, Assertion{Type: kind, Value: value})
 		}
 	}
-	add(suite.Contains, in.Contains)
-	add(suite.NotContains, in.Lacks)
-	add(suite.UsesTool, in.UsesTool)
+	add(Contains, in.Contains)
+	add(NotContains, in.Lacks)
+	add(UsesTool, in.UsesTool)
 	if in.WithinMS > 0 {
-		assertions = append(assertions, suite.Assertion{Type: suite.MaxLatency, Bound: in.WithinMS})
+		assertions = append(assertions, Assertion{Type: MaxLatency, Bound: in.WithinMS})
 	}
 	id := ""
-	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had suite.Kept) (out suite.Kept, err error) {
+	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had Kept) (out Kept, err error) {
 		out, id, _ = had.With(in.Question, assertions, "a person")
 		out.Trials = cmp.Or(in.Trials, out.Trials)
 		return out, nil
@@ -149,9 +148,9 @@ func (k *Asker) keepConversations(ctx context.Context, call domainkit.Call, in C
 		return Suite{}, domainkit.Refusef(contracts.ErrPrecondition, "nobody has asked it anything yet")
 	}
 	id := ""
-	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had suite.Kept) (suite.Kept, error) {
+	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had Kept) (Kept, error) {
 		for _, question := range asked {
-			had, id, _ = had.With(question, []suite.Assertion{{Type: suite.Answered}}, "a conversation")
+			had, id, _ = had.With(question, []Assertion{{Type: Answered}}, "a conversation")
 		}
 		return had, nil
 	})
@@ -176,7 +175,7 @@ func (k *Asker) findTest(ctx context.Context, call domainkit.Call, in OneTest) (
 
 // removeTest takes a test away; one that is not there leaves everything as it is.
 func (k *Asker) removeTest(ctx context.Context, call domainkit.Call, in OneTest) (Suite, error) {
-	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had suite.Kept) (suite.Kept, error) {
+	after, err := k.changeSuite(ctx, call, in.ChatflowID, func(had Kept) (Kept, error) {
 		out, _ := had.Without(in.Test)
 		return out, nil
 	})
@@ -219,7 +218,7 @@ func (k *Asker) Trial(ctx context.Context, call domainkit.Call, f api.Flow, next
 	return said, nil
 }
 
-func (k *Asker) trial(ctx context.Context, call domainkit.Call, f api.Flow, next string, had suite.Kept) (string, error) {
+func (k *Asker) trial(ctx context.Context, call domainkit.Call, f api.Flow, next string, had Kept) (string, error) {
 	id := f.ID
 	if next != f.FlowData {
 		client, err := k.site.Pool.Client(call.Instance)

@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
-	"github.com/manifold-run/manifold/domains/flowise/internal/suite"
 )
 
 // TestWish says for what tests are wanted.
@@ -27,12 +26,12 @@ type TestWish struct {
 // can be asked about itself are cases, what goes through it to another system are
 // integration tests, which the domain of that system makes.
 type TestSuite struct {
-	ChatflowID       string       `json:"chatflow_id"`
-	DomainScopes     []string     `json:"domain_scopes"`
-	Cases            []suite.Case `json:"cases"`
-	IntegrationTests []suite.Case `json:"integration_tests"`
-	Happy            int          `json:"happy"`
-	Edge             int          `json:"edge"`
+	ChatflowID       string   `json:"chatflow_id"`
+	DomainScopes     []string `json:"domain_scopes"`
+	Cases            []Case   `json:"cases"`
+	IntegrationTests []Case   `json:"integration_tests"`
+	Happy            int      `json:"happy"`
+	Edge             int      `json:"edge"`
 }
 
 // Summary says how many there are.
@@ -50,9 +49,9 @@ func (k *Asker) generateTests(ctx context.Context, call domainkit.Call, in TestW
 
 // generated makes the cases for a graph that was read.
 func generated(f api.Flow, g *flow.Graph, criteria []string) TestSuite {
-	out := TestSuite{ChatflowID: f.ID, DomainScopes: []string{suite.Scope}, Cases: suite.Generate(g, criteria), IntegrationTests: []suite.Case{}}
+	out := TestSuite{ChatflowID: f.ID, DomainScopes: []string{Scope}, Cases: Generate(g, criteria), IntegrationTests: []Case{}}
 	for _, c := range out.Cases {
-		if c.Kind == suite.Happy {
+		if c.Kind == Happy {
 			out.Happy++
 		} else {
 			out.Edge++
@@ -64,10 +63,10 @@ func generated(f api.Flow, g *flow.Graph, criteria []string) TestSuite {
 // TestRun says what to test.
 type TestRun struct {
 	site.FlowRef
-	Cases    []suite.Case `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
-	Criteria []string     `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
+	Cases    []Case   `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
+	Criteria []string `json:"criteria,omitempty" max:"10" description:"What success means, for generated cases"`
 	// IntegrationTests are asked beside the others.
-	IntegrationTests []suite.Case `json:"integration_tests,omitempty" max:"20" description:"Tests that other domains made of the flow, asked beside the cases"`
+	IntegrationTests []Case `json:"integration_tests,omitempty" max:"20" description:"Tests that other domains made of the flow, asked beside the cases"`
 	// Questions bounds how many of them are asked.
 	Questions int `json:"questions,omitempty" min:"1" max:"20" description:"How many questions to ask; all of the cases unless given"`
 	Trials    int `json:"trials" default:"1" min:"1" max:"5" description:"How often each case is tried; all trials must pass"`
@@ -77,13 +76,13 @@ type TestRun struct {
 type TestReport struct {
 	ChatflowID string `json:"chatflow_id"`
 	// DomainScopes are the domains that the cases are about.
-	DomainScopes []string       `json:"domain_scopes"`
-	OK           bool           `json:"ok"`
-	Passed       int            `json:"passed"`
-	Failed       int            `json:"failed"`
-	Trials       int            `json:"trials"`
-	Cases        []suite.Judged `json:"cases"`
-	Verdict      suite.Verdict  `json:"verdict"`
+	DomainScopes []string `json:"domain_scopes"`
+	OK           bool     `json:"ok"`
+	Passed       int      `json:"passed"`
+	Failed       int      `json:"failed"`
+	Trials       int      `json:"trials"`
+	Cases        []Judged `json:"cases"`
+	Verdict      Verdict  `json:"verdict"`
 	// TookMS is how long all of them took, side by side.
 	TookMS int64 `json:"took_ms,omitempty"`
 }
@@ -91,8 +90,8 @@ type TestReport struct {
 // Summary says how many passed and what to mend.
 func (t TestReport) Summary() string {
 	text := fmt.Sprintf("%d of %d cases passed: %s", t.Passed, t.Passed+t.Failed, t.Verdict.Status)
-	if t.Verdict.Status == suite.Iterate {
-		text = fmt.Sprintf("%d of %d cases passed; %s; %s", t.Passed, t.Passed+t.Failed, present.Clip(t.Verdict.Reason, 130), suite.Advice(t.Verdict.Category, t.Verdict.Reason))
+	if t.Verdict.Status == Iterate {
+		text = fmt.Sprintf("%d of %d cases passed; %s; %s", t.Passed, t.Passed+t.Failed, present.Clip(t.Verdict.Reason, 130), Advice(t.Verdict.Category, t.Verdict.Reason))
 	}
 	return present.Clip(text, 290)
 }
@@ -135,16 +134,16 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 	begun := time.Now()
 	wait := waitFor(ctx)
 	var silent atomic.Bool // some question got no answer, and so would the others
-	results := make([]suite.Result, len(in.Cases))
+	results := make([]Result, len(in.Cases))
 	var group errgroup.Group
 	group.SetLimit(testAtOnce)
 	for i, c := range in.Cases {
-		results[i] = suite.Result{Case: c, Outcomes: make([]suite.Outcome, in.Trials)}
+		results[i] = Result{Case: c, Outcomes: make([]Outcome, in.Trials)}
 		for trial := range in.Trials {
 			session := fmt.Sprintf("test-%s-%s-%d-t%d", call.RunID, call.NodeID, i, trial)
 			group.Go(func() error {
 				if silent.Load() {
-					results[i].Outcomes[trial] = suite.Outcome{Error: "it was not asked, since another question got no answer"}
+					results[i].Outcomes[trial] = Outcome{Error: "it was not asked, since another question got no answer"}
 					return nil
 				}
 				bounded, cancel := context.WithTimeout(ctx, wait)
@@ -182,10 +181,10 @@ func waitFor(ctx context.Context) time.Duration {
 	return wait
 }
 
-func try(ctx context.Context, client *api.Client, id, session, question string) suite.Outcome {
+func try(ctx context.Context, client *api.Client, id, session, question string) Outcome {
 	begun := time.Now()
 	got, err := client.Predict(ctx, id, api.Question{Question: question, ChatID: session})
-	out := suite.Outcome{LatencyMS: time.Since(begun).Milliseconds(), Text: got.Text, Tools: toolsOf(got), Raw: got.Raw}
+	out := Outcome{LatencyMS: time.Since(begun).Milliseconds(), Text: got.Text, Tools: toolsOf(got), Raw: got.Raw}
 	if err != nil {
 		out.Error = flow.Hide(err.Error())
 		if e, is := api.AsError(err); is {
@@ -196,13 +195,13 @@ func try(ctx context.Context, client *api.Client, id, session, question string) 
 }
 
 // report judges results; what does not fit is cut, the counts stay.
-func report(id string, trials int, results []suite.Result) TestReport {
-	cases := make([]suite.Case, len(results))
+func report(id string, trials int, results []Result) TestReport {
+	cases := make([]Case, len(results))
 	for i := range results {
 		cases[i] = results[i].Case
 	}
-	out := TestReport{ChatflowID: id, DomainScopes: suite.Scopes(cases), Trials: trials, Cases: suite.Judgements(results)}
-	out.Verdict = suite.Conclude(out.Cases)
+	out := TestReport{ChatflowID: id, DomainScopes: Scopes(cases), Trials: trials, Cases: Judgements(results)}
+	out.Verdict = Conclude(out.Cases)
 	out.Verdict.Reason = present.Clip(out.Verdict.Reason, 300)
 	for i := range out.Cases {
 		if out.Cases[i].OK {
@@ -222,16 +221,16 @@ func report(id string, trials int, results []suite.Result) TestReport {
 
 // Evaluation is a test report to judge again, by other assertions if given.
 type Evaluation struct {
-	ChatflowID string            `json:"chatflow_id,omitempty" description:"Which chatflow"`
-	Report     []suite.Result    `json:"report" max:"50" description:"The artifact test_report of test_chatflow"`
-	Assertions []suite.Assertion `json:"assertions,omitempty" max:"20" description:"Assertions to judge every happy case by, besides its own"`
+	ChatflowID string      `json:"chatflow_id,omitempty" description:"Which chatflow"`
+	Report     []Result    `json:"report" max:"50" description:"The artifact test_report of test_chatflow"`
+	Assertions []Assertion `json:"assertions,omitempty" max:"20" description:"Assertions to judge every happy case by, besides its own"`
 }
 
 // evaluateChatflow judges answers that were given; it asks nobody.
 func (*Asker) evaluateChatflow(_ context.Context, _ domainkit.Call, in Evaluation) (TestReport, error) {
 	trials := 0
 	for i := range in.Report {
-		if in.Report[i].Case.Kind == suite.Happy {
+		if in.Report[i].Case.Kind == Happy {
 			in.Report[i].Case.Assertions = append(in.Report[i].Case.Assertions, in.Assertions...)
 		}
 		trials = max(trials, len(in.Report[i].Outcomes))
@@ -242,6 +241,6 @@ func (*Asker) evaluateChatflow(_ context.Context, _ domainkit.Call, in Evaluatio
 // evaluate judges those answers of a test that are about the flow itself, as a step that
 // all domains of a plan do: each judges its own.
 func (k *Asker) evaluate(ctx context.Context, call domainkit.Call, in Evaluation) (TestReport, error) {
-	in.Report = slices.DeleteFunc(in.Report, func(r suite.Result) bool { return r.Case.Scope() != suite.Scope })
+	in.Report = slices.DeleteFunc(in.Report, func(r Result) bool { return r.Case.Scope() != Scope })
 	return k.evaluateChatflow(ctx, call, in)
 }

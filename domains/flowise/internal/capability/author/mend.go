@@ -8,9 +8,9 @@ import (
 
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
@@ -71,9 +71,9 @@ func (a *Author) Mender(ctx context.Context, call domainkit.Call, t edit.Target)
 
 // NewestFirst has the credential first that was changed last: where several would
 // do and nobody chose, it is the one in use.
-func NewestFirst(all []catalog.Credential) []catalog.Credential {
+func NewestFirst(all []knowledge.Credential) []knowledge.Credential {
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b catalog.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	slices.SortStableFunc(out, func(a, b knowledge.Credential) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	return out
 }
 

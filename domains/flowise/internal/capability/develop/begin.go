@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
@@ -40,17 +40,17 @@ const mostTemplates = 2
 
 // templatesFor are the templates of the marketplace that share most with a goal and can
 // be begun with as they are, the likest first.
-func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal string) ([]catalog.Template, error) {
+func (d *Developer) templatesFor(ctx context.Context, call domainkit.Call, goal string) ([]knowledge.Template, error) {
 	all, _, err := d.site.Templates(ctx, call.Instance)
 	if err != nil {
 		return nil, err
 	}
-	like := func(t catalog.Template) int {
+	like := func(t knowledge.Template) int {
 		return likeness(strings.Join(append([]string{t.Name, t.Description}, t.UseCases...), " "), goal)
 	}
-	all = slices.DeleteFunc(all, func(t catalog.Template) bool { return t.Type == "Tool" || like(t) < 2 })
-	slices.SortStableFunc(all, func(a, b catalog.Template) int { return cmp.Compare(like(b), like(a)) })
-	out := []catalog.Template{}
+	all = slices.DeleteFunc(all, func(t knowledge.Template) bool { return t.Type == "Tool" || like(t) < 2 })
+	slices.SortStableFunc(all, func(a, b knowledge.Template) int { return cmp.Compare(like(b), like(a)) })
+	out := []knowledge.Template{}
 	for _, t := range all[:min(len(all), 2*mostTemplates)] {
 		whole, err := d.site.Template(ctx, call.Instance, t.Name)
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/capability/author"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/goal"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -176,7 +176,7 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 	}
 	out := Context{MissingCredentials: []string{}, Credentials: []Account{}, Patterns: []site.PatternFacts{}, Nodes: len(defs.Names()), Fingerprint: defs.Fingerprint()}
 	for _, need := range in.Needs {
-		fits := slices.DeleteFunc(author.NewestFirst(all), func(c catalog.Credential) bool { return !strings.EqualFold(c.Type, need) })
+		fits := slices.DeleteFunc(author.NewestFirst(all), func(c knowledge.Credential) bool { return !strings.EqualFold(c.Type, need) })
 		if len(fits) == 0 {
 			out.MissingCredentials = append(out.MissingCredentials, need)
 			continue

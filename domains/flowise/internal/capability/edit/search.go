@@ -12,7 +12,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
@@ -333,7 +332,7 @@ func (e *Editor) reachable(ctx context.Context, call domainkit.Call, all []found
 	}
 	lacking := func(m foundModel) bool {
 		need := m.def.Credential
-		return need != nil && !slices.ContainsFunc(credentials, func(c catalog.Credential) bool { return slices.Contains(need.CredentialNames, c.Type) })
+		return need != nil && !slices.ContainsFunc(credentials, func(c knowledge.Credential) bool { return slices.Contains(need.CredentialNames, c.Type) })
 	}
 	if out := slices.DeleteFunc(slices.Clone(all), lacking); len(out) > 0 {
 		return out
@@ -376,7 +375,7 @@ func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, 
 	if err != nil {
 		return out, err
 	}
-	fits := slices.DeleteFunc(all, func(c catalog.Credential) bool { return !slices.Contains(def.Credential.CredentialNames, c.Type) })
+	fits := slices.DeleteFunc(all, func(c knowledge.Credential) bool { return !slices.Contains(def.Credential.CredentialNames, c.Type) })
 	for _, c := range fits {
 		out = out.with(c.ID, fmt.Sprintf("%s (%s)", present.Clip(c.Name, 80), c.Type), true)
 	}

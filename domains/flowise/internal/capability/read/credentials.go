@@ -8,7 +8,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -23,9 +22,9 @@ type CredentialFilter struct {
 
 // CredentialList is a list of credentials without secrets.
 type CredentialList struct {
-	Credentials []catalog.Credential `json:"credentials"`
-	Total       int                  `json:"total"`
-	Stale       bool                 `json:"stale"`
+	Credentials []knowledge.Credential `json:"credentials"`
+	Total       int                    `json:"total"`
+	Stale       bool                   `json:"stale"`
 }
 
 // Summary names the first of them.

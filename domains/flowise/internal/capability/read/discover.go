@@ -14,7 +14,6 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 	"github.com/manifold-run/manifold/domains/flowise/internal/edit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/explain"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
@@ -296,7 +295,7 @@ func (r *Reader) getChatflow(ctx context.Context, call domainkit.Call, in site.F
 		return FlowFacts{}, err
 	}
 	if g, err := flow.Decompile([]byte(f.FlowData)); err == nil { // one that cannot be read has its facts all the same
-		out.Does = present.Clip(explain.Of(g, site.KindOf(f.Type), defs).Text, 600)
+		out.Does = present.Clip(explain(g, site.KindOf(f.Type), defs).Text, 600)
 	}
 	return out, nil
 }

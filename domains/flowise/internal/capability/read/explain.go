@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/explain"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -14,7 +13,7 @@ type Explained struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
 	Type       string `json:"type"`
-	explain.Explanation
+	Explanation
 }
 
 // Summary is what it does.
@@ -31,7 +30,7 @@ func (r *Reader) explainChatflow(ctx context.Context, call domainkit.Call, in si
 	if err != nil {
 		return Explained{}, err
 	}
-	out := Explained{ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), Explanation: explain.Of(g, site.KindOf(f.Type), defs)}
+	out := Explained{ChatflowID: f.ID, Name: present.NameOf(f.Name), Type: string(f.Type), Explanation: explain(g, site.KindOf(f.Type), defs)}
 	for _, list := range []*[]string{&out.Answers, &out.Models, &out.Prompts, &out.Memory, &out.Documents, &out.Tools, &out.Guards, &out.Steps} {
 		*list = present.Within(*list, 1200)
 	}

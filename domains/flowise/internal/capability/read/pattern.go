@@ -9,7 +9,6 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/pattern"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
@@ -49,7 +48,7 @@ func (r *Reader) searchPatterns(ctx context.Context, call domainkit.Call, in Pat
 	}
 	scores := map[int64]int{}
 	fits := slices.DeleteFunc(all, func(p store.Pattern) bool {
-		scores[p.ID] = pattern.Score(in.Query, strings.Join(append([]string{p.Name, p.Description, p.Category}, p.NodeTypes...), " "))
+		scores[p.ID] = site.PatternScore(in.Query, strings.Join(append([]string{p.Name, p.Description, p.Category}, p.NodeTypes...), " "))
 		return in.Query != "" && scores[p.ID] == 0 || in.Category != "" && p.Category != in.Category ||
 			in.Type != "" && p.Kind != in.Type || in.NodeType != "" && !slices.Contains(p.NodeTypes, in.NodeType)
 	})

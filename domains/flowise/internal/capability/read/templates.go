@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -22,8 +22,8 @@ type TemplateFilter struct {
 
 // TemplateList is a list of templates.
 type TemplateList struct {
-	Templates []catalog.Template `json:"templates"`
-	Total     int                `json:"total"`
+	Templates []knowledge.Template `json:"templates"`
+	Total     int                  `json:"total"`
 	// Stale says that the server did not answer and these are older.
 	Stale bool `json:"stale"`
 }

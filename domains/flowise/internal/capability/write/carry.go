@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -143,7 +143,7 @@ func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.G
 		return nil, err
 	}
 	var ops []json.RawMessage
-	var all []catalog.Credential
+	var all []knowledge.Credential
 	for _, place := range flow.CredentialPlaces(g, defs) {
 		if place.Bound == "" {
 			continue
@@ -154,7 +154,7 @@ func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.G
 			}
 		}
 		named := file.Credentials[place.Bound]
-		at := slices.IndexFunc(all, func(c catalog.Credential) bool { return c.Name == named.Name && c.Type == named.Type })
+		at := slices.IndexFunc(all, func(c knowledge.Credential) bool { return c.Name == named.Name && c.Type == named.Type })
 		switch {
 		case named.Name == "":
 			return nil, domainkit.Refusef(contracts.ErrPrecondition, "%s uses a credential that is not there any more; bind another first", place.NodeID)

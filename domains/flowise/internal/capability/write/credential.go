@@ -10,8 +10,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
@@ -79,7 +79,7 @@ func (w *Writer) chooseCredential(ctx context.Context, call domainkit.Call, in C
 	return CredentialChoices{Matches: choices(fits)}, nil
 }
 
-func choices(fits []catalog.Credential) []Choice {
+func choices(fits []knowledge.Credential) []Choice {
 	var out []Choice
 	for _, c := range fits[:min(10, len(fits))] {
 		out = append(out, Choice{c.ID, fmt.Sprintf("%s (%s)", present.Clip(c.Name, 80), c.Type)})
@@ -87,8 +87,8 @@ func choices(fits []catalog.Credential) []Choice {
 	return out
 }
 
-func fitting(all []catalog.Credential, kinds []string) []catalog.Credential {
-	return slices.DeleteFunc(slices.Clone(all), func(c catalog.Credential) bool { return !slices.Contains(kinds, c.Type) })
+func fitting(all []knowledge.Credential, kinds []string) []knowledge.Credential {
+	return slices.DeleteFunc(slices.Clone(all), func(c knowledge.Credential) bool { return !slices.Contains(kinds, c.Type) })
 }
 
 func lacksCredential(what string, kinds []string) error {
@@ -128,7 +128,7 @@ func (w *Writer) withCredentials(ctx context.Context, call domainkit.Call, begin
 	if err != nil {
 		return base{}, err
 	}
-	named := catalog.Credential{}
+	named := knowledge.Credential{}
 	if wanted != "" {
 		if named, err = site.CredentialOf(all, wanted); err != nil {
 			return base{}, err
@@ -153,9 +153,9 @@ func (w *Writer) withCredentials(ctx context.Context, call domainkit.Call, begin
 
 // binder gives the places of one graph their credentials.
 type binder struct {
-	all   []catalog.Credential
+	all   []knowledge.Credential
 	known map[string]bool // by id
-	named catalog.Credential
+	named knowledge.Credential
 	how   string
 
 	ops   []json.RawMessage
@@ -190,7 +190,7 @@ func (b *binder) bind(place flow.CredentialPlace) error {
 	return nil
 }
 
-func names(fits []catalog.Credential) string {
+func names(fits []knowledge.Credential) string {
 	var out []string
 	for _, c := range fits {
 		out = append(out, c.Name)

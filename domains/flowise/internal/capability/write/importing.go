@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
-	"github.com/manifold-run/manifold/domains/flowise/internal/catalog"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 	"github.com/manifold-run/manifold/domains/flowise/internal/policy"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
@@ -231,10 +231,10 @@ func rebound(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph,
 }
 
 // credentialFor chooses the credential of a place, or none.
-func credentialFor(p flow.CredentialPlace, before string, all []catalog.Credential) string {
-	fits := slices.DeleteFunc(slices.Clone(all), func(c catalog.Credential) bool { return len(p.Types) > 0 && !slices.Contains(p.Types, c.Type) })
+func credentialFor(p flow.CredentialPlace, before string, all []knowledge.Credential) string {
+	fits := slices.DeleteFunc(slices.Clone(all), func(c knowledge.Credential) bool { return len(p.Types) > 0 && !slices.Contains(p.Types, c.Type) })
 	for _, id := range []string{before, p.Bound} {
-		if id != "" && slices.ContainsFunc(fits, func(c catalog.Credential) bool { return c.ID == id }) {
+		if id != "" && slices.ContainsFunc(fits, func(c knowledge.Credential) bool { return c.ID == id }) {
 			return id
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
-	"github.com/manifold-run/manifold/domains/flowise/internal/pattern"
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
@@ -44,7 +43,7 @@ func (w *Writer) savePattern(ctx context.Context, call domainkit.Call, in SavePa
 		return site.PatternFacts{}, err
 	}
 	saved, err := w.site.Data.SavePattern(ctx, store.Pattern{
-		Name: cmp.Or(in.Name, present.Clip(f.Name, 120)), Description: in.Description, Category: cmp.Or(in.Category, pattern.Category(types)),
+		Name: cmp.Or(in.Name, present.Clip(f.Name, 120)), Description: in.Description, Category: cmp.Or(in.Category, site.PatternCategory(types)),
 		Kind: checked.Type, NodeTypes: types, Fingerprint: fingerprint, FlowData: f.FlowData, SHA256: site.HashOf(f.FlowData), SavedBy: call.IdempotencyKey,
 	})
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"io"
 	"os"
 
-	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/flowise/sandbox"
 )
 
-func main() { os.Exit(command.Main("flowise-sandbox", run)) }
+func main() { os.Exit(domainkit.Main("flowise-sandbox", run)) }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	var cfg sandbox.Config
-	flags := command.NewFlags("flowise-sandbox", getenv, stderr)
+	flags := domainkit.NewFlags("flowise-sandbox", getenv, stderr)
 	addr := flags.String("addr", "127.0.0.1:3000", "address to listen on")
 	quiet := flags.Bool("quiet", false, "do not log requests")
 	flags.StringVar(&cfg.Key, "key", "sandbox-key", "the API key")
@@ -25,7 +25,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if !*quiet {
-		cfg.Logger = command.Logger(stderr)
+		cfg.Logger = domainkit.TextLogger(stderr)
 	}
 	server, err := sandbox.New(cfg)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/manifold-run/manifold/domainkit/command"
+	"github.com/manifold-run/manifold/domainkit"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
 )
 
-func main() { os.Exit(command.Main("workday-sandbox", run)) }
+func main() { os.Exit(domainkit.Main("workday-sandbox", run)) }
 
 type options struct {
 	sandbox.Config
@@ -25,7 +25,7 @@ type options struct {
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (options, error) {
 	var o options
-	flags := command.NewFlags("workday-sandbox", getenv, stderr)
+	flags := domainkit.NewFlags("workday-sandbox", getenv, stderr)
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8090", "address to listen on")
 	flags.Uint64Var(&o.Seed, "seed", 42, "seed of the company")
 	flags.IntVar(&o.Workers, "workers", 300, "number of workers")
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if !o.quiet {
-		o.Logger = command.Logger(stderr)
+		o.Logger = domainkit.TextLogger(stderr)
 	}
 	tenant, err := sandbox.New(o.Config)
 	if err != nil {

@@ -1,0 +1,71 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
+)
+
+// Categories of patterns.
+const (
+	RAG            = "rag"
+	ToolAgent      = "tool_agent"
+	Agentflow      = "agentflow"
+	Conversational = "conversational"
+	Custom         = "custom"
+)
+
+// PatternCategory infers what a flow is for from its kinds of nodes; the first rule
+// that fits decides.
+func PatternCategory(nodeTypes []string) string {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(nodeTypes, func(name string) bool {
+			return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(strings.ToLower(name), p) })
+		})
+	}
+	switch {
+	case has("vectorstore", "retriev", "pinecone", "faiss", "chroma", "qdrant"):
+		return RAG
+	case has("toolagent", "agentagentflow", "reactagent", "openaifunctionagent"):
+		return ToolAgent
+	case has("agentflow"):
+		return Agentflow
+	case has("conversationchain", "llmchain", "chat"):
+		return Conversational
+	default:
+		return Custom
+	}
+}
+
+// PatternFingerprint is a hash over the definitions of just these kinds of nodes, so
+// that a change of others does not count.
+func PatternFingerprint(defs *knowledge.Snapshot, nodeTypes []string) (string, error) {
+	hashes := map[string]string{}
+	for _, name := range nodeTypes {
+		hashes[name] = ""
+		if def, known := defs.Node(name); known {
+			hashes[name] = def.Hash
+		}
+	}
+	sum, err := contracts.Hash(hashes)
+	if err != nil {
+		return "", fmt.Errorf("fingerprint of %s: %w", strings.Join(nodeTypes, ", "), err)
+	}
+	return sum, nil
+}
+
+// PatternScore tells how many words of a query stand in a text; 0 has nothing in
+// common with it.
+func PatternScore(query, text string) int {
+	text = strings.ToLower(text)
+	score := 0
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if strings.Contains(text, strings.Trim(word, `.,;:!?"'`)) {
+			score++
+		}
+	}
+	return score
+}

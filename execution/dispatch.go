@@ -1,0 +1,148 @@
+package execution
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/manifold-run/manifold/execution/model"
+)
+
+// Dispatcher brings runs that can go on to a Taker. What it says is a hint: the
+// lease decides who advances a run, so a run may be brought twice or to several
+// replicas. None may be forgotten for longer than a sweep.
+type Dispatcher interface {
+	// Dispatch brings runs to the taker until ctx ends.
+	Dispatch(ctx context.Context, to Taker)
+	// Woken tells that somebody here has written for a run that nobody here holds,
+	// or that there is room again. It does not block.
+	Woken()
+	// Rests tells that a run rests here until its timer is due; the zero time stands
+	// for none. It does not block.
+	Rests(until time.Time)
+}
+
+// Taker takes runs.
+type Taker interface {
+	// Room is how many more runs it can take.
+	Room() int
+	// Take acquires the lease of a run, hands the run to an owner and returns. It
+	// is false for a run that somebody else holds, or that there is no room for.
+	Take(ctx context.Context, runID string) bool
+}
+
+// Due says which runs can go on; see execution.Leases.
+type Due interface {
+	DueRuns(ctx context.Context, formats []int, limit int) ([]string, error)
+	NextWake(ctx context.Context) (time.Time, error)
+}
+
+// SweeperConfig is how a Sweeper works; zero values take the defaults in
+// brackets.
+type SweeperConfig struct {
+	// Every is how often it looks, a third more at random [3 s].
+	Every time.Duration
+	// NoTimers says that somebody else brings runs whose timer is due; they are
+	// found at the next look if that fails.
+	NoTimers bool
+	Logger   *slog.Logger
+}
+
+// Sweeper is the Dispatcher of a process by itself: it asks the store which runs
+// can go on and nobody holds, when it is woken, when the next timer is due, and
+// every now and then, because a process that died tells nobody.
+type Sweeper struct {
+	cfg   SweeperConfig
+	store Due
+	poke  chan struct{}
+}
+
+// NewSweeper makes a Sweeper.
+func NewSweeper(store Due, cfg SweeperConfig) *Sweeper {
+	if cfg.Every == 0 {
+		cfg.Every = SweepEvery
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Sweeper{cfg: cfg, store: store, poke: make(chan struct{}, 1)}
+}
+
+// SweepEvery is how often a Sweeper looks.
+const SweepEvery = 3 * time.Second
+
+// Woken lets it look at once.
+func (s *Sweeper) Woken() {
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
+}
+
+// Rests needs no heed: a place gets free, and then it looks when the next timer
+// is due.
+func (s *Sweeper) Rests(time.Time) {}
+
+// Dispatch looks until ctx ends.
+func (s *Sweeper) Dispatch(ctx context.Context, to Taker) {
+	for {
+		s.takeDue(ctx, to)
+		timer := time.NewTimer(s.untilNextLook(ctx))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-s.poke:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+func (s *Sweeper) takeDue(ctx context.Context, to Taker) {
+	for ctx.Err() == nil {
+		room := to.Room()
+		if room <= 0 {
+			return
+		}
+		due, err := s.store.DueRuns(ctx, model.Formats(), min(room, 64))
+		if err != nil {
+			if ctx.Err() == nil {
+				s.cfg.Logger.WarnContext(ctx, "runner is held up", slog.String("doing", "list due runs"), slog.Any("error", err))
+			}
+			return
+		}
+		taken := 0
+		for _, id := range due {
+			if to.Take(ctx, id) {
+				taken++
+			}
+		}
+		if taken == 0 {
+			return
+		}
+	}
+}
+
+// maxImpatience is how often a run is looked at that is due by our clock and
+// was not taken.
+const maxImpatience = 250 * time.Millisecond
+
+// untilNextLook is the time to the next timer of a parked run, at most one
+// jittered sweep.
+func (s *Sweeper) untilNextLook(ctx context.Context) time.Duration {
+	wait := s.cfg.Every + rand.N(s.cfg.Every/3+1) //nolint:gosec // jitter, not a secret
+	if s.cfg.NoTimers {
+		return wait
+	}
+	next, err := s.store.NextWake(ctx)
+	if err != nil || next.IsZero() {
+		return wait
+	}
+	until := time.Until(next)
+	if until <= 0 { // due, but it could not be taken: no room, or the store's clock is behind
+		until = maxImpatience
+	}
+	return min(wait, until)
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// frontendHeader reads a header that an admin has to set up. A place that the frontend
+// did not fill in counts as not sent.
+func frontendHeader(h http.Header, name string) (string, bool) {
+	values, sent := h[http.CanonicalHeaderKey(name)]
+	if !sent || len(values) == 0 || strings.HasPrefix(values[0], "{{") {
+		return "", false
+	}
+	return strings.TrimSpace(values[0]), true
+}
+
+// frontendUser is who a frontend says is asking.
+type frontendUser struct{ ID, Email, Role string }
+
+// Name is what the person is called here: the address, because the same person
+// may also have a key of their own under it, and nobody may be their own second
+// pair of eyes.
+func (u frontendUser) Name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
+
+// toldUser is the user that a chat frontend names in plain headers, unsigned.
+func toldUser(h http.Header) frontendUser {
+	told := func(what string) string {
+		open, _ := frontendHeader(h, "X-OpenWebUI-User-"+what)
+		other, _ := frontendHeader(h, "X-User-"+what)
+		return cmp.Or(open, other)
+	}
+	return frontendUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
+}
+
+// userClaims are what Open WebUI signs of its user.
+type userClaims struct {
+	jwt.RegisteredClaims
+
+	Email string `json:"email"`
+	Role  string `json:"role"`
+}
+
+// verifyUser checks the HS256 token that Open WebUI signs its user with.
+func verifyUser(token string, secret []byte, now time.Time) (frontendUser, error) {
+	var claims userClaims
+	_, err := jwt.ParseWithClaims(
+		token, &claims, func(*jwt.Token) (any, error) { return secret, nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer("open-webui"), jwt.WithExpirationRequired(),
+		jwt.WithLeeway(30*time.Second), jwt.WithTimeFunc(func() time.Time { return now }),
+	)
+	user := frontendUser{ID: claims.Subject, Email: claims.Email, Role: claims.Role}
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired), errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return frontendUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user has expired; do the clocks agree?")
+	case err != nil, user.Name() == "":
+		return frontendUser{}, contracts.Errorf(contracts.CodeUnauthorized, "the signed user is not valid; is the secret the same on both sides?")
+	}
+	return user, nil
+}

@@ -1,0 +1,90 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
+	"github.com/manifold-run/manifold/intent"
+	"github.com/manifold-run/manifold/orchestrator"
+	"github.com/manifold-run/manifold/planner"
+)
+
+// Rounds asks a reader for each round.
+type Rounds struct {
+	reader   intent.Reader
+	catalogs orchestrator.Catalogs
+	now      func() time.Time
+}
+
+var _ execution.Rounds = (*Rounds)(nil)
+
+// NewRounds makes the rounds of a model's reader.
+func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.Time) *Rounds {
+	if now == nil {
+		now = time.Now
+	}
+	return &Rounds{reader: reader, catalogs: catalogs, now: now}
+}
+
+// Next gives the next calls, a question, or nothing where nothing is left to do.
+func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
+	catalog := r.catalogs.Catalog()
+	u, err := r.reader.Understand(ctx, intent.Request{
+		Message: asked(req), Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
+		Running: req.Plan.Nodes,
+	})
+	reply := execution.RoundReply{Calls: u.Calls}
+	if err != nil {
+		return reply, err
+	}
+	if u.Outcome == contracts.GateClarify {
+		reply.Question = &execution.RoundQuestion{Prompt: u.Question, Options: u.Options}
+		return reply, nil
+	}
+	if len(u.Intents) == 0 && u.Draft == nil {
+		return reply, nil
+	}
+	result, err := planner.Compile(planner.Request{
+		Goal: req.Goal, Intents: u.Intents, Draft: u.Draft, More: u.More && !req.Last, Catalog: catalog, Owner: req.Plan.Owner,
+		Instances: req.Plan.Instances, Budgets: req.Plan.Budgets, DryRun: req.Plan.DryRun, Unattended: req.Plan.Unattended, Phase: req.Plan.Phase,
+		Running: &planner.Running{Nodes: req.Plan.Nodes},
+	})
+	switch {
+	case err != nil:
+		return reply, err
+	case len(result.Questions) > 0:
+		q := result.Questions[0]
+		reply.Question = &execution.RoundQuestion{Prompt: q.Prompt}
+		for _, o := range q.Options {
+			reply.Question.Options = append(reply.Question.Options, o.Label)
+		}
+		return reply, nil
+	}
+	reply.Plan, reply.Held = &result.Plan, u.Held
+	return reply, nil
+}
+
+// asked is the request in the asker's words, whole, where the run has them; its goal is
+// short.
+func asked(req execution.RoundRequest) string {
+	var said []string
+	for _, n := range req.Plan.Nodes {
+		if n.Said != nil && n.Said.Text != "" && !slices.Contains(said, n.Said.Text) {
+			said = append(said, n.Said.Text)
+		}
+	}
+	return cmp.Or(strings.Join(said, "\n"), req.Goal)
+}
+
+func results(facts []execution.RoundFact) []intent.Result {
+	out := make([]intent.Result, 0, len(facts))
+	for _, f := range facts {
+		out = append(out, intent.Result{ID: f.NodeID, Ref: f.Tool, State: f.State, Summary: f.Summary, Facts: f.Facts})
+	}
+	return out
+}
