@@ -25,7 +25,7 @@ type agent struct{ *Client }
 func (a agent) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, rejected := req.Context(), ""
 	for {
-		token, err := a.tokens.token(ctx, rejected)
+		token, err := a.token(ctx, rejected)
 		if err != nil {
 			return nil, err
 		}
