@@ -51,7 +51,8 @@ type Tokens struct {
 
 type held struct {
 	Grant
-	unsaved bool // the store does not have it
+	unsaved bool   // the store does not have it
+	dead    string // an access token that was rejected, after which there was no other
 }
 
 // NewTokens makes tokens; it asks nobody yet.
@@ -102,7 +103,7 @@ func (t *Tokens) Access(ctx context.Context, rejected string) (string, error) {
 
 func (t *Tokens) current(rejected string) string {
 	g := t.held.Load()
-	if g.unsaved || g.AccessToken == rejected || !g.RenewAt.IsZero() && !t.cfg.Now().Before(g.RenewAt) {
+	if g.unsaved || g.AccessToken == rejected || g.AccessToken == g.dead || !g.RenewAt.IsZero() && !t.cfg.Now().Before(g.RenewAt) {
 		return ""
 	}
 	return g.AccessToken
@@ -133,6 +134,7 @@ func (t *Tokens) renew(ctx context.Context, rejected string) (string, error) {
 		}
 		t.spent, t.refused = g.RefreshToken, err
 	}
+	t.held.Store(&held{Grant: t.held.Load().Grant, dead: rejected})
 	if t.refused != nil {
 		return "", t.refused
 	}
@@ -148,7 +150,7 @@ func (t *Tokens) reload(ctx context.Context) error {
 	g, err := t.cfg.Store.Load(ctx)
 	switch {
 	case err == nil:
-		t.held.Store(&held{Grant: g})
+		t.held.Store(&held{Grant: g, dead: before.dead})
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: its file is gone", ErrEnded)
 	case before.RefreshToken == "":
@@ -165,7 +167,7 @@ func (t *Tokens) keep(ctx context.Context, g Grant) (access string, err error) {
 	before := t.held.Load()
 	err = t.cfg.Store.Save(ctx, g)
 	lost := err != nil && (before.unsaved || before.RefreshToken != g.RefreshToken)
-	t.held.Store(&held{g, lost})
+	t.held.Store(&held{Grant: g, unsaved: lost})
 	if lost {
 		return "", fmt.Errorf("the new refresh token cannot be stored: %w", err)
 	}
