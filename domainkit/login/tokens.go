@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -175,4 +176,31 @@ func (t *Tokens) keep(ctx context.Context, g Grant) (access string, err error) {
 		t.cfg.Logger.WarnContext(ctx, "the access token cannot be stored", slog.Any("error", err))
 	}
 	return g.AccessToken, nil
+}
+
+// Send sends a request with an access token and, where that is refused with status 401,
+// once more with another one.
+func Send(r *http.Request, access func(ctx context.Context, rejected string) (string, error), send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	for rejected := ""; ; {
+		token, err := access(r.Context(), rejected)
+		if err != nil {
+			if r.Body != nil && rejected == "" {
+				_ = r.Body.Close() // as a RoundTripper must
+			}
+			return nil, err
+		}
+		one := r.Clone(r.Context())
+		one.Header.Set("Authorization", "Bearer "+token)
+		if rejected != "" && r.GetBody != nil {
+			if one.Body, err = r.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		res, err := send(one)
+		if err != nil || res.StatusCode != http.StatusUnauthorized || rejected != "" || r.Body != nil && r.GetBody == nil {
+			return res, err
+		}
+		_ = res.Body.Close() // it says no more than the status
+		rejected = token
+	}
 }

@@ -159,32 +159,13 @@ type bearer struct {
 // RoundTrip sends a request, a second time if it was refused with status 401.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
-	token, fault := b.tokens.access(ctx, "")
-	if fault != nil {
-		if r.Body != nil {
-			_ = r.Body.Close() // as a RoundTripper must
+	res, err := login.Send(r, func(ctx context.Context, refused string) (string, error) {
+		token, fault := b.tokens.access(ctx, refused)
+		if fault != nil {
+			return "", noted(ctx, fault)
 		}
-		return nil, noted(ctx, fault)
-	}
-	first := r.Clone(ctx)
-	first.Header.Set("Authorization", "Bearer "+token)
-	res, err := b.next.RoundTrip(first)
-	if err != nil || res.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
-		return res, err
-	}
-	_ = res.Body.Close() // it says no more than the status
-	token, fault = b.tokens.access(ctx, token)
-	if fault != nil {
-		return nil, noted(ctx, fault)
-	}
-	second := r.Clone(ctx)
-	second.Header.Set("Authorization", "Bearer "+token)
-	if r.Body != nil {
-		if second.Body, err = r.GetBody(); err != nil {
-			return nil, err
-		}
-	}
-	res, err = b.next.RoundTrip(second)
+		return token, nil
+	}, b.next.RoundTrip)
 	if err == nil && res.StatusCode == http.StatusUnauthorized {
 		_ = noted(ctx, b.tokens.ended(ctx))
 	}
