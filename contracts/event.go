@@ -71,6 +71,7 @@ const (
 	ActSealed           LedgerKind = "rows_sealed" // what stood unsealed was sealed, or with a new key
 	ActSwept            LedgerKind = "swept"       // what retention took that has no chain of its own
 	ActQuarantine       LedgerKind = "quarantine"
+	ActOwnAuthority     LedgerKind = "own_authority" // a server began that lets whoever asks approve some writes alone
 )
 
 // LedgerEntry is one link of a hash chain: that of a run, or that of broken

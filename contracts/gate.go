@@ -182,9 +182,12 @@ const (
 	EyesFour Eyes = "four_eyes"
 	// EyesStrict: who approves has put nothing into the whole run.
 	EyesStrict Eyes = "strict"
+	// EyesOwn: a site lets whoever began approve alone what is done with their own login
+	// in another system.
+	EyesOwn Eyes = "own_authority"
 )
 
-// Rank orders the rules by strictness.
+// Rank orders the rules by strictness; one's own authority is no second person.
 func (e Eyes) Rank() int {
 	return 1 + slices.Index([]Eyes{EyesTwoPersons, EyesFour, EyesStrict}, e)
 }

@@ -168,6 +168,9 @@ type Metadata struct {
 	// to a page on the web: what a model proposes to send there after it has read
 	// something is confirmed by whoever asked.
 	OpenWorld bool `json:"open_world,omitempty"`
+	// OwnLogin tells that calls are made with the login of whoever asks in the system
+	// behind the domain, so that it decides what they may do.
+	OwnLogin bool `json:"own_login,omitempty"`
 }
 
 // ApprovalRule says who must approve, and for how long the question stands.

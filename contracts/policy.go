@@ -37,7 +37,7 @@ type ApprovalPolicy struct {
 	Roles    []string `json:"roles"`
 	Quorum   int      `json:"quorum"`
 	ExpiresS int      `json:"expires_s"`
-	// Eyes is what a site asks for beyond FourEyes; see Policy.Eyes.
+	// Eyes is what a site asks for beyond FourEyes, or in its place; see Policy.Eyes.
 	Eyes Eyes `json:"eyes,omitempty"`
 	ReviewTimes
 }
@@ -48,6 +48,8 @@ func (p Policy) Eyes() Eyes {
 	switch {
 	case p.Approval.Eyes == EyesStrict, p.SideEffectClass.Writes() && p.RiskLevel == RiskCritical:
 		return EyesStrict
+	case p.Approval.Eyes == EyesOwn:
+		return EyesOwn
 	case p.Approval.Eyes == EyesTwoPersons:
 		return EyesTwoPersons
 	case p.Approval.FourEyes, p.SideEffectClass == ClassWriteIrreversible:
@@ -316,11 +318,13 @@ func (a ApprovalPolicy) stricter(b ApprovalPolicy) ApprovalPolicy {
 }
 
 // stricterEyes drops the rule of two persons where the other side asks for four
-// eyes.
+// eyes, and one's own authority unless both sides let it be enough.
 func stricterEyes(a, b ApprovalPolicy) Eyes {
 	switch {
 	case a.Eyes == EyesStrict || b.Eyes == EyesStrict:
 		return EyesStrict
+	case a.Eyes == EyesOwn && b.Eyes == EyesOwn:
+		return EyesOwn
 	case a.Eyes == EyesTwoPersons && (b.Eyes == a.Eyes || !b.FourEyes), b.Eyes == EyesTwoPersons && !a.FourEyes:
 		return EyesTwoPersons
 	default:

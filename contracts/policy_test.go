@@ -345,3 +345,36 @@ func randomFloor(r *rand.Rand, name string) *contracts.Floor {
 	}
 	return pick(r, nil, &contracts.Floor{FloorRule: rule()}, &contracts.Floor{Capabilities: map[string]contracts.FloorRule{name: rule()}})
 }
+
+// TestOwnAuthority: the site may let whoever asks approve alone what is done with their own
+// login. A manifest alone cannot, nor the site for what is done with another login; another
+// rule of the site that asks for a second person stands, and so does a critical risk.
+func TestOwnAuthority(t *testing.T) {
+	t.Parallel()
+	named := []string{"hr.decide"}
+	for name, tt := range map[string]struct {
+		own  bool
+		risk contracts.RiskLevel
+		site *contracts.SiteReview
+		want contracts.Eyes
+	}{
+		"the site names it":           {true, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: named}, contracts.EyesOwn},
+		"nobody names it":             {true, contracts.RiskHigh, nil, contracts.EyesFour},
+		"the site names another":      {true, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: []string{"hr.dismiss"}}, contracts.EyesFour},
+		"done with another login":     {false, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: named}, contracts.EyesFour},
+		"a second person for all":     {true, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: named, PreventSelfReview: true}, contracts.EyesFour},
+		"a second person by a rule":   {true, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: named, Rules: []contracts.ReviewRule{{Eyes: contracts.EyesTwoPersons}}}, contracts.EyesTwoPersons},
+		"a rule about something else": {true, contracts.RiskHigh, &contracts.SiteReview{OwnAuthority: named, Rules: []contracts.ReviewRule{{Domains: []string{"erp"}, Eyes: contracts.EyesStrict}}}, contracts.EyesOwn},
+		"a critical risk":             {true, contracts.RiskCritical, &contracts.SiteReview{OwnAuthority: named}, contracts.EyesStrict},
+	} {
+		c := &contracts.Capability{Name: "decide", Metadata: contracts.Metadata{SideEffectClass: contracts.ClassWriteIrreversible, RiskLevel: tt.risk, OwnLogin: tt.own}}
+		p := contracts.EffectivePolicy("hr", c, false, contracts.Overlay{}, contracts.SitePolicy{Review: tt.site})
+		if got := p.Eyes(); got != tt.want || !p.ApprovalRequired || !p.Approval.FourEyes {
+			t.Errorf("%s: %q, want %q: %+v", name, got, tt.want, p)
+		}
+		usual := contracts.EffectivePolicy("hr", c, false, contracts.Overlay{}, contracts.SitePolicy{})
+		if both := p.Stricter(usual).Eyes(); both.Rank() < usual.Eyes().Rank() {
+			t.Errorf("%s: merged with the usual policy it is %q", name, both)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package contracts
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // Trust says which capabilities of a domain may be used at all.
@@ -142,6 +143,10 @@ type SiteReview struct {
 	SinglePerson bool `json:"single_person,omitempty"`
 	// PreventSelfReview asks for a second person at every gate of a write.
 	PreventSelfReview bool `json:"prevent_self_review,omitempty"`
+	// OwnAuthority names capabilities ("domain.name") that whoever asks may approve alone.
+	// Those count that are done with the asker's own login in another system, as their
+	// manifest says (own_login).
+	OwnAuthority []string `json:"own_authority,omitempty"`
 	// People ties the accounts of one person together: other names by the name.
 	People map[string][]string `json:"people,omitempty"`
 	Rules  []ReviewRule        `json:"rules,omitempty"`
@@ -165,17 +170,33 @@ func (r ReviewRule) fits(domain string, p Policy) bool {
 		(r.RiskLevel == "" || p.RiskLevel.Rank() >= r.RiskLevel.Rank())
 }
 
+// OwnAuthorityOf are the capabilities of a domain that whoever asks may approve alone.
+func (s *SiteReview) OwnAuthorityOf(domain string) (names []string) {
+	if s == nil {
+		return nil
+	}
+	for _, ref := range s.OwnAuthority {
+		if name, ok := strings.CutPrefix(ref, domain+"."); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // apply gives the policy that a site's review asks for. The rule of two persons is
-// the one that takes the place of a weaker one by the site's word.
-func (s *SiteReview) apply(p Policy, domain string) Policy {
+// the one that takes the place of a weaker one by the site's word; so does the asker's own
+// authority, where no other rule of the site asks for a second person.
+func (s *SiteReview) apply(p Policy, domain string, c *Capability) Policy {
 	if s == nil || !p.ApprovalRequired {
 		return p
 	}
+	own := c.Metadata.OwnLogin && !s.PreventSelfReview && slices.Contains(s.OwnAuthorityOf(domain), c.Name)
 	p.Approval.FourEyes = p.Approval.FourEyes || s.PreventSelfReview && p.SideEffectClass.Writes()
 	for _, r := range s.Rules {
 		if !r.fits(domain, p) {
 			continue
 		}
+		own = own && r.Eyes == ""
 		if r.Eyes == EyesFour {
 			p.Approval.FourEyes = true
 		} else if r.Eyes.Rank() > p.Approval.Eyes.Rank() {
@@ -183,6 +204,9 @@ func (s *SiteReview) apply(p Policy, domain string) Policy {
 		}
 		p.Approval.Roles, p.Approval.Quorum = stricterRoles(p.Approval.Roles, r.Roles), max(p.Approval.Quorum, r.Quorum)
 		p.Approval.ReviewTimes = p.Approval.ReviewTimes.stricter(r.ReviewTimes)
+	}
+	if own {
+		p.Approval.Eyes = EyesOwn
 	}
 	return p
 }
@@ -207,7 +231,7 @@ func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, 
 	if s.WaiveNotifier {
 		p = waiveNotifier(p, c, asked(c, domain, o, s))
 	}
-	return s.Review.apply(p, domain)
+	return s.Review.apply(p, domain, c)
 }
 
 // waiveNotifier lifts an approval that only the defaults demand.

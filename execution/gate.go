@@ -23,7 +23,7 @@ func openGate(t *activation, action contracts.Action, hash, revoked string) {
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
 		Prompt: contracts.CleanSummary(gateview.Mark(t.n.Spec.AfterReading) + approvalPrompt(t)), Reason: p.Reason, AfterReading: t.n.Spec.AfterReading,
-		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes() != "",
+		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes().Rank() > 0,
 		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
 		Options: []contracts.InterruptOption{
 			{ID: string(contracts.DecisionApprove), Label: "Approve"},

@@ -116,7 +116,7 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 		return err
 	}
 	s := stage{
-		RitaLink: links[0], OttoLink: links[1],
+		RitaLink: links[0], OttoLink: links[1], ManagerLogin: w.managerLogin,
 		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
 		Monday: monday(time.Now()), Hears: server.Hears(), Thinks: server.Thinks(), Model: o.model,
 	}

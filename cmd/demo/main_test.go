@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,9 +132,70 @@ func TestTheFourThingsToTry(t *testing.T) {
 	rita, otto := with(t, s, s.Keys.Requester), with(t, s, s.Keys.Approver)
 	compare(t, rita, strings.TrimPrefix(printed(t, guide, "manifold ask compare"), "manifold ask "))
 	request(t, rita, otto, strings.TrimPrefix(printed(t, guide, "manifold ask request"), "manifold ask "))
+	decide(t, s, guide)
 	join(t, s, rita, strings.TrimPrefix(printed(t, guide, "manifold ask search"), "manifold ask "))
 	request(t, rita, otto, quoted(printed(t, guide, "manifold ask 'create")))
 	answer(t, rita, quoted(printed(t, guide, "manifold ask 'put")))
+}
+
+// decide lets the manager log in by the link that she is given, and approve in Workday what
+// Rita has asked for, by the sentences of the guide.
+func decide(t *testing.T, s stage, guide string) {
+	t.Helper()
+	helena := with(t, s, s.Keys.Manager)
+	inbox, approve := quoted(printed(t, guide, "MANIFOLD_KEY="+s.Keys.Manager+" manifold ask 'what")), printed(t, guide, "MANIFOLD_KEY="+s.Keys.Manager+" manifold ask \"approve")
+	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+/login`).FindString(said(t, helena, inbox))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(req *http.Request, _ []*http.Request) error {
+		if q := req.URL.Query(); strings.HasSuffix(req.URL.Path, "/authorize") { // what the form of the tenant adds
+			q.Set("login_hint", s.ManagerLogin)
+			req.URL.RawQuery = q.Encode()
+		}
+		return nil
+	}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if page, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(page), "You have logged in as Helena Duarte") {
+		t.Fatalf("%v %s", err, page)
+	}
+	if all := said(t, helena, inbox); !strings.Contains(all, `"Ana Souza"`) {
+		t.Errorf("the inbox: %s", all)
+	}
+	words := approve[strings.Index(approve, "\"")+1 : len(approve)-1]
+	session, err := helena.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil || session.Interrupt == nil || session.Interrupt.Review != contracts.EyesOwn {
+		t.Fatalf("%+v %v", session, err)
+	}
+	if _, err := helena.Approve(t.Context(), *session.Interrupt, "", wait()); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := client.AwaitRun(t.Context(), helena, session.Interrupt.RunID); err != nil || run.State != contracts.RunCompleted {
+		t.Errorf("%s %v", run.State, err)
+	}
+}
+
+// said is all that an answer tells.
+func said(t *testing.T, who *client.Client, words string) string {
+	t.Helper()
+	session, err := who.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
 
 func compare(t *testing.T, rita *client.Client, words string) {

@@ -17,11 +17,17 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// The one who asks, and who that is in the sandbox tenant of Workday.
+// The one who asks, and a manager.
 const (
-	requester     = "rita"
-	ritaInWorkday = "Jonas Keller"
+	requester = "rita"
+	manager   = "helena"
 )
+
+// inWorkday says who they are in the sandbox tenant of Workday, so that "my" and "me" mean
+// them.
+func inWorkday() map[string]string {
+	return map[string]string{"Jonas Keller": requester, "Helena Duarte": manager}
+}
 
 // keys are those of the people of the demo: who asks, who approves, and one for
 // each role of the logistics example.
@@ -32,6 +38,7 @@ type keys struct {
 	Recruiter string `json:"recruiter"`
 	Admin     string `json:"admin"`
 	Carrier   string `json:"carrier"`
+	Manager   string `json:"manager"`
 }
 
 // somebody is a person of the demo, and the place of the key.
@@ -49,6 +56,7 @@ func (k *keys) people() []somebody {
 		{&k.Recruiter, "remy", []string{"requester", "logistics:recruiter"}},
 		{&k.Admin, "ada", []string{"requester", "logistics:admin"}},
 		{&k.Carrier, "carl", []string{"requester", "logistics:carrier"}},
+		{&k.Manager, manager, []string{"requester"}},
 	}
 }
 
@@ -119,6 +127,8 @@ func signInLinks(ctx context.Context, url string, k keys) (links [2]string, err 
 
 // stage is what a newcomer needs to know.
 type stage struct {
+	// ManagerLogin is what the manager logs in with at the sandbox tenant.
+	ManagerLogin string
 	URL          string
 	AdminKeyFile string
 	Keys         keys
@@ -177,6 +187,13 @@ Four things to try:
     manifold ask 'create a chatflow called "Greeter" that replies "Good morning"'
     manifold ask 'put the question "How are you?" to the chatflow "Greeter"'
 
+Helena leads Ana's team. What waits for her in Workday only she sees and decides: the first answer has a link, where
+she logs in as {manager_login}. Her own authority in Workday is enough here, so she approves her own gate.
+
+    MANIFOLD_KEY={manager} manifold ask 'what is in my Workday inbox'
+    MANIFOLD_KEY={manager} manifold ask "approve Ana Souza's time off request in Workday"
+    MANIFOLD_KEY={manager} manifold approve CODE
+
 And four people of a marketplace for freight, each of whom may do something else (examples/logistics):
 
     MANIFOLD_KEY={driver} manifold ask 'should I apply to Cedar Line Transport'
@@ -203,6 +220,7 @@ func (s stage) print(w io.Writer) error {
 		text += guideModel
 	}
 	_, err := io.WriteString(w, strings.NewReplacer(
+		"{manager_login}", s.ManagerLogin, "{manager}", s.Keys.Manager,
 		"{rita_link}", s.RitaLink, "{otto_link}", s.OttoLink,
 		"{url}", s.URL, "{requester}", s.Keys.Requester, "{approver}", s.Keys.Approver,
 		"{monday}", s.Monday, "{admin}", s.AdminKeyFile, "{hears}", s.Hears, "{driver}", s.Keys.Driver, "{recruiter}", s.Keys.Recruiter, "{admin_of_it}", s.Keys.Admin, "{carrier}", s.Keys.Carrier, "{thinks}", s.Thinks,

@@ -31,6 +31,8 @@ type world struct {
 	serving sync.WaitGroup
 	closers []func() error
 	urls    map[string]string
+	// managerLogin is what the manager logs in with at the tenant.
+	managerLogin string
 
 	mu   sync.Mutex // guards errs
 	errs []error
@@ -56,7 +58,7 @@ func startWorld(ctx context.Context, o options, logger *slog.Logger) (*world, er
 }
 
 func (w *world) start(ctx context.Context, o options, logger *slog.Logger) error {
-	people, err := w.startTenant(ctx, logger)
+	people, err := w.startTenant(ctx, o, logger)
 	if err != nil {
 		return err
 	}
@@ -122,8 +124,9 @@ func (w *world) startFlowise(ctx context.Context, o options, logger *slog.Logger
 	return flowise.New(cfg)
 }
 
-// startTenant starts the sandbox and makes the domain in front of it.
-func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, error) {
+// startTenant starts the sandbox and makes the domain in front of it, with the pages where
+// people log in at the tenant.
+func (w *world) startTenant(ctx context.Context, o options, logger *slog.Logger) (service, error) {
 	tenant, err := sandbox.New(sandbox.Config{})
 	if err != nil {
 		return nil, err
@@ -133,9 +136,13 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 		return nil, err
 	}
 	w.serving.Go(func() { w.note(serveHTTP(ctx, tenant, listener)) })
+	pages, err := listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
 	c := tenant.Credentials()
-	return workday.New(workday.Config{
-		Access: demoAccess(tenant),
+	cfg := workday.Config{
+		Access: w.demoAccess(tenant),
 		Reports: map[string]workday.Report{
 			"Headcount": {Path: sandbox.Headcount, Prompts: []string{"Organization"}}, "Headcount by Location": {Path: sandbox.HeadcountByLocation},
 		},
@@ -145,17 +152,25 @@ func (w *world) startTenant(ctx context.Context, logger *slog.Logger) (service, 
 			RequestsPerSecond: 200, Burst: 50, MaxConcurrency: 16,
 		},
 		Logger: logger.With(slog.String("service", "workday")),
-	})
+	}
+	cfg.Logins, err = workday.OpenLogins(cfg, workday.LoginConfig{Dir: filepath.Join(o.data, "workday", "logins"), URL: "http://" + pages.Addr().String()})
+	if err != nil {
+		return nil, errors.Join(err, pages.Close())
+	}
+	w.serving.Go(func() { w.note(serveHTTP(ctx, cfg.Logins, pages)) })
+	return workday.New(cfg)
 }
 
 // demoAccess lets operators ask about everybody, so that a newcomer can; a
-// tenant with real people grants that to a role of its HR. Rita, who asks, is
-// somebody in Workday too, so that "my" and "me" mean her.
-func demoAccess(tenant *sandbox.Tenant) workday.Access {
-	access := workday.Access{All: []string{"operator"}, People: map[string]string{}}
+// tenant with real people grants that to a role of its HR.
+func (w *world) demoAccess(tenant *sandbox.Tenant) workday.Access {
+	access, known := workday.Access{All: []string{"operator"}, People: map[string]string{}}, inWorkday()
 	for _, person := range tenant.People() {
-		if person.Name == ritaInWorkday {
-			access.People[requester] = person.ID
+		if who := known[person.Name]; who != "" {
+			access.People[who] = person.ID
+		}
+		if known[person.Name] == manager {
+			w.managerLogin = person.EmployeeID
 		}
 	}
 	return access
@@ -221,7 +236,9 @@ func (w *world) note(err error) {
 
 // bootstrap is the file that an operator would write for these domains.
 func (w *world) bootstrap() []byte {
-	var b contracts.Bootstrap
+	b := contracts.Bootstrap{SitePolicy: contracts.SitePolicy{Review: &contracts.SiteReview{
+		OwnAuthority: []string{"workday.approve_step", "workday.deny_step", "workday.send_back_step"},
+	}}}
 	for _, domain := range []string{"workday", "finance", "communication", "flowise", "logistics"} {
 		b.Domains = append(b.Domains, contracts.Registration{Domain: domain, URL: w.urls[domain]})
 	}

@@ -36,6 +36,9 @@ func Terms(i contracts.Interrupt) [][2]string {
 	if n := People(i); n > 1 && i.Type.Gate() {
 		out = append(out, [2]string{"approvals", fmt.Sprintf("%d of %d", Approvals(i), n)})
 	}
+	if i.Eyes() == contracts.EyesOwn {
+		out = append(out, [2]string{"or approved by", "whoever asked, alone: it is done with their own login"})
+	}
 	if i.DecidableAt != nil {
 		out = append(out, [2]string{"can be approved from", i.DecidableAt.UTC().Format("2006-01-02 15:04 UTC")})
 	}
@@ -56,6 +59,8 @@ func Approvers(p contracts.Policy) string {
 		text += ", not the requester"
 	case contracts.EyesTwoPersons:
 		text += ", and the requester"
+	case contracts.EyesOwn:
+		text += ", or the requester alone"
 	}
 	if p.Reason != "" {
 		text += ": " + contracts.CleanSummary(p.Reason)

@@ -1,14 +1,19 @@
 package workday_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
@@ -238,5 +243,65 @@ func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {
 	got := b.asks("rita", nil, "send_back_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "one day less"})
 	if !got.OK || got.Facts["decision"] != "sent_back" || got.Facts["comment"] != "one day less" {
 		t.Errorf("%+v %v", got.Facts, got.Error)
+	}
+}
+
+// TestALoginIsKeptEncrypted: with the key beside the folder, or with the operator's own,
+// under which a login of before the key is read once more and encrypted; without the key
+// it has to be made again.
+func TestALoginIsKeptEncrypted(t *testing.T) {
+	t.Parallel()
+	b, anas, _ := approvers(t)
+	b.logIn("Helena Duarte")
+	file := filepath.Join(b.login.Dir, b.id("Helena Duarte")+".json")
+	sealed, err := os.ReadFile(file)
+	if err != nil || !bytes.HasPrefix(sealed, []byte(`{"sealed":`)) {
+		t.Fatalf("%v %s", err, sealed)
+	}
+	for _, path := range []string{file, b.login.Dir + ".key"} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", path, info, err)
+		}
+	}
+	key, err := os.ReadFile(b.login.Dir + ".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := bytes.Repeat([]byte("k"), 32)
+	with := func(keys ...[]byte) contracts.ToolResult {
+		t.Helper()
+		b.login.Keys = keys
+		b.openLogins(b.login)
+		return b.asks("rita", nil, "list_inbox_tasks", object{})
+	}
+	if got := with(own); got.OK || !strings.Contains(got.Error.Message, "log in there") {
+		t.Errorf("with another key: %+v", got.Error)
+	}
+	if got := with(own, key); !got.OK {
+		t.Errorf("with both: %v", got.Error)
+	}
+	vault, err := login.NewVault([][]byte{key}, "logins at Workday")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held login.Grant
+	if _, err := vault.Load(file, &held); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := json.Marshal(map[string]string{"refresh_token": held.RefreshToken, "initial": contracts.HashBytes(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, plain, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := with(own); !got.OK {
+		t.Errorf("a login of before there was a key: %v", got.Error)
+	}
+	if raw, err := os.ReadFile(file); err != nil || bytes.Contains(raw, []byte("refresh_token")) {
+		t.Errorf("%v %s", err, raw)
+	}
+	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas}); !got.OK {
+		t.Error(got.Error)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/manifold-run/manifold/domainkit"
@@ -63,18 +62,11 @@ func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in Requests
 	if err != nil {
 		return RequestStates{}, err
 	}
-	events = slices.DeleteFunc(events, func(e rest.Event) bool {
-		return in.State != "" && (in.State == "open") != (eventState(e.Status.Descriptor) == stateSubmitted)
-	})
-	out := RequestStates{Worker: w.ID, Name: w.Descriptor, Total: len(events), Requests: []RequestState{}}
-	for _, e := range events[:min(len(events), mostRequests)] {
-		one, err := stateOf(ctx, d.client, w, e)
-		if err != nil {
-			return RequestStates{}, err
-		}
-		out.Requests = append(out.Requests, one)
-	}
-	return out, nil
+	out := RequestStates{Worker: w.ID, Name: w.Descriptor}
+	out.Total, out.Requests, err = listed(events, mostRequests, func(e rest.Event) bool {
+		return in.State == "" || (in.State == "open") == (eventState(e.Status.Descriptor) == stateSubmitted)
+	}, func(e rest.Event) (RequestState, error) { return stateOf(ctx, d.client, w, e) })
+	return out, err
 }
 
 // stateOf reads of an open event whom it waits for, and of one that was denied or sent

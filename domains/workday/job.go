@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
@@ -20,6 +21,7 @@ type JobOrder struct {
 	Effective    string `json:"effective" format:"date" description:"First day in the new organization"`
 	Reason       string `json:"reason" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the reason for the change of job"`
 	MoveTeam     bool   `json:"move_team" default:"false" description:"Whether those who report to the worker move too"`
+	Plan         string `json:"plan,omitempty" max:"50" pattern:"^from:.+$" description:"From where the worker moves, as plan_job_change gives it; from elsewhere nobody is moved"`
 }
 
 // JobChange is a change of job after it was asked for.
@@ -55,6 +57,7 @@ const processJob = "Change Job"
 func (j jobs) register(svc *domainkit.Service) error {
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{Name: "list_job_change_reasons"}, colleagues(j.d, j.reasons)),
+		domainkit.Add(svc, domainkit.Capability{Name: "plan_job_change"}, overseen(j.d, j.plan)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "change_job", Unmarked: true, Metadata: verified(
 			equal("facts.effective", "${params.effective}"), contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}},
 		)}, overseen(j.d, j.change), overseen(j.d, j.find)),
@@ -89,39 +92,117 @@ func (j jobs) reasons(ctx context.Context, _ domainkit.Call, in Filter) (Reasons
 	if err != nil {
 		return Reasons{}, failure(err)
 	}
-	out := Reasons{Reasons: []ReasonMatch{}}
-	for _, r := range all {
-		if !strings.Contains(fold(r.Descriptor), fold(strings.TrimSpace(in.Search))) {
-			continue
-		}
-		if out.Total++; out.Total <= mostReasons {
-			out.Reasons = append(out.Reasons, ReasonMatch{r.ID, r.Descriptor})
-		}
+	var out Reasons
+	out.Total, out.Reasons, err = listed(all, mostReasons, in.fits, func(r rest.Ref) (ReasonMatch, error) { return ReasonMatch{r.ID, r.Descriptor}, nil })
+	return out, err
+}
+
+// jobPlan is a change of job that was thought through and not submitted.
+type jobPlan struct {
+	worker rest.Worker
+	org    rest.Organization
+	reason string
+}
+
+// from is the value that tells whether somebody has moved the worker meanwhile.
+func (p jobPlan) from() string { return "from:" + cmp.Or(p.worker.Organization.ID, "nowhere") }
+
+func (p jobPlan) to() string { return cmp.Or(p.org.Name, p.org.Descriptor) }
+
+// JobPlan is what a change of job comes to. What cannot be is refused, so that nobody is
+// asked to approve it.
+type JobPlan struct {
+	Worker string `json:"worker"`
+	Name   string `json:"worker_name"`
+	// Matches hold the plan as the one value to choose.
+	Matches []PlanChoice `json:"matches"`
+}
+
+// Summary is the plan in words.
+func (p JobPlan) Summary() string { return p.Matches[0].Label }
+
+// plan thinks a change of job through without submitting it.
+func (j jobs) plan(ctx context.Context, _ domainkit.Call, in JobOrder) (JobPlan, error) {
+	p, err := j.think(ctx, in)
+	if err != nil {
+		return JobPlan{}, err
 	}
-	return out, nil
+	label := "to " + p.to()
+	if p.worker.Organization.Descriptor != "" {
+		label = "from " + p.worker.Organization.Descriptor + " " + label
+	}
+	label += " on " + spoken(in.Effective) + ", for the reason " + p.reason
+	if in.MoveTeam {
+		label += ", with those who report to " + p.worker.Descriptor
+	}
+	return JobPlan{p.worker.ID, p.worker.Descriptor, []PlanChoice{{p.from(), label}}}, nil
+}
+
+// farthestMove is how far from today a change of job may be: beyond, the year is a slip.
+const farthestMove = 2 * 365 * 24 * time.Hour
+
+// think reads what a change of job is about, and refuses what cannot be.
+func (j jobs) think(ctx context.Context, in JobOrder) (p jobPlan, err error) {
+	if p.worker, err = j.d.worker(ctx, in.Worker); err != nil {
+		return p, err
+	}
+	if p.org, err = organizations(j).find(ctx, in.Organization); err != nil {
+		return p, err
+	}
+	switch {
+	case p.worker.Organization.ID == p.org.ID:
+		return p, domainkit.Refusef(contracts.ErrPrecondition, "%s is in %s already", p.worker.Descriptor, p.to())
+	case p.worker.ID == p.org.Manager.ID:
+		return p, domainkit.Refusef(contracts.ErrPrecondition, "%s leads %s, and nobody reports to themselves", p.worker.Descriptor, p.to())
+	}
+	effective, err := time.ParseInLocation(time.DateOnly, in.Effective, j.d.zone)
+	if away := effective.Sub(j.d.today()); err != nil || away.Abs() > farthestMove {
+		return p, domainkit.Refusef(contracts.ErrPrecondition, "%s is no day for a change of job: it is more than two years away", in.Effective)
+	}
+	if p.reason, err = j.reason(ctx, in.Reason); err != nil {
+		return p, err
+	}
+	events, err := requestsOf(ctx, j.d.client, in.Worker, processJob)
+	if i := slices.IndexFunc(events, func(e rest.Event) bool { return eventState(e.Status.Descriptor) == stateSubmitted }); err == nil && i >= 0 {
+		return p, domainkit.Refusef(contracts.ErrPrecondition, "a change of job of %s on %s waits in Workday already; it must end first", p.worker.Descriptor, events[i].Effective)
+	}
+	return p, err
+}
+
+// reason names the reason with an ID.
+func (j jobs) reason(ctx context.Context, id string) (string, error) {
+	all, err := rest.NewCompany(j.d.client).JobChangeReasons(ctx)
+	if err != nil {
+		return "", failure(err)
+	}
+	names := make([]string, 0, len(all))
+	for _, r := range all {
+		if r.ID == id {
+			return r.Descriptor, nil
+		}
+		names = append(names, r.Descriptor)
+	}
+	return "", domainkit.Refusef(contracts.ErrPrecondition, "Workday has no such reason for a change of job; it has: %s", strings.Join(names, ", "))
 }
 
 // change submits a change of job. What Workday's process decides of it is followed.
 func (j jobs) change(ctx context.Context, _ domainkit.Call, in JobOrder) (JobChange, error) {
-	w, err := j.d.worker(ctx, in.Worker)
+	p, err := j.think(ctx, in)
 	if err != nil {
 		return JobChange{}, err
 	}
-	org, err := organizations(j).find(ctx, in.Organization)
-	if err != nil {
-		return JobChange{}, err
+	if in.Plan != "" && in.Plan != p.from() {
+		return JobChange{}, domainkit.Refusef(errPlanChanged, "%s has been moved to %s since that was shown", p.worker.Descriptor, p.worker.Organization.Descriptor)
 	}
-	if w.Organization.ID == org.ID {
-		return JobChange{}, domainkit.Refusef(contracts.ErrPrecondition, "%s is in %s already", w.Descriptor, cmp.Or(org.Name, org.Descriptor))
-	}
+	w := p.worker
 	made, err := rest.NewCompany(j.d.client).ChangeJob(ctx, w.ID, rest.JobChange{
-		Organization: rest.Ref{ID: org.ID}, Reason: rest.Ref{ID: in.Reason}, Effective: in.Effective, MoveTeam: in.MoveTeam,
+		Organization: rest.Ref{ID: p.org.ID}, Reason: rest.Ref{ID: in.Reason}, Effective: in.Effective, MoveTeam: in.MoveTeam,
 	})
 	if err != nil {
 		return JobChange{}, failure(err)
 	}
 	out := JobChange{
-		RequestID: made.ID, Worker: w.ID, Name: w.Descriptor, From: w.Organization.Descriptor, To: cmp.Or(org.Name, org.Descriptor),
+		RequestID: made.ID, Worker: w.ID, Name: w.Descriptor, From: w.Organization.Descriptor, To: p.to(),
 		Effective: in.Effective, Status: stateSubmitted,
 	}
 	if event, err := j.d.client.Event(ctx, made.ID); err == nil {

@@ -1,6 +1,7 @@
 package workday_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -56,5 +57,45 @@ func TestWhatIsNoChangeOfJobIsRefused(t *testing.T) {
 	}
 	if got := b.effects(); len(got) != 0 {
 		t.Errorf("written: %v", got)
+	}
+}
+
+// TestAChangeOfJobIsThoughtThroughBeforeItsGate: by the look-up that the gate shows, and
+// what has changed since is not submitted.
+func TestAChangeOfJobIsThoughtThroughBeforeItsGate(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{Workers: 60})
+	in := b.move("Marcus Feld")
+	value, label := planned(t, b.facts("plan_job_change", in, ""))
+	if !strings.HasPrefix(label, "from Product Engineering (Helena Duarte) to ") || !strings.Contains(label, "on Mon 7 Dec 2026, for the reason ") {
+		t.Errorf("it is shown as %q", label)
+	}
+	with := func(name string, value any) object {
+		other := maps.Clone(in)
+		other[name] = value
+		return other
+	}
+	for want, wrong := range map[string]object{
+		"is in Product Engineering":    b.move("Helena Duarte"),
+		"no such reason":               with("reason", strings.Repeat("0", 32)),
+		"no organization":              with("organization", strings.Repeat("0", 32)),
+		"more than two years away":     with("effective", "2062-12-07"),
+		"nobody reports to themselves": with("worker", b.id("Marcus Feld")),
+	} {
+		if out := b.execute("plan_job_change", wrong, ""); out.OK || !strings.Contains(out.Error.Message, want) {
+			t.Errorf("%s: %s %+v", want, out.Summary, out.Error)
+		}
+	}
+	if out := b.execute("change_job", with("plan", "from:elsewhere"), "k1"); out.OK || out.Error.Type != "domain.plan_changed" {
+		t.Errorf("moved meanwhile: %+v", out.Error)
+	}
+	if got := b.effects(); len(got) != 0 {
+		t.Errorf("written: %v", got)
+	}
+	if out := b.execute("change_job", with("plan", value), "k2"); !out.OK {
+		t.Fatal(out.Error)
+	}
+	if out := b.execute("plan_job_change", in, ""); out.OK || !strings.Contains(out.Error.Message, "on 2026-12-07 waits in Workday already") {
+		t.Errorf("a second one: %s %+v", out.Summary, out.Error)
 	}
 }

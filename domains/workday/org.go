@@ -222,19 +222,15 @@ func (o organizations) list(ctx context.Context, _ domainkit.Call, in Filter) (O
 		return Organizations{}, failure(err)
 	}
 	wanted := fold(strings.TrimSpace(in.Search))
-	out := Organizations{Organizations: []OrganizationMatch{}}
-	for _, org := range page.Items {
-		name := cmp.Or(org.Name, org.Descriptor)
-		if !strings.Contains(fold(name), wanted) {
-			continue
-		}
-		if out.Total++; out.Total <= mostOrgs {
-			out.Organizations = append(out.Organizations, OrganizationMatch{
-				Value: org.ID, Label: name, Name: name, Manager: org.Manager.Descriptor, Exact: fold(name) == wanted,
-			})
-		}
-	}
-	return out, nil
+	var out Organizations
+	out.Total, out.Organizations, err = listed(page.Items, mostOrgs, func(org rest.Organization) bool {
+		return strings.Contains(fold(cmp.Or(org.Name, org.Descriptor)), wanted)
+	},
+		func(org rest.Organization) (OrganizationMatch, error) {
+			name := cmp.Or(org.Name, org.Descriptor)
+			return OrganizationMatch{Value: org.ID, Label: name, Name: name, Manager: org.Manager.Descriptor, Exact: fold(name) == wanted}, nil
+		})
+	return out, err
 }
 
 // OrganizationQuery names an organization.

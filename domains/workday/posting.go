@@ -59,25 +59,44 @@ func (o organizations) postings(ctx context.Context, _ domainkit.Call, in Postin
 		return Postings{}, failure(err)
 	}
 	today := o.d.today().In(o.d.zone).Format("2006-01-02")
-	slices.SortStableFunc(page.Items, func(a, b rest.JobPosting) int { return strings.Compare(b.Start, a.Start) })
+	open := slices.DeleteFunc(page.Items, func(p rest.JobPosting) bool { return day(p.Start) > today || p.End != "" && day(p.End) < today })
+	slices.SortStableFunc(open, func(a, b rest.JobPosting) int { return strings.Compare(b.Start, a.Start) })
 	place, words := fold(strings.TrimSpace(in.Location)), fold(strings.TrimSpace(in.Search))
-	out, places := Postings{Postings: []Posting{}}, []string{}
-	for _, p := range page.Items {
-		if day(p.Start) > today || p.End != "" && day(p.End) < today {
-			continue
-		}
-		places = append(places, p.Places()...)
-		if !slices.ContainsFunc(append(p.Places(), ""), func(of string) bool { return strings.Contains(fold(of), place) }) || !strings.Contains(fold(p.Title), words) {
-			continue
-		}
-		if out.Total++; out.Total <= mostPostings {
-			out.Postings = append(out.Postings, Posting{p.ID, cmp.Or(p.Title, p.Descriptor), strings.Join(p.Places(), ", "), p.TimeType.Descriptor, day(p.Start), p.URL})
-		}
+	var out Postings
+	out.Total, out.Postings, _ = listed(open, mostPostings, func(p rest.JobPosting) bool { // showing one fails never
+		there := slices.ContainsFunc(append(p.Places(), ""), func(of string) bool { return strings.Contains(fold(of), place) })
+		return there && strings.Contains(fold(p.Title), words)
+	}, func(p rest.JobPosting) (Posting, error) {
+		return Posting{p.ID, cmp.Or(p.Title, p.Descriptor), strings.Join(p.Places(), ", "), p.TimeType.Descriptor, day(p.Start), p.URL}, nil
+	})
+	if out.Total > 0 {
+		return out, nil
 	}
-	if slices.Sort(places); out.Total == 0 {
-		out.Places = slices.Compact(places)
+	for _, p := range open {
+		out.Places = append(out.Places, p.Places()...)
 	}
+	slices.Sort(out.Places)
+	out.Places = slices.Compact(out.Places)
 	return out, nil
+}
+
+// listed counts what fits a question, and shows the first of it.
+func listed[T, Out any](all []T, most int, fits func(T) bool, show func(T) (Out, error)) (total int, out []Out, err error) {
+	out = []Out{}
+	for _, one := range all {
+		if !fits(one) {
+			continue
+		}
+		if total++; total > most {
+			continue
+		}
+		shown, err := show(one)
+		if err != nil {
+			return 0, nil, err
+		}
+		out = append(out, shown)
+	}
+	return total, out, nil
 }
 
 // day is the date of a time that the tenant sends.

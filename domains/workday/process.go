@@ -6,11 +6,16 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
 // Filter narrows a list by a word.
 type Filter struct {
 	Search string `json:"search,omitempty" max:"100" description:"Only those whose name has this text"`
+}
+
+func (f Filter) fits(r rest.Ref) bool {
+	return strings.Contains(fold(r.Descriptor), fold(strings.TrimSpace(f.Search)))
 }
 
 // Process is a kind of business process.
@@ -42,13 +47,6 @@ func (d *domain) listProcesses(ctx context.Context, _ domainkit.Call, in Filter)
 		return Processes{}, failure(err)
 	}
 	var out Processes
-	for _, t := range types {
-		if !strings.Contains(fold(t.Descriptor), fold(strings.TrimSpace(in.Search))) {
-			continue
-		}
-		if out.Total++; out.Total <= mostProcesses {
-			out.Processes = append(out.Processes, Process{t.ID, t.Descriptor})
-		}
-	}
-	return out, nil
+	out.Total, out.Processes, err = listed(types, mostProcesses, in.fits, func(t rest.Ref) (Process, error) { return Process{t.ID, t.Descriptor}, nil })
+	return out, err
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/domains/workday/internal/agent"
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
@@ -95,7 +96,7 @@ type Tenant struct {
 }
 
 // TokenStore keeps the refresh token, which the tenant replaces at each use.
-type TokenStore = rest.TokenStore
+type TokenStore = login.Store
 
 // JWT says how a client proves itself by a signed assertion.
 type JWT = rest.JWT
@@ -105,10 +106,12 @@ type Paths = rest.Paths
 
 // FileTokens keeps the refresh token in a file that is replaced atomically.
 // The initial token is used until the file holds a later one.
-func FileTokens(path, initial string) TokenStore { return rest.NewFileTokens(path, initial) }
+func FileTokens(path, initial string) TokenStore { return &login.File{Path: path, Initial: initial} }
 
 // MemoryTokens keeps the refresh token in memory, for sandboxes.
-func MemoryTokens(initial string) TokenStore { return rest.NewMemoryTokens(initial) }
+func MemoryTokens(initial string) TokenStore {
+	return login.NewMemory(login.Grant{RefreshToken: initial})
+}
 
 // MCP is Workday's MCP server, over which people are read instead of REST, and whose tools
 // the agents of flows can have.

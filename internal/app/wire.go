@@ -53,7 +53,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.wireCore(guard); err != nil {
+	if err := a.wireCore(ctx, guard); err != nil {
 		return err
 	}
 	if err := a.telemetry.Watch(watched(a), a.cfg.Now); err != nil { //nolint:contextcheck // it watches longer than the start
@@ -170,9 +170,9 @@ func (a *App) wireIntents(kept local.ModelCache) error {
 	return nil
 }
 
-func (a *App) wireCore(webhooks *webhook.Guard) error {
+func (a *App) wireCore(ctx context.Context, webhooks *webhook.Guard) error {
 	a.notifier = orchestrator.NewLocalNotifier()
-	if err := a.wireReviewers(); err != nil {
+	if err := a.wireReviewers(ctx); err != nil {
 		return err
 	}
 	var dispatcher execution.Dispatcher
@@ -215,8 +215,8 @@ func roundsOf(a *App) execution.Rounds {
 }
 
 // wireReviewers makes who may be a second person. A site where whoever asks may
-// approve is told so at every start.
-func (a *App) wireReviewers() error {
+// approve is told so at every start, and what it is for is recorded as an act.
+func (a *App) wireReviewers(ctx context.Context) error {
 	others, err := telegram.People(a.cfg.Telegram)
 	if err != nil {
 		return err
@@ -226,7 +226,15 @@ func (a *App) wireReviewers() error {
 	if site != nil && site.SinglePerson {
 		a.cfg.Logger.Warn("single_person is set: whoever asks for a write may approve it alone")
 	}
-	return nil
+	if site == nil || len(site.OwnAuthority) == 0 {
+		return nil
+	}
+	a.cfg.Logger.Warn("own_authority is set: whoever asks may approve alone what is done with their own login", slog.Any("capabilities", site.OwnAuthority))
+	// An act is recorded with a write.
+	_, err = a.secret(execution.WithAct(ctx, execution.Act{
+		Kind: contracts.ActOwnAuthority, Actor: "system", Subject: "site_policy", Detail: map[string]any{"capabilities": site.OwnAuthority},
+	}), "own_authority")
+	return err
 }
 
 func (a *App) wireInterfaces(ctx context.Context, webhooks *webhook.Guard) error {

@@ -44,9 +44,9 @@ func RoomRatchets() []Ratchet {
 	return []Ratchet{
 		{Of: "bench", Most: 2578, Why: "one file for each figure"},
 		{Of: "cmd/manifold", Most: 3041, Why: "one file for each command"},
-		{Of: "contracts", Most: 6830, Why: words},
+		{Of: "contracts", Most: 6849, Why: words},
 		{Of: "domainkit", Most: 2620, Why: grown},
-		{Of: "domains/workday", Most: 3150, Why: "one file for each thing that it can do, over one tenant and one rule of who may ask"},
+		{Of: "domains/workday", Most: 3200, Why: "one file for each thing that it can do, over one tenant and one rule of who may ask"},
 		{Of: "domains/workday/sandbox", Most: 2800, Why: "every service of the tenant, over one set of books"},
 		{Of: "domains/flowise/internal/flow", Most: 5210, Why: grown},
 		{Of: "execution", Most: 5180, Why: "owner, one behaviour for each kind of node, ports; the state of a run, admission and how decisions are read have rooms of their own"},

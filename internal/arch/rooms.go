@@ -142,13 +142,14 @@ func suite(dir string, rooms []string) Room {
 // sdkRooms are what authors of domains see, and the domains themselves. A
 // domain never imports the core, internal/ or another domain.
 func sdkRooms() []Room {
-	kit := []string{"contracts", "domainkit", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
+	kit := []string{"contracts", "domainkit", "domainkit/login", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
 		{Dir: "domainkit", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/conformance", Rooms: []string{"contracts"}, Refuses: []string{"database/sql"}},
 		{Dir: "domainkit/keystore", Rooms: []string{"domainkit"}},
 		{Dir: "domainkit/pgstore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "domainkit/sqlitestore", Rooms: []string{"contracts", "domainkit", "domainkit/keystore"}, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "domainkit/login", Rooms: []string{"contracts"}, Modules: []string{"golang.org/x/oauth2"}},
 		{Dir: "domainkit/domaintest", Rooms: []string{"contracts", "domainkit"}, Allows: []string{testHarness}},
 		{Dir: "domainkit/sandboxkit"},
 		{Dir: "domainkit/upstream", Modules: []string{"github.com/hashicorp/go-retryablehttp"}},
@@ -166,7 +167,7 @@ func adapterRooms() []Room {
 	return []Room{
 		{Dir: "client", Rooms: []string{"contracts", "contracts/metrics", "orchestrator"}, Modules: retries},
 		{Dir: "internal/bridge", Rooms: []string{"contracts", "domainkit"}, Modules: []string{"github.com/goccy/go-yaml"}},
-		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2", "golang.org/x/sync"}},
+		{Dir: "internal/bridge/mcp", Rooms: []string{"contracts", "domainkit", "domainkit/login", "internal/bridge"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2", "golang.org/x/sync"}},
 		{Dir: "internal/bridge/openapi", Rooms: []string{"contracts", "domainkit", "domainkit/upstream", "internal/bridge"}, Modules: []string{"github.com/getkin/kin-openapi", "github.com/oasdiff/yaml"}},
 		{Dir: "internal/bridge/host", Rooms: []string{"contracts", "domainkit/sqlitestore", "internal/bridge", "internal/bridge/mcp", "internal/bridge/openapi"}},
 		{Dir: "internal/domainclient", Rooms: ports, Modules: retries},

@@ -24,7 +24,7 @@ type office struct {
 	logins *workday.Logins
 }
 
-func withLogins(t *testing.T) office {
+func withLogins(t *testing.T, policy string) office {
 	t.Helper()
 	tenant, err := sandbox.New(sandbox.Config{})
 	if err != nil {
@@ -57,7 +57,7 @@ func withLogins(t *testing.T) office {
 		t.Fatal(err)
 	}
 	s := setup(t, func(cfg *app.Config) {
-		cfg.Bootstrap = []byte(`{"domains":[{"domain":"workday","url":"` + domaintest.Serve(t, svc) + `"}]}`)
+		cfg.Bootstrap = []byte(`{"domains":[{"domain":"workday","url":"` + domaintest.Serve(t, svc) + `"}]` + policy + `}`)
 	})
 	d, err := s.admin.Domain(t.Context(), "workday")
 	if err != nil || d.Health != contracts.HealthOK || d.Capabilities == 0 {
@@ -123,7 +123,7 @@ func (o office) approved(t *testing.T, who *client.Client, says string) string {
 // for somebody else, nothing opens a gate.
 func TestAManagerDecidesInAChat(t *testing.T) {
 	t.Parallel()
-	o := withLogins(t)
+	o := withLogins(t, "")
 	numbers := map[string]string{}
 	for _, w := range o.tenant.People() {
 		numbers[w.Name] = w.EmployeeID
@@ -165,6 +165,72 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	}
 }
 
+// TestAManagersOwnAuthorityIsEnough where the site says so of a capability: whoever asks
+// decides the gate in the same chat, the tenant knows it as theirs, and of all else, and for
+// everybody else, a second person is asked for as before.
+func TestAManagersOwnAuthorityIsEnough(t *testing.T) {
+	t.Parallel()
+	o := withLogins(t, `,"site_policy":{"review":{"own_authority":["workday.approve_step","workday.change_job"]}}`)
+	numbers := map[string]string{}
+	for _, w := range o.tenant.People() {
+		numbers[w.Name] = w.EmployeeID
+	}
+	helena, marcus, ana := o.person("Helena.Duarte", "requester"), o.person("Marcus.Feld", "requester"), o.person("Ana.Souza", "requester")
+	o.approved(t, ana, "request 2 days off for me from 2027-03-01")
+	o.approved(t, ana, "request 1 day off for me from 2027-04-05")
+	o.logIn(t, numbers["Helena Duarte"])
+	inbox, err := helena.StartSession(t.Context(), contracts.StartSession{Message: "approve Ana Souza's time off request in Workday"}, wait())
+	for err == nil && inbox.Interrupt != nil && inbox.Interrupt.Type != contracts.InterruptWriteApproval {
+		inbox, err = helena.Say(t.Context(), inbox.SessionID, "1", wait())
+	}
+	if err != nil || inbox.Interrupt == nil {
+		t.Fatalf("%+v %v", inbox, err)
+	}
+	gate := *inbox.Interrupt
+	if gate.Review != contracts.EyesOwn || gate.FourEyes {
+		t.Errorf("the gate: %q %v", gate.Review, gate.FourEyes)
+	}
+	if _, err := marcus.Approve(t.Context(), gate, "", wait()); err == nil {
+		t.Error("somebody else without a role approved it")
+	}
+	if _, err := helena.Say(t.Context(), inbox.SessionID, "approve "+gate.Code, wait()); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := client.AwaitRun(t.Context(), helena, gate.RunID); err != nil || run.State != contracts.RunCompleted {
+		t.Fatalf("%s %v", run.State, err)
+	}
+	decided, err := helena.Gate(t.Context(), gate.InterruptID)
+	if err != nil || len(decided.Decisions) != 1 || decided.Decisions[0].Stands != contracts.StandsInitiator {
+		t.Errorf("%+v %v", decided.Decisions, err)
+	}
+	by := []string{}
+	for _, e := range o.tenant.Effects() {
+		if e.Kind == sandbox.EffectStepApproved {
+			by = append(by, e.By)
+		}
+	}
+	if want := []string{workerID(o.tenant, "Helena Duarte")}; !slices.Equal(by, want) {
+		t.Errorf("approved by %v, want %v", by, want)
+	}
+	other, all := heard(t, helena, "deny Ana Souza's time off request in Workday because the team is short")
+	if other.Interrupt == nil || other.Interrupt.Type != contracts.InterruptWriteApproval || other.Interrupt.Review != contracts.EyesFour {
+		t.Fatalf("what the site does not name: %s", all)
+	}
+	if _, err := helena.Approve(t.Context(), *other.Interrupt, "", wait()); err == nil {
+		t.Error("what the site does not name was approved by whoever asked")
+	}
+	d, err := o.admin.Domain(t.Context(), "workday")
+	if err != nil || !slices.ContainsFunc(d.Findings, func(f contracts.Finding) bool {
+		return strings.Contains(f.Message, `"change_job", which is not declared`)
+	}) {
+		t.Errorf("it is not said that change_job is done as the integration user: %+v %v", d.Findings, err)
+	}
+	acts, err := o.admin.Ledger(t.Context(), "acts")
+	if err != nil || !slices.ContainsFunc(acts, func(e contracts.LedgerEntry) bool { return e.Kind == contracts.ActOwnAuthority }) {
+		t.Errorf("it is no act: %v", err)
+	}
+}
+
 func workerID(tenant *sandbox.Tenant, name string) string {
 	for _, w := range tenant.People() {
 		if w.Name == name {
@@ -177,7 +243,7 @@ func workerID(tenant *sandbox.Tenant, name string) string {
 // TestTheCompanyIsAskedAboutInAChat: the chart, the chain above somebody, jobs, and reports.
 func TestTheCompanyIsAskedAboutInAChat(t *testing.T) {
 	t.Parallel()
-	o := withLogins(t)
+	o := withLogins(t, "")
 	helena, hr := o.person("Helena.Duarte", "requester"), o.person("Rosa", "requester", "hr")
 	for says, tt := range map[string]struct {
 		who  *client.Client

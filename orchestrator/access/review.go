@@ -107,7 +107,7 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 	if d != contracts.DecisionApprove {
 		return who.MayReview(i)
 	}
-	affirms := i.Eyes() == contracts.EyesTwoPersons && p.Stands(who, i) == contracts.StandsInitiator
+	affirms := p.affirms(who, i)
 	if err := who.MayReview(i); err != nil && !affirms { // who began needs no role to stand by it
 		return err
 	}
@@ -129,6 +129,13 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 		}
 	}
 	return nil
+}
+
+// affirms tells whether somebody is who began an action that is not for others alone to
+// approve.
+func (p Panel) affirms(who Principal, i contracts.Interrupt) bool {
+	asksInitiator := i.Eyes() == contracts.EyesTwoPersons || i.Eyes() == contracts.EyesOwn
+	return asksInitiator && p.Stands(who, i) == contracts.StandsInitiator
 }
 
 // Void tells that an approval counts no more: its key was revoked, or has ended,
@@ -153,10 +160,10 @@ func (p Panel) secondPerson(who Principal, i contracts.Interrupt) error {
 	}
 	stands := p.Stands(who, i)
 	switch {
+	case p.affirms(who, i):
+		return nil
 	case i.Eyes() != contracts.EyesTwoPersons && stands != "":
 		return noSecond("%s asked for it, or has a part in it", person)
-	case stands == contracts.StandsInitiator:
-		return nil
 	}
 	return p.granted(who, i)
 }

@@ -61,14 +61,12 @@ func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Regi
 		return c.bounded(), nil
 	}
 	next := set.with(reg.Domain, active{registration: reg, manifest: c.manifest, digest: c.digest})
-	c.findings = append(c.findings, checkFloor(reg, c.manifest)...)
-	c.findings = append(c.findings, checkReferences(next, reg.Domain, c.manifest)...)
+	c.findings = slices.Concat(c.findings, checkNamed(reg, c.manifest, a.site), checkReferences(next, reg.Domain, c.manifest))
 	procedures, err := checkWorkflows(next, c.manifest, a.site)
 	if err != nil {
 		return candidate{}, err
 	}
-	c.findings = append(c.findings, procedures...)
-	c.findings = append(c.findings, a.linter.lint(set, reg.Domain, c.manifest)...)
+	c.findings = slices.Concat(c.findings, procedures, a.linter.lint(set, reg.Domain, c.manifest))
 	if before, ok := set[reg.Domain]; ok {
 		before.registration = reg // the manifest is judged here, not the registration
 		c.findings = append(c.findings, loosened(reg.Domain, set.with(reg.Domain, before), next, a.site)...)
@@ -117,10 +115,7 @@ func read(body []byte, domain string) candidate {
 		return c
 	}
 	if m.Domain != domain {
-		c.findings = []contracts.Finding{{
-			Pointer: "/domain", Severity: contracts.SeverityError,
-			Message: fmt.Sprintf("it speaks for the namespace %q but is registered as %q", m.Domain, domain),
-		}}
+		c.find("/domain", contracts.SeverityError, fmt.Sprintf("it speaks for the namespace %q but is registered as %q", m.Domain, domain))
 		return c
 	}
 	c.manifest = m
@@ -139,20 +134,23 @@ func errorFindings(err error) []contracts.Finding {
 	return out
 }
 
-// checkFloor warns of floors that hold nothing up, because a misspelt name
-// looks like protection.
-func checkFloor(reg contracts.Registration, m *contracts.Manifest) []contracts.Finding {
-	if reg.Floor == nil {
-		return nil
+// checkNamed warns of floors that hold nothing up, because a misspelt name looks like
+// protection, and of what the site's own authority does not hold for.
+func checkNamed(reg contracts.Registration, m *contracts.Manifest, site contracts.SitePolicy) (out []contracts.Finding) {
+	warn := func(text string) {
+		out = append(out, contracts.Finding{Pointer: "/capabilities", Severity: contracts.SeverityWarning, Message: text})
 	}
-	var out []contracts.Finding
 	names := byName(m)
-	for _, name := range sortedKeys(reg.Floor.Capabilities) {
-		if _, ok := names[name]; !ok {
-			out = append(out, contracts.Finding{
-				Pointer: "/capabilities", Severity: contracts.SeverityWarning,
-				Message: fmt.Sprintf("the registration sets a floor for %q, which the manifest does not have", name),
-			})
+	if reg.Floor != nil {
+		for _, name := range sortedKeys(reg.Floor.Capabilities) {
+			if _, ok := names[name]; !ok {
+				warn(fmt.Sprintf("the registration sets a floor for %q, which the manifest does not have", name))
+			}
+		}
+	}
+	for _, name := range site.Review.OwnAuthorityOf(m.Domain) {
+		if c, ok := names[name]; !ok || !c.Metadata.OwnLogin {
+			warn(fmt.Sprintf("the site's own_authority does not hold for %q, which is not declared to be done with the asker's own login", name))
 		}
 	}
 	return out

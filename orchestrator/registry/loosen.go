@@ -53,6 +53,9 @@ func approvalLoosenings(p, q contracts.Policy) []loosening {
 	if p.Approval.FourEyes && !q.Approval.FourEyes {
 		out = append(out, loosening{"approval/four_eyes", "four eyes are not required any more"})
 	}
+	if q.Eyes() == contracts.EyesOwn && p.Eyes() != q.Eyes() {
+		out = append(out, loosening{"own_login", "whoever asks may approve it alone, by the site's own_authority"})
+	}
 	if p.Approval.Quorum > q.Approval.Quorum {
 		out = append(out, loosening{"approval/quorum", fmt.Sprintf("quorum %d becomes %d", p.Approval.Quorum, q.Approval.Quorum)})
 	}

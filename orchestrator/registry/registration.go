@@ -111,6 +111,9 @@ func siteFaults(at string, site contracts.SitePolicy) []contracts.Fault {
 	}
 	if site.Review != nil {
 		for n, rule := range site.Review.Rules {
+			if rule.Eyes == contracts.EyesOwn {
+				faults.add(fmt.Sprintf("%s/review/rules/%d/eyes", at, n), "must be given by capability, in own_authority")
+			}
 			faults = append(faults, termFaults(fmt.Sprintf("%s/review/rules/%d", at, n), rule.ReviewTerms)...)
 		}
 	}

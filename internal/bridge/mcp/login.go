@@ -17,6 +17,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
@@ -71,9 +72,9 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	case err != nil:
 		return false, contracts.Errorf(contracts.CodeUnauthorized, "the login failed: %s", words(err))
 	}
-	keys, err := newVault(l.Keys, forTokens)
+	keys, err := login.NewVault(l.Keys, forTokens)
 	if err == nil {
-		err = keys.save(l.File, g)
+		err = keys.Save(l.File, g)
 	}
 	if err != nil {
 		return false, fmt.Errorf("the token file cannot be written: %w", err)
@@ -83,7 +84,7 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 
 // granted gets the tokens; the official library does the protocol. The person is sent to
 // a link, and comes back to the address redirect: await waits for that.
-func (l Login) granted(ctx context.Context, redirect string, await func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error)) (*grant, error) {
+func (l Login) granted(ctx context.Context, redirect string, await func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error)) (*login.Grant, error) {
 	client := l.HTTP.Client()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.Server, strings.NewReader(hello))
 	if err != nil {
@@ -99,7 +100,7 @@ func (l Login) granted(ctx context.Context, redirect string, await func(ctx cont
 	if res.StatusCode != http.StatusUnauthorized {
 		return nil, fmt.Errorf("the MCP server answers %d to a request without a token, where 401 asks for a login", res.StatusCode)
 	}
-	g := &grant{Server: l.Server}
+	g := &login.Grant{Server: l.Server}
 	cfg := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: redirect, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -119,7 +120,7 @@ func (l Login) granted(ctx context.Context, redirect string, await func(ctx cont
 			if g.ClientSecret == "" {
 				g.AuthStyle = oauth2.AuthStyleInParams // a public client has nothing to say in a header
 			}
-			g.take(t, l.Now())
+			g.Take(t, l.Now())
 			return oauth2.StaticTokenSource(t), nil
 		},
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/domainkit"
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
@@ -39,15 +40,14 @@ type LoginsConfig struct {
 // Logins is an MCP server that is called with the account of whoever asks. Who has none
 // yet is asked to log in, by a link that is theirs.
 type Logins struct {
-	cfg  LoginsConfig
-	base *Server
-	path string // of cookies
+	cfg   LoginsConfig
+	base  *Server
+	pages login.Pages[*flow]
 	// links seals those that name a person, files what is in Dir.
-	links, files vault
+	links, files login.Vault
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex // guards servers
 	servers map[string]*Server
-	flows   map[string]*flow // by their states
 }
 
 var (
@@ -88,19 +88,20 @@ func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Logins{cfg: cfg, path: at.Path + loginPath, servers: map[string]*Server{}, flows: map[string]*flow{}}
-	if l.files, err = newVault(cfg.Keys, forTokens); err != nil {
+	l := &Logins{cfg: cfg, servers: map[string]*Server{}}
+	l.pages.URL, l.pages.Path, l.pages.Now = cfg.PublicURL, at.Path+loginPath, cfg.Login.Now
+	if l.files, err = login.NewVault(cfg.Keys, forTokens); err != nil {
 		return nil, err
 	}
 	sealing := cfg.Keys
 	if len(sealing) == 0 {
-		key, err := keyIn(filepath.Join(cfg.Dir, "link.key"))
+		key, _, err := login.KeyIn(filepath.Join(cfg.Dir, "link.key"))
 		if err != nil {
 			return nil, err
 		}
 		sealing = [][]byte{key}
 	}
-	if l.links, err = newVault(sealing, forLinks); err != nil {
+	if l.links, err = login.NewVault(sealing, forLinks); err != nil {
 		return nil, err
 	}
 	l.base, err = New(cfg.Server)
@@ -181,6 +182,12 @@ func (l *Logins) file(who, kind string) string {
 	return filepath.Join(l.cfg.Dir, contracts.HashBytes([]byte(who))+kind)
 }
 
+// The purposes that keys are derived for.
+const (
+	forTokens = "tokens of a bridge"
+	forLinks  = "links to log in by"
+)
+
 // The kinds of files of a person.
 const (
 	kindTokens  = ".tokens.json"
@@ -237,17 +244,17 @@ func (l *Logins) forget(who string) {
 // waiting is a login that counts when whoever it is for has said its code: a link may
 // have been opened by somebody else.
 type waiting struct {
-	Grant   *grant    `json:"grant"`
-	Code    string    `json:"code_sha256"`
-	Until   time.Time `json:"until"`
-	Guesses int       `json:"guesses,omitempty"`
+	Grant   *login.Grant `json:"grant"`
+	Code    string       `json:"code_sha256"`
+	Until   time.Time    `json:"until"`
+	Guesses int          `json:"guesses,omitempty"`
 }
 
 // keep keeps the tokens of a login until its code is said, and gives the code.
-func (l *Logins) keep(who string, g *grant) (code string, err error) {
+func (l *Logins) keep(who string, g *login.Grant) (code string, err error) {
 	code = rand.Text()[:10]
 	w := waiting{Grant: g, Code: contracts.HashBytes([]byte(code)), Until: l.cfg.Login.Now().Add(codeTime)}
-	return code[:5] + "-" + code[5:], l.files.save(l.file(who, kindWaiting), w)
+	return code[:5] + "-" + code[5:], l.files.Save(l.file(who, kindWaiting), w)
 }
 
 // confirm takes over a login by its code.
@@ -256,7 +263,7 @@ func (l *Logins) confirm(who, code string) error {
 	defer l.mu.Unlock()
 	file := l.file(who, kindWaiting)
 	var w waiting
-	_, err := l.files.load(file, &w)
+	_, err := l.files.Load(file, &w)
 	if _, there := os.Stat(l.file(who, kindTokens)); errors.Is(err, fs.ErrNotExist) && there == nil {
 		return nil // it was taken over before, and the call is a repeat
 	}
@@ -267,12 +274,12 @@ func (l *Logins) confirm(who, code string) error {
 	if subtle.ConstantTimeCompare([]byte(said), []byte(w.Code)) != 1 {
 		if w.Guesses++; w.Guesses >= maxGuesses {
 			_ = os.Remove(file) // it is over either way: the next answer finds no login, or the same count
-		} else if err := l.files.save(file, w); err != nil {
+		} else if err := l.files.Save(file, w); err != nil {
 			return err
 		}
 		return errors.New("This is not the code.") //nolint:staticcheck,revive // a sentence for people
 	}
-	if err := l.files.save(l.file(who, kindTokens), w.Grant); err != nil {
+	if err := l.files.Save(l.file(who, kindTokens), w.Grant); err != nil {
 		return err
 	}
 	if s := l.servers[who]; s != nil {
@@ -287,8 +294,8 @@ func (l *Logins) client() (id, secret string) {
 	if l.cfg.Login.ClientID != "" {
 		return l.cfg.Login.ClientID, l.cfg.Login.ClientSecret
 	}
-	var known grant
-	if _, err := l.files.load(filepath.Join(l.cfg.Dir, "client.json"), &known); err != nil || known.Resource != l.cfg.PublicURL {
+	var known login.Grant
+	if _, err := l.files.Load(filepath.Join(l.cfg.Dir, "client.json"), &known); err != nil || known.Resource != l.cfg.PublicURL {
 		return "", "" // one is registered
 	}
 	return known.ClientID, known.ClientSecret
@@ -296,8 +303,8 @@ func (l *Logins) client() (id, secret string) {
 
 // remember keeps the client that was registered; for the address that it was registered
 // with.
-func (l *Logins) remember(g *grant) error {
-	return l.files.save(filepath.Join(l.cfg.Dir, "client.json"), grant{Resource: l.cfg.PublicURL, ClientID: g.ClientID, ClientSecret: g.ClientSecret})
+func (l *Logins) remember(g *login.Grant) error {
+	return l.files.Save(filepath.Join(l.cfg.Dir, "client.json"), login.Grant{Resource: l.cfg.PublicURL, ClientID: g.ClientID, ClientSecret: g.ClientSecret})
 }
 
 // account is how a login is shown to whoever opens its link.

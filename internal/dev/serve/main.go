@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -145,8 +146,13 @@ func (s *stack) workday(ctx context.Context) ([]string, error) {
 	if err := s.sandbox(ctx, &tenant, "workday-sandbox", "-addr", "127.0.0.1:0", "-keep-refresh-token", "-quiet"); err != nil {
 		return nil, err
 	}
+	pages, err := loginAddr(ctx)
+	if err != nil {
+		return nil, err
+	}
 	c := tenant.Credentials
 	return []string{
+		"WORKDAY_LOGINS=" + filepath.Join(s.data, "workday.logins"), "WORKDAY_LOGIN_LISTEN=" + pages, "WORKDAY_LOGIN_URL=http://" + pages,
 		"WORKDAY_URL=" + tenant.URL, "WORKDAY_TENANT=" + c.Tenant, "WORKDAY_CLIENT_ID=" + c.ClientID, "WORKDAY_ALLOW_LOOPBACK=true",
 		"WORKDAY_CLIENT_SECRET=" + c.ClientSecret, "WORKDAY_REFRESH_TOKEN=" + c.RefreshToken, "WORKDAY_ALL_ROLES=workday:hr,operator",
 	}, nil
@@ -166,6 +172,16 @@ func (s *stack) flowise(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return []string{"FLOWISE_URL=" + server.Endpoint, "FLOWISE_KEY=" + server.APIKey}, nil
+}
+
+// loginAddr is where people can log in at the sandbox tenant.
+func loginAddr(ctx context.Context) (string, error) {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // sandbox starts a sandbox and reads what it prints once it serves.

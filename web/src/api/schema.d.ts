@@ -1445,7 +1445,7 @@ export interface components {
          * @description Eyes is the rule of who counts as a second person.
          * @enum {string}
          */
-        Eyes: "two_persons" | "four_eyes" | "strict";
+        Eyes: "two_persons" | "four_eyes" | "strict" | "own_authority";
         /** @description Fallback is what serves a reason step without a model: a capability that gets the inputs as its parameters, or others. */
         Fallback: {
             capability: string;
@@ -1899,7 +1899,7 @@ export interface components {
          * @description LedgerKind is the kind of a ledger entry.
          * @enum {string}
          */
-        LedgerKind: "plan" | "expand" | "intent" | "outcome" | "decision" | "settled" | "deleted" | "lock_broken" | "key_created" | "key_revoked" | "domain_registered" | "domain_confirmed" | "domain_removed" | "session_deleted" | "outcome_settled" | "link_used" | "rows_sealed" | "swept" | "quarantine";
+        LedgerKind: "plan" | "expand" | "intent" | "outcome" | "decision" | "settled" | "deleted" | "lock_broken" | "key_created" | "key_revoked" | "domain_registered" | "domain_confirmed" | "domain_removed" | "session_deleted" | "outcome_settled" | "link_used" | "rows_sealed" | "swept" | "quarantine" | "own_authority";
         /** @description LockKey is the body that names a lock. */
         LockKey: {
             key: string;

@@ -32,7 +32,7 @@ type options struct {
 	blueprint                             string
 	loginListen                           string
 	login                                 workday.LoginConfig
-	loginSecret                           domainkit.Secret
+	loginSecret, loginKey                 domainkit.Secret
 	dryRun                                bool
 	hosts, kinds                          string
 	self, reports, all, people            string
@@ -76,6 +76,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (options
 	flags.Text(&o.login.AuthorizeURL, "authorize-url", "WORKDAY_AUTHORIZE_URL", "", "where people log in at the tenant; made of host and tenant unless given")
 	flags.Text(&o.login.ClientID, "login-client-id", "WORKDAY_LOGIN_CLIENT_ID", "", "id of the API client with the grant type authorization code; that of --client-id unless given")
 	flags.Secret(&o.loginSecret, "login-client-secret", "WORKDAY_LOGIN_CLIENT_SECRET", "the secret of that API client")
+	flags.Secret(&o.loginKey, "login-key", "WORKDAY_LOGIN_KEY", "the key, of at least 32 characters, that the logins are encrypted with; former ones behind it still open theirs; one is made beside the folder of --logins unless given")
 	flags.Text(&o.hosts, "allowed-hosts", "WORKDAY_ALLOWED_HOSTS", "workday.com,myworkday.com", "suffixes of hosts to which secrets may be sent")
 	flags.Text(&o.kinds, "absence-types", "WORKDAY_ABSENCE_TYPES", "", "the tenant's absence types, such as vacation=Annual Leave,sick=Sickness")
 	flags.Text(&o.self, "self-roles", "WORKDAY_SELF_ROLES", "*", "roles that may ask about themselves; * is anybody")
@@ -103,7 +104,8 @@ func (o options) config(logger *slog.Logger) (_ workday.Config, err error) {
 	reports, err8 := readObject[workday.Report]("reports", o.reportFile)
 	tools, err9 := parsePairs("tool", o.mcpTools)
 	loginSecret, err10 := o.loginSecret.Read()
-	if err := errors.Join(err10, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
+	keys, err11 := o.loginKey.Read()
+	if err := errors.Join(err11, err10, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return workday.Config{}, err
 	}
 	cfg := workday.Config{
@@ -130,6 +132,9 @@ func (o options) config(logger *slog.Logger) (_ workday.Config, err error) {
 		return cfg, nil
 	}
 	o.login.ClientSecret = loginSecret
+	for key := range strings.FieldsSeq(keys) {
+		o.login.Keys = append(o.login.Keys, []byte(key))
+	}
 	cfg.Logins, err = workday.OpenLogins(cfg, o.login)
 	return cfg, err
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/manifold-run/manifold/domainkit/login"
 )
 
 // Agent is a client for what the tenant serves beside REST, such as its MCP server, with
@@ -23,33 +25,17 @@ type agent struct{ *Client }
 // RoundTrip sends a request with a token, and once more with a new one when the tenant
 // refuses that.
 func (a agent) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx, rejected := req.Context(), ""
-	for {
-		token, err := a.tokens.token(ctx, rejected)
+	return login.Send(req, a.token, func(one *http.Request) (*http.Response, error) {
+		again, err := retryablehttp.FromRequest(one)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", one.URL.Path, err)
 		}
-		again, err := retryablehttp.FromRequest(req.Clone(ctx))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", req.URL.Path, err)
-		}
-		again.Header.Set("Authorization", "Bearer "+token)
 		res, err := a.reads.Do(again)
-		if err != nil {
-			return nil, err
-		}
-		if status, noted := ctx.Value(statusKey{}).(*atomic.Int32); noted {
+		if status, noted := one.Context().Value(statusKey{}).(*atomic.Int32); noted && err == nil {
 			status.Store(int32(res.StatusCode)) //nolint:gosec // a status
 		}
-		if res.StatusCode != http.StatusUnauthorized || rejected != "" || req.GetBody == nil {
-			return res, nil
-		}
-		rejected = token
-		_ = res.Body.Close() // of a refusal nothing is read
-		if req.Body, err = req.GetBody(); err != nil {
-			return nil, err
-		}
-	}
+		return res, err
+	})
 }
 
 type statusKey struct{}

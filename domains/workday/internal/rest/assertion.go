@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"net/url"
@@ -25,28 +26,18 @@ type JWT struct {
 const assertionLife = 5 * time.Minute
 
 // assert exchanges a fresh assertion for an access token.
-func (h *holder) assert(ctx context.Context) (string, error) {
-	now := h.now()
-	audience := h.jwt.Audience
-	if audience == "" {
-		audience = "wd"
-	}
+func (c *Config) assert(ctx context.Context, _ string) (*oauth2.Token, error) {
+	now := c.Now()
 	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
-		Issuer: h.conf.ClientID, Subject: h.jwt.Subject, Audience: jwt.ClaimStrings{audience},
+		Issuer: c.ClientID, Subject: c.JWT.Subject, Audience: jwt.ClaimStrings{cmp.Or(c.JWT.Audience, "wd")},
 		IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(assertionLife)),
-	}).SignedString(h.jwt.Key)
+	}).SignedString(c.JWT.Key)
 	if err != nil {
-		return "", &Error{Op: "token", Kind: KindInternal, Message: "the assertion cannot be signed", Cause: err}
+		return nil, &Error{Op: "token", Kind: KindInternal, Message: "the assertion cannot be signed", Cause: err}
 	}
 	grant := clientcredentials.Config{
-		ClientID: h.conf.ClientID, ClientSecret: h.conf.ClientSecret, TokenURL: h.conf.Endpoint.TokenURL, AuthStyle: oauth2.AuthStyleInParams,
+		ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.TokenURL, AuthStyle: oauth2.AuthStyleInParams,
 		EndpointParams: url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}},
 	}
-	fresh, err := grant.Token(context.WithValue(ctx, oauth2.HTTPClient, h.client))
-	if err != nil {
-		err = refused(err)
-		h.bury(err)
-		return "", err
-	}
-	return h.take(fresh), nil
+	return grant.Token(ctx)
 }

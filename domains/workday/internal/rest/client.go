@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/time/rate"
 
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
@@ -26,7 +27,7 @@ const maxAnswer = 8 << 20
 // Client calls one tenant; it is safe for concurrent use.
 type Client struct {
 	cfg    Config
-	tokens *holder
+	tokens *login.Tokens
 	retry  upstream.Retries
 	reads  *retryablehttp.Client
 	writes *http.Client
@@ -45,7 +46,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	plain := &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout, CheckRedirect: noRedirect}
 	c := &Client{
-		cfg: cfg, tokens: newHolder(cfg), writes: plain,
+		cfg: cfg, tokens: newTokens(cfg), writes: plain,
 		limit: rate.NewLimiter(rate.Limit(cfg.RequestsPerSecond), cfg.Burst),
 		slots: make(chan struct{}, cfg.MaxConcurrency),
 		retry: upstream.Retries{
@@ -71,7 +72,7 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 
 // Ping makes sure that the tenant gives a token.
 func (c *Client) Ping(ctx context.Context) error {
-	_, err := c.tokens.token(ctx, "")
+	_, err := c.token(ctx, "")
 	return err
 }
 
@@ -128,7 +129,7 @@ func (c *Client) call(ctx context.Context, method, path string, body payload, ou
 	op := method + " " + path
 	rejected := ""
 	for {
-		token, err := c.tokens.token(ctx, rejected)
+		token, err := c.token(ctx, rejected)
 		if err != nil {
 			return err
 		}

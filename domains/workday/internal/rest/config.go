@@ -18,6 +18,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/domainkit/login"
 )
 
 // Config says how a tenant is reached. BaseURL, Tenant, ClientID, ClientSecret
@@ -31,7 +33,7 @@ type Config struct {
 	ClientID     string
 	ClientSecret string
 	// Tokens keeps the refresh token between calls and restarts.
-	Tokens TokenStore
+	Tokens login.Store
 	// JWT authenticates by a signed assertion instead of a refresh token; ClientSecret
 	// and Tokens are then not needed.
 	JWT   *JWT

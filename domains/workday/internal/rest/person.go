@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -15,15 +14,20 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/domainkit/login"
 )
 
 // LoginConfig says how people log in at the tenant with their own accounts.
 type LoginConfig struct {
-	// Dir keeps the refresh token of each person.
+	// Dir keeps the tokens of each person.
 	Dir string
+	// Keys encrypt them, the first of the keys; the others still open what they encrypted.
+	// Without any, one is made beside Dir.
+	Keys [][]byte
 	// URL is where people reach the pages of Logins, such as https://manifold.example.com/workday.
 	URL string
 	// AuthorizeURL is the OAuth 2 authorization endpoint [BaseURL/ccx/oauth2/{tenant}/authorize].
@@ -33,13 +37,6 @@ type LoginConfig struct {
 	ClientID, ClientSecret string
 }
 
-const (
-	loginTime = 10 * time.Minute // for a person to log in
-	maxLogins = 1000             // under way
-	// loginCookie ties the answer of the tenant to the browser that was sent there.
-	loginCookie = "workday_login"
-)
-
 // Logins are clients that act as a person, each with the token that the person has granted
 // by logging in at the tenant: the authorization code with PKCE. A token is kept under the
 // worker whom the tenant says it is of, so it serves nobody else, whoever opened the link.
@@ -48,21 +45,19 @@ type Logins struct {
 	login LoginConfig
 	oauth oauth2.Config
 
-	mu       sync.Mutex // guards the fields below
-	clients  map[string]*Client
-	underWay map[string]loginFlow // by state
+	vault login.Vault
+	// pages know a login by the verifier of its code (PKCE).
+	pages login.Pages[string]
+
+	mu      sync.Mutex // guards clients
+	clients map[string]*Client
 }
 
-type loginFlow struct {
-	verifier string
-	until    time.Time
-}
-
-// NewLogins makes the folder of the tokens, if it is not there.
-func NewLogins(cfg Config, login LoginConfig) (*Logins, error) {
-	cfg.JWT, cfg.Tokens = nil, NewMemoryTokens("")
-	if login.ClientID != "" {
-		cfg.ClientID, cfg.ClientSecret = login.ClientID, login.ClientSecret
+// NewLogins makes the folder of the tokens, and the key of its files, if they are not there.
+func NewLogins(cfg Config, how LoginConfig) (*Logins, error) {
+	cfg.JWT, cfg.Tokens = nil, login.NewMemory(login.Grant{})
+	if how.ClientID != "" {
+		cfg.ClientID, cfg.ClientSecret = how.ClientID, how.ClientSecret
 	}
 	cfg.setDefaults()
 	if err := cfg.validate(); err != nil {
@@ -71,26 +66,46 @@ func NewLogins(cfg Config, login LoginConfig) (*Logins, error) {
 	if cfg.Transport == nil {
 		cfg.Transport = defaultTransport() // all share its connections
 	}
-	if login.AuthorizeURL == "" {
-		login.AuthorizeURL = cfg.BaseURL + "/ccx/oauth2/" + url.PathEscape(cfg.Tenant) + "/authorize"
+	if how.AuthorizeURL == "" {
+		how.AuthorizeURL = cfg.BaseURL + "/ccx/oauth2/" + url.PathEscape(cfg.Tenant) + "/authorize"
 	}
-	if err := cfg.checkHost(login.AuthorizeURL); err != nil {
+	if err := cfg.checkHost(how.AuthorizeURL); err != nil {
 		return nil, err
 	}
-	login.URL = strings.TrimSuffix(login.URL, "/")
-	if at, err := url.Parse(login.URL); err != nil || at.Host == "" {
-		return nil, fmt.Errorf("workday logins: %q is no address that browsers reach", login.URL)
+	how.URL = strings.TrimSuffix(how.URL, "/")
+	if at, err := url.Parse(how.URL); err != nil || at.Host == "" {
+		return nil, fmt.Errorf("workday logins: %q is no address that browsers reach", how.URL)
 	}
-	if err := os.MkdirAll(login.Dir, 0o700); err != nil {
+	vault, err := how.open(cfg.Logger)
+	if err != nil {
 		return nil, fmt.Errorf("workday logins: %w", err)
 	}
-	return &Logins{
-		cfg: cfg, login: login, clients: map[string]*Client{}, underWay: map[string]loginFlow{},
+	l := &Logins{
+		cfg: cfg, login: how, vault: vault, clients: map[string]*Client{},
 		oauth: oauth2.Config{
-			ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, RedirectURL: login.URL + "/callback",
-			Endpoint: oauth2.Endpoint{AuthURL: login.AuthorizeURL, TokenURL: cfg.TokenURL, AuthStyle: oauth2.AuthStyleInHeader},
+			ClientID: cfg.ClientID, ClientSecret: cfg.ClientSecret, RedirectURL: how.URL + "/callback",
+			Endpoint: oauth2.Endpoint{AuthURL: how.AuthorizeURL, TokenURL: cfg.TokenURL, AuthStyle: oauth2.AuthStyleInHeader},
 		},
-	}, nil
+	}
+	l.pages.URL, l.pages.Path, l.pages.Now = how.URL, "/", cfg.Now
+	return l, nil
+}
+
+// open makes the folder and, where no key is given, one beside the folder, which it says.
+func (c *LoginConfig) open(logger *slog.Logger) (login.Vault, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return login.Vault{}, err
+	}
+	if len(c.Keys) == 0 {
+		file := filepath.Clean(c.Dir) + ".key"
+		key, made, err := login.KeyIn(file)
+		if err != nil {
+			return login.Vault{}, err
+		}
+		c.Keys = [][]byte{key}
+		logger.Warn("the logins of people are encrypted with the key in a file, since none is given", slog.String("file", file), slog.Bool("made_now", made))
+	}
+	return login.NewVault(c.Keys, "logins at Workday")
 }
 
 // Link is what a person opens to log in.
@@ -108,12 +123,17 @@ func (l *Logins) Client(worker string) (*Client, error) {
 	if c := l.clients[worker]; c != nil {
 		return c, nil
 	}
-	if _, err := os.Stat(l.file(worker)); errors.Is(err, fs.ErrNotExist) {
+	file := l.file(worker)
+	switch err := file.Encrypt(context.Background()); { // it waits for a renewal at most
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil //nolint:nilnil // they have not logged in
-	} else if err != nil {
+	case contracts.CodeOf(err) == contracts.CodeUnauthorized: // with a key that is gone
+		l.cfg.Logger.Warn("a login cannot be opened", slog.Any("error", err))
+		return nil, nil //nolint:nilnil // they have to log in again
+	case err != nil:
 		return nil, fmt.Errorf("workday logins: %w", err)
 	}
-	c, err := l.client(NewFileTokens(l.file(worker), ""))
+	c, err := l.client(file)
 	if err == nil {
 		l.clients[worker] = c
 	}
@@ -125,14 +145,16 @@ func (l *Logins) Forget(worker string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.clients, worker)
-	if err := os.Remove(l.file(worker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(l.file(worker).Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.cfg.Logger.Warn("a login that has ended is still kept", slog.Any("error", err))
 	}
 }
 
-func (l *Logins) file(worker string) string { return filepath.Join(l.login.Dir, worker+".json") }
+func (l *Logins) file(worker string) *login.File {
+	return &login.File{Path: filepath.Join(l.login.Dir, worker+".json"), Vault: l.vault}
+}
 
-func (l *Logins) client(tokens TokenStore) (*Client, error) {
+func (l *Logins) client(tokens login.Store) (*Client, error) {
 	cfg := l.cfg
 	cfg.Tokens = tokens
 	return New(cfg)
@@ -140,86 +162,40 @@ func (l *Logins) client(tokens TokenStore) (*Client, error) {
 
 // ServeHTTP sends browsers to the tenant and takes them back.
 func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for name, value := range map[string]string{
-		"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff",
-		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-	} {
-		w.Header().Set(name, value)
-	}
 	switch {
 	case r.Method != http.MethodGet:
-		loginPage(w, http.StatusMethodNotAllowed, "This is no page", "")
+		login.Page{Title: "This is no page"}.Show(w, http.StatusMethodNotAllowed)
 	case strings.HasSuffix(r.URL.Path, "/login"):
-		l.leave(w, r)
+		state, verifier := rand.Text(), oauth2.GenerateVerifier()
+		if err := l.pages.Leave(w, r, l.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)), state, verifier); err != nil {
+			login.Page{Title: "You cannot log in just now", Text: err.Error()}.Show(w, http.StatusServiceUnavailable)
+		}
 	case strings.HasSuffix(r.URL.Path, "/callback"):
 		l.back(w, r)
 	default:
-		loginPage(w, http.StatusNotFound, "This is no page", "")
+		login.Page{Title: "This is no page"}.Show(w, http.StatusNotFound)
 	}
-}
-
-// leave sends a browser to the tenant.
-func (l *Logins) leave(w http.ResponseWriter, r *http.Request) {
-	state, flow := rand.Text(), loginFlow{oauth2.GenerateVerifier(), l.cfg.Now().Add(loginTime)}
-	if !l.begin(state, flow) {
-		loginPage(w, http.StatusServiceUnavailable, "Too many people log in just now", "Try again in some minutes.")
-		return
-	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is secure wherever the page is
-		Name: loginCookie, Value: state, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: strings.HasPrefix(l.login.URL, "https://"), MaxAge: int(loginTime.Seconds()),
-	})
-	http.Redirect(w, r, l.oauth.AuthCodeURL(state, oauth2.S256ChallengeOption(flow.verifier)), http.StatusSeeOther)
-}
-
-func (l *Logins) begin(state string, flow loginFlow) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for of, other := range l.underWay {
-		if l.cfg.Now().After(other.until) {
-			delete(l.underWay, of)
-		}
-	}
-	if len(l.underWay) >= maxLogins {
-		return false
-	}
-	l.underWay[state] = flow
-	return true
-}
-
-// end takes the login with a state, once.
-func (l *Logins) end(state string) (loginFlow, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	flow, known := l.underWay[state]
-	delete(l.underWay, state)
-	return flow, known && !l.cfg.Now().After(flow.until)
 }
 
 // back takes a browser that the tenant has sent back, with a code or a refusal.
 func (l *Logins) back(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	cookie, err := r.Cookie(loginCookie)
-	if err != nil || cookie.Value != q.Get("state") {
-		loginPage(w, http.StatusBadRequest, "This is not the login that is waited for", "Open the link once more.")
-		return
-	}
-	flow, known := l.end(q.Get("state"))
+	verifier, ok := l.pages.Back(r)
 	switch {
-	case !known:
-		loginPage(w, http.StatusBadRequest, "This login took too long", "Open the link once more.")
+	case !ok:
+		login.Page{Title: "This is not the login that is waited for", Text: "Or it took too long. Open the link once more."}.Show(w, http.StatusBadRequest)
 		return
 	case q.Get("error") != "":
-		loginPage(w, http.StatusForbidden, "Workday has refused the login", q.Get("error")+" "+q.Get("error_description"))
+		login.Page{Title: "Workday has refused the login", Text: q.Get("error") + " " + q.Get("error_description")}.Show(w, http.StatusForbidden)
 		return
 	}
-	who, err := l.keep(r.Context(), q.Get("code"), flow.verifier)
+	who, err := l.keep(r.Context(), q.Get("code"), verifier)
 	if err != nil {
 		l.cfg.Logger.WarnContext(r.Context(), "a login at Workday has failed", slog.Any("error", err))
-		loginPage(w, http.StatusBadGateway, "The login has failed", reasonOf(err))
+		login.Page{Title: "The login has failed", Text: reasonOf(err)}.Show(w, http.StatusBadGateway)
 		return
 	}
-	loginPage(w, http.StatusOK, "You have logged in as "+who.Descriptor, "Manifold can do at Workday now what only you may do, when you ask for it and approve it. This page can be closed.")
+	login.Page{Title: "You have logged in as " + who.Descriptor, Text: "Manifold can do at Workday now what only you may do, when you ask for it and approve it. This page can be closed."}.Show(w, http.StatusOK)
 }
 
 func reasonOf(err error) string {
@@ -240,11 +216,12 @@ func (l *Logins) keep(ctx context.Context, code, verifier string) (Worker, error
 	if granted.RefreshToken == "" {
 		return Worker{}, &Error{Op: "login", Kind: KindInternal, Message: "the API client gives no refresh tokens"}
 	}
-	fresh, err := l.client(NewMemoryTokens(granted.RefreshToken))
+	var g login.Grant
+	g.Take(granted, l.cfg.Now())
+	fresh, err := l.client(login.NewMemory(g))
 	if err != nil {
 		return Worker{}, err
 	}
-	fresh.tokens.take(granted)
 	who, err := fresh.Worker(ctx, "me")
 	if err != nil {
 		return Worker{}, err
@@ -254,24 +231,6 @@ func (l *Logins) keep(ctx context.Context, code, verifier string) (Worker, error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	tokens := NewFileTokens(l.file(who.ID), "")
-	if err := tokens.Save(ctx, granted.RefreshToken); err != nil {
-		return Worker{}, err
-	}
-	kept, err := l.client(tokens)
-	if err != nil {
-		return Worker{}, err
-	}
-	kept.tokens.take(granted)
-	l.clients[who.ID] = kept
-	return who, nil
-}
-
-func loginPage(w http.ResponseWriter, status int, title, text string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	layout := template.Must(template.New("page").Parse(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
-<title>{{.Title}}</title><h1>{{.Title}}</h1><p>{{.Text}}</p></html>
-`))
-	_ = layout.Execute(w, struct{ Title, Text string }{title, text}) // who does not read has gone
+	delete(l.clients, who.ID) // it has the tokens of before
+	return who, l.file(who.ID).Save(ctx, g)
 }

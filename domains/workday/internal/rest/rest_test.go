@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/manifold-run/manifold/domainkit/login"
 	"github.com/manifold-run/manifold/domainkit/sandboxkit"
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 	"github.com/manifold-run/manifold/domains/workday/sandbox"
@@ -40,7 +41,7 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 	c := tenant.Credentials()
 	b := &bench{tenant: tenant, url: server.URL, ana: tenant.People()[48], config: rest.Config{
 		BaseURL: server.URL, Tenant: c.Tenant, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		Tokens: rest.NewMemoryTokens(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: -1,
+		Tokens: refreshing(c.RefreshToken), AllowLoopback: true, RequestsPerSecond: -1,
 		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond,
 	}}
 	b.client = b.newClient(t, b.config)
@@ -171,7 +172,7 @@ func TestAWriteThatWasNeverSentDidNotApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.config.Transport = refusing{}
-	b.config.Tokens = rest.NewMemoryTokens("unused")
+	b.config.Tokens = refreshing("unused")
 	_, err := b.newClient(t, b.config).ChangeTitle(t.Context(), b.ana.ID, "Chief Gardener")
 	if e, is := rest.AsError(err); !is || e.Kind != rest.KindUnavailable || e.MayHaveApplied {
 		t.Errorf("error %v", err)
@@ -285,7 +286,7 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 	now := time.Now()
 	b.config.Now = func() time.Time { return now }
 	c := b.tenant.Credentials()
-	b.config.Tokens = rest.NewMemoryTokens(c.RefreshToken)
+	b.config.Tokens = refreshing(c.RefreshToken)
 	client := b.newClient(t, b.config)
 	for _, step := range []struct {
 		wait time.Duration
@@ -321,16 +322,16 @@ func TestRotatedTokensSurviveARestart(t *testing.T) {
 	first := b.tenant.Credentials().RefreshToken
 	path := filepath.Join(t.TempDir(), "token.json")
 	for i := range 3 { // each is a new process
-		b.config.Tokens = rest.NewFileTokens(path, first)
+		b.config.Tokens = &login.File{Path: path, Initial: first}
 		if err := b.newClient(t, b.config).Ping(t.Context()); err != nil {
 			t.Fatalf("start %d: %v", i+1, err)
 		}
 	}
-	b.config.Tokens = rest.NewFileTokens(path, "")
+	b.config.Tokens = &login.File{Path: path}
 	if err := b.newClient(t, b.config).Ping(t.Context()); err != nil {
 		t.Errorf("with the file alone: %v", err)
 	}
-	b.config.Tokens = rest.NewFileTokens(path, b.tenant.Credentials().RefreshToken)
+	b.config.Tokens = &login.File{Path: path, Initial: b.tenant.Credentials().RefreshToken}
 	if err := b.newClient(t, b.config).Ping(t.Context()); err != nil {
 		t.Errorf("with a new token of the administrator: %v", err)
 	}
@@ -339,7 +340,7 @@ func TestRotatedTokensSurviveARestart(t *testing.T) {
 func TestATokenThatAnotherProcessRotatedIsFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	shared := &stale{MemoryTokens: rest.NewMemoryTokens(b.tenant.Credentials().RefreshToken)}
+	shared := &stale{Memory: refreshing(b.tenant.Credentials().RefreshToken)}
 	b.config.Tokens = shared
 	if err := b.newClient(t, b.config).Ping(t.Context()); err != nil {
 		t.Fatal(err)
@@ -350,24 +351,26 @@ func TestATokenThatAnotherProcessRotatedIsFound(t *testing.T) {
 	}
 }
 
+func refreshing(token string) *login.Memory { return login.NewMemory(login.Grant{RefreshToken: token}) }
+
 // stale gives an old token once.
 type stale struct {
-	*rest.MemoryTokens
+	*login.Memory
 	old string
 }
 
-func (s *stale) Load(ctx context.Context) (string, error) {
+func (s *stale) Load(ctx context.Context) (login.Grant, error) {
 	if old := s.old; old != "" {
 		s.old = ""
-		return old, nil
+		return login.Grant{RefreshToken: old}, nil
 	}
-	return s.MemoryTokens.Load(ctx)
+	return s.Memory.Load(ctx)
 }
 
 func TestATokenThatCannotBeStoredIsNotLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
-	store := &flaky{MemoryTokens: rest.NewMemoryTokens(b.tenant.Credentials().RefreshToken), fail: true}
+	store := &flaky{Memory: refreshing(b.tenant.Credentials().RefreshToken), fail: true}
 	b.config.Tokens = store
 	client := b.newClient(t, b.config)
 	if err := client.Ping(t.Context()); !rest.IsKind(err, rest.KindInternal) {
@@ -381,15 +384,15 @@ func TestATokenThatCannotBeStoredIsNotLost(t *testing.T) {
 
 // flaky fails to save while told so.
 type flaky struct {
-	*rest.MemoryTokens
+	*login.Memory
 	fail bool
 }
 
-func (f *flaky) Save(ctx context.Context, token string) error {
+func (f *flaky) Save(ctx context.Context, g login.Grant) error {
 	if f.fail {
 		return errors.New("no space left")
 	}
-	return f.MemoryTokens.Save(ctx, token)
+	return f.Memory.Save(ctx, g)
 }
 
 func TestSecretsGoOnlyToAllowedHosts(t *testing.T) {
@@ -414,7 +417,7 @@ func TestSecretsGoOnlyToAllowedHosts(t *testing.T) {
 			t.Parallel()
 			_, err := rest.New(rest.Config{
 				BaseURL: tt.url, Tenant: "t", ClientID: "c", ClientSecret: "s",
-				Tokens: rest.NewMemoryTokens("r"), AllowLoopback: tt.loopback,
+				Tokens: refreshing("r"), AllowLoopback: tt.loopback,
 			})
 			if (err == nil) != tt.fine {
 				t.Errorf("error %v", err)

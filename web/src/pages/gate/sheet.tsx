@@ -224,7 +224,9 @@ export function People({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
     [
       t('four_eyes'),
       t(
-        gate.four_eyes || (gate.review && gate.review !== 'two_persons')
+        gate.review === 'own_authority'
+          ? 'no'
+          : gate.four_eyes || (gate.review && gate.review !== 'two_persons')
           ? 'four_eyes_yes'
           : sheet.people > 1
             ? 'two_persons'

@@ -1,0 +1,206 @@
+// Package login is how services act with the accounts of people who have logged in at
+// another system by OAuth 2: the pages that browsers see, tokens that are renewed, also
+// by several processes that share a file, and files that only a key opens.
+//
+// The protocol itself is that of golang.org/x/oauth2.
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// ErrEnded is the error of a grant that gives no tokens any more: a person has to log in
+// again. A Renew wraps it when the authorization server has refused for good.
+var ErrEnded = errors.New("the login has ended")
+
+// renewTime bounds a renewal.
+const renewTime = 30 * time.Second
+
+// TokensConfig says whose tokens they are. Store and Renew are required.
+type TokensConfig struct {
+	Store Store
+	// Renew exchanges the refresh token of a grant.
+	Renew func(ctx context.Context, g Grant) (*oauth2.Token, error)
+	// Now is the clock [time.Now].
+	Now func() time.Time
+	// Logger is told what cannot be kept [nobody is].
+	Logger *slog.Logger
+}
+
+// Tokens hands out the access tokens of one login, and renews them when they end and when
+// they are refused, one renewal at a time.
+type Tokens struct {
+	cfg TokensConfig
+	// turn is held by the one caller that renews; the others wait for it or for their own
+	// context.
+	turn chan struct{}
+	// spent is a refresh token that was refused, and how; both are of who has the turn.
+	spent   string
+	refused error
+
+	held atomic.Pointer[held] // changed by who has the turn
+}
+
+type held struct {
+	Grant
+	unsaved bool   // the store does not have it
+	dead    string // an access token that was rejected, after which there was no other
+}
+
+// NewTokens makes tokens; it asks nobody yet.
+func NewTokens(cfg TokensConfig) *Tokens {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	t := &Tokens{cfg: cfg, turn: make(chan struct{}, 1)}
+	t.held.Store(&held{})
+	return t
+}
+
+// Access gives an access token other than the rejected one, which is empty unless it was
+// just refused.
+func (t *Tokens) Access(ctx context.Context, rejected string) (string, error) {
+	if token := t.current(rejected); token != "" {
+		return token, nil
+	}
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if token := t.current(rejected); token != "" {
+		return token, nil // somebody renewed it while we waited
+	}
+	// A renewal ends even if the caller gives up: once the refresh token has changed, the
+	// new one must be kept.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+	defer cancel()
+	shared, isShared := t.cfg.Store.(interface {
+		Lock(ctx context.Context) (unlock func() error, err error)
+	})
+	if !isShared {
+		return t.renew(ctx, rejected)
+	}
+	unlock, err := shared.Lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	token, err := t.renew(ctx, rejected)
+	return token, errors.Join(err, unlock())
+}
+
+func (t *Tokens) current(rejected string) string {
+	g := t.held.Load()
+	if g.unsaved || g.AccessToken == rejected || g.AccessToken == g.dead || !g.RenewAt.IsZero() && !t.cfg.Now().Before(g.RenewAt) {
+		return ""
+	}
+	return g.AccessToken
+}
+
+// renew takes over what a login or another process has stored since, or exchanges the
+// refresh token; the caller holds the turn. Another process that shares the login without
+// a lock may have used the refresh token, so what is refused is looked for once more.
+func (t *Tokens) renew(ctx context.Context, rejected string) (string, error) {
+	for range 2 {
+		if err := t.reload(ctx); err != nil {
+			return "", err
+		}
+		if token := t.current(rejected); token != "" {
+			return token, nil
+		}
+		g := t.held.Load().Grant
+		if g.RefreshToken == "" || g.RefreshToken == t.spent {
+			break
+		}
+		fresh, err := t.cfg.Renew(ctx, g)
+		if err == nil {
+			g.Take(fresh, t.cfg.Now())
+			return t.keep(ctx, g)
+		}
+		if !errors.Is(err, ErrEnded) {
+			return "", err
+		}
+		t.spent, t.refused = g.RefreshToken, err
+	}
+	t.held.Store(&held{Grant: t.held.Load().Grant, dead: rejected})
+	if t.refused != nil {
+		return "", t.refused
+	}
+	return "", ErrEnded
+}
+
+func (t *Tokens) reload(ctx context.Context) error {
+	before := t.held.Load()
+	if before.unsaved {
+		_, err := t.keep(ctx, before.Grant)
+		return err
+	}
+	g, err := t.cfg.Store.Load(ctx)
+	switch {
+	case err == nil:
+		t.held.Store(&held{Grant: g, dead: before.dead})
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: its file is gone", ErrEnded)
+	case before.RefreshToken == "":
+		return fmt.Errorf("the login cannot be read: %w", err)
+	default:
+		t.cfg.Logger.WarnContext(ctx, "the tokens in memory are used", slog.Any("error", err))
+	}
+	return nil
+}
+
+// keep stores a grant before anything else is done with it. A refresh token that cannot
+// be stored is not lost: it is stored before the next call.
+func (t *Tokens) keep(ctx context.Context, g Grant) (access string, err error) {
+	before := t.held.Load()
+	err = t.cfg.Store.Save(ctx, g)
+	lost := err != nil && (before.unsaved || before.RefreshToken != g.RefreshToken)
+	t.held.Store(&held{Grant: g, unsaved: lost})
+	if lost {
+		return "", fmt.Errorf("the new refresh token cannot be stored: %w", err)
+	}
+	if err != nil {
+		t.cfg.Logger.WarnContext(ctx, "the access token cannot be stored", slog.Any("error", err))
+	}
+	return g.AccessToken, nil
+}
+
+// Send sends a request with an access token and, where that is refused with status 401,
+// once more with another one.
+func Send(r *http.Request, access func(ctx context.Context, rejected string) (string, error), send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	for rejected := ""; ; {
+		token, err := access(r.Context(), rejected)
+		if err != nil {
+			if r.Body != nil && rejected == "" {
+				_ = r.Body.Close() // as a RoundTripper must
+			}
+			return nil, err
+		}
+		one := r.Clone(r.Context())
+		one.Header.Set("Authorization", "Bearer "+token)
+		if rejected != "" && r.GetBody != nil {
+			if one.Body, err = r.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		res, err := send(one)
+		if err != nil || res.StatusCode != http.StatusUnauthorized || rejected != "" || r.Body != nil && r.GetBody == nil {
+			return res, err
+		}
+		_ = res.Body.Close() // it says no more than the status
+		rejected = token
+	}
+}
