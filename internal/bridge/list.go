@@ -54,8 +54,15 @@ func (d *Domain) asItIs(look bool) *serving {
 
 // list asks for the operations, and puts them into service if they are others.
 func (d *Domain) list(ctx context.Context) (*serving, error) {
+	d.mu.Lock()
+	before := d.stale
+	d.stale = false // what changes from here on is asked for again
+	d.mu.Unlock()
 	defs, err := d.definitions(ctx)
 	if err != nil {
+		d.mu.Lock()
+		d.stale = d.stale || before
+		d.mu.Unlock()
 		return nil, err
 	}
 	digests := map[string]string{}
@@ -65,7 +72,7 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	d.mu.Lock()
 	same := d.current != nil && maps.Equal(digests, d.listed)
 	current := d.current
-	d.at, d.stale = d.cfg.Now(), false
+	d.at = d.cfg.Now()
 	d.mu.Unlock()
 	if same {
 		return current, nil
