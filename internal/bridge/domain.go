@@ -86,7 +86,8 @@ type Domain struct {
 	mu      sync.Mutex // guards the fields below
 	overlay Overlay
 	seen    map[string]Definition
-	listed  map[string]string // digests of what was listed last
+	listed  map[string]string // digests of what is in service
+	told    map[string]string // digests of what was listed last, also where it cannot be served
 	at      time.Time
 	stale   bool
 	current *serving
@@ -305,6 +306,8 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 		if err := d.unchanged(ctx, c.Name, digest); err != nil {
 			return contracts.ToolResult{}, err
 		}
+	} else if d.tells(c.Name) != digest {
+		return contracts.ToolResult{}, domainkit.Refusef(ErrChanged, "%s is no longer what was looked at; the server has changed it", c.Name)
 	}
 	result, err := d.source.Call(ctx, c)
 	if tool, ok := errors.AsType[*contracts.ToolError](err); ok && !c.Writes && tool.Effect == contracts.EffectUnknown {
@@ -337,6 +340,13 @@ func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 	}
 	d.Changed()
 	return domainkit.Refusef(ErrChanged, "%s is no longer what was approved; the server has changed it", name)
+}
+
+// tells gives the digest of an operation as it was listed last.
+func (d *Domain) tells(name string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.told[name]
 }
 
 // withoutKey takes the parameter out of a schema that the bridge fills in.

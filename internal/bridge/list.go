@@ -72,7 +72,7 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	d.mu.Lock()
 	same := d.current != nil && maps.Equal(digests, d.listed)
 	current := d.current
-	d.at = d.cfg.Now()
+	d.at, d.told = d.cfg.Now(), digests
 	d.mu.Unlock()
 	if same {
 		return current, nil
