@@ -12,7 +12,6 @@ import (
 
 	"github.com/manifold-run/manifold/client"
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
 func gatesCommand(c *cli) *cobra.Command {
@@ -139,8 +138,8 @@ func (c *cli) confirmed(question string) bool {
 func (c *cli) decided(gate contracts.Interrupt) error {
 	return c.show(gate, func() {
 		c.out.printf("\n%s is %s", gate.Code, gate.Status)
-		if people := gateview.People(gate); gate.Status == contracts.InterruptOpen && people > 1 {
-			c.out.printf("; it needs %d approvals", people)
+		if gate.Status == contracts.InterruptOpen && gate.Quorum > 1 {
+			c.out.printf("; it needs %d approvals", gate.Quorum)
 		}
 		c.out.printf("\n")
 	})
