@@ -96,7 +96,7 @@ func (c *cli) approve(ctx context.Context, server *client.Client, codes []string
 	if len(gates) > 1 {
 		question = fmt.Sprintf("\nApprove these %d?", len(gates))
 	}
-	if o.sha256 == "" && !o.yes && !c.asJSON && !c.confirmed(question) {
+	if o.sha256 == "" && !o.yes && !c.confirmed(question) {
 		return ended(exitWaiting)
 	}
 	for _, gate := range gates {
@@ -122,7 +122,7 @@ func (c *cli) shownToApprove(gate contracts.Interrupt, o approveOptions) error {
 	switch {
 	case o.sha256 != "" && (len(o.sha256) < 12 || !strings.HasPrefix(gate.ActionSHA256, strings.ToLower(o.sha256))):
 		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not about the action of that hash; look at it again", gate.Code)
-	case o.sha256 == "" && !terminal(c.stdin):
+	case o.sha256 == "" && (c.asJSON || !terminal(c.stdin)): // JSON shows nothing before it is approved
 		return usagef("nobody at a terminal has read this: name the action by its hash, with --sha256; it is action_sha256 of \"manifold gates %s --json\"", gate.Code)
 	}
 	return nil

@@ -73,7 +73,7 @@ func (s decisions) loginNeeded(me rest.Worker, again string) error {
 
 // failed words a failed call that was made as a person.
 func (s decisions) failed(me rest.Worker, err error) error {
-	if rest.IsKind(err, rest.KindReauth) {
+	if rest.GrantEnded(err) {
 		s.d.logins.Forget(me.ID)
 		return s.loginNeeded(me, " again")
 	}

@@ -231,6 +231,25 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// TestAWrongSecretEndsNobodysLogin: what the service is set up with is mended, and people
+// need not log in again.
+func TestAWrongSecretEndsNobodysLogin(t *testing.T) {
+	t.Parallel()
+	b, _, _ := approvers(t)
+	b.logIn("Helena Duarte")
+	right := b.login
+	wrong := right
+	wrong.ClientID, wrong.ClientSecret = b.config.Tenant.ClientID, "not the secret"
+	b.openLogins(wrong)
+	if got := b.asks("rita", nil, "list_inbox_tasks", object{}); got.OK || strings.Contains(got.Error.Message, "log in") {
+		t.Errorf("%+v", got)
+	}
+	b.openLogins(right)
+	if got := b.asks("rita", nil, "list_inbox_tasks", object{}); !got.OK {
+		t.Errorf("with the right secret: %v", got.Error)
+	}
+}
+
 // TestARequestIsSentBackToWhoeverBegan, with what has to be changed; a process that cannot
 // be sent back says so.
 func TestARequestIsSentBackToWhoeverBegan(t *testing.T) {

@@ -55,9 +55,17 @@ func (t *a2aTasks) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 		opt.IdempotencyKey = "a2a-" + contracts.HashBytes([]byte(req.Message.ID))
 	}
 	var response contracts.SessionResponse
-	if id == "" {
+	var decided bool
+	if id != "" {
+		decided, err = decides(ctx, api, id, words)
+	}
+	switch {
+	case err != nil:
+	case decided: // they count for nothing
+		response, err = api.Session(ctx, id, client.Opt{})
+	case id == "":
 		response, err = api.StartSession(ctx, contracts.StartSession{Message: words}, opt)
-	} else {
+	default:
 		response, err = api.Say(ctx, id, words, opt)
 	}
 	if err != nil {

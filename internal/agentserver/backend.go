@@ -21,6 +21,9 @@ func Remote(c *client.Client) Backend {
 // caller writes there is replaced.
 const address = "X-Manifold-Remote-Address"
 
+// signedUser is the header in which front ends sign who is asking.
+const signedUser = "X-OpenWebUI-User-Jwt"
+
 // Local is a backend in this process: each call is a request to the API's own
 // handler, with the credential and the user of the MCP request.
 func Local(api http.Handler, forwardedUser string) Backend {
@@ -46,7 +49,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if out.Body == nil {
 		out.Body = http.NoBody
 	}
-	for _, name := range []string{"Authorization", t.user} {
+	for _, name := range []string{"Authorization", t.user, signedUser} {
 		out.Header.Del(name)
 		if v := t.header.Get(name); v != "" {
 			out.Header.Set(name, v)

@@ -95,7 +95,13 @@ func (f *MCP) ask(ctx context.Context, api *client.Client, in askIn) *mcp.CallTo
 	if in.SessionID == "" {
 		response, err = api.StartSession(ctx, contracts.StartSession{Message: in.Message}, client.Opt{Wait: f.cfg.Wait})
 	} else {
-		response, err = api.Say(ctx, in.SessionID, in.Message, client.Opt{Wait: f.cfg.Wait})
+		var decided bool
+		if decided, err = decides(ctx, api, in.SessionID, in.Message); decided {
+			return failedf("A person has to approve or reject this in Manifold; no words of an agent do.")
+		}
+		if err == nil {
+			response, err = api.Say(ctx, in.SessionID, in.Message, client.Opt{Wait: f.cfg.Wait})
+		}
 	}
 	if err != nil {
 		return failed(err)

@@ -27,15 +27,19 @@ type site struct {
 	key   string
 }
 
-func start(t *testing.T) site {
+func start(t *testing.T, change ...func(*app.Config)) site {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := apptest.Start(t, app.Config{
+	cfg := app.Config{
 		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`),
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	a := apptest.Start(t, cfg)
 	if err := a.Settled(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func confirmPage(l linked) linkPage {
 func donePage(gate contracts.Interrupt) linkPage {
 	p := linkPage{Title: gate.Code + " is " + string(gate.Status), Code: gate.Code, Text: "You can close this page. The chat shows how it goes on."}
 	if gate.Status == contracts.InterruptOpen {
-		p.Title, p.Text = gate.Code+": noted", fmt.Sprintf("It needs %d people.", gate.Quorum)
+		p.Title, p.Text = gate.Code+": noted", fmt.Sprintf("It needs %d people.", gateview.People(gate))
 	}
 	return p
 }

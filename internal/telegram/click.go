@@ -9,6 +9,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution/decision"
 	"github.com/manifold-run/manifold/internal/telegram/render"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -79,7 +80,7 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 		d.answerClick(ctx, j, q, d.reason(ctx, j, err))
 		return
 	case i.Status == contracts.InterruptOpen:
-		d.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, i.Quorum))
+		d.answerClick(ctx, j, q, fmt.Sprintf("%s: noted; it needs %d people.", i.Code, gateview.People(i)))
 		return
 	}
 	d.answers.out.toast(ctx, q.ID, render.Ended(i))

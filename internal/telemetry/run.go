@@ -146,16 +146,22 @@ func (f *follower) begin(now func() time.Time) {
 	})
 }
 
-// stop tells of what is left.
-func (f *follower) stop(context.Context) error {
+// stop tells of what is left, as long as ctx lasts: the store may not answer.
+func (f *follower) stop(ctx context.Context) error {
 	f.mu.Lock()
 	if !f.closed {
 		f.closed = true
 		close(f.queue)
 	}
 	f.mu.Unlock()
-	f.work.Wait()
-	return nil
+	told := make(chan struct{})
+	go func() { f.work.Wait(); close(told) }()
+	select {
+	case <-told:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // ended measures a run by its verdict, which nearly all have. Only one that has none, or

@@ -123,7 +123,7 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 		}
 	}
 	for _, decided := range i.Decisions {
-		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256
+		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256 && !p.Void(decided)
 		if again && p.of.same(decided.DecidedBy) == p.of.same(who.Subject()) {
 			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), gateview.People(i))
 		}

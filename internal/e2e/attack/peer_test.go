@@ -112,6 +112,25 @@ func TestARevokedKeyDecidesNothingMore(t *testing.T) {
 	s.ended(run)
 }
 
+// TestWhoGetsANewKeyMayApproveAgain: what they approved with the one that was revoked
+// counts no more, and nobody else might be left who could approve.
+func TestWhoGetsANewKeyMayApproveAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, policy(`{"floor":{"approval":{"quorum":2}}}`))
+	alice, mia, otto := s.person("alice", "operator"), s.person("mia", "approver"), s.person("otto", "approver")
+	run := s.asks(alice, "vault.pay", toAlice)
+	gate := s.gate(run)
+	s.approves(mia, gate)
+	s.revokes("mia")
+	if got := s.approves(otto, gate); got.Status != contracts.InterruptOpen {
+		t.Fatalf("the approval of a key that was revoked since counts: %s", got.Status)
+	}
+	if got := s.approves(s.person("mia", "approver"), gate); got.Status != contracts.InterruptApproved {
+		t.Fatalf("two people with keys have approved: %s", got.Status)
+	}
+	s.ended(run)
+}
+
 func TestGuessingKeysIsLimited(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -23,7 +23,7 @@ func (p post) name() string { return serverPrefix + strings.ToLower(p.Origin) }
 const (
 	lockOf = `hashtextextended('manifold ' || `
 
-	// showAlive takes the lock, which a connection that broke may still hold.
+	// showAlive takes the lock, once more if this connection has it.
 	showAlive = `SELECT pg_try_advisory_lock(` + lockOf + `$1::text, 0))`
 
 	freeRunsOfGone = `
@@ -34,9 +34,11 @@ gone AS MATERIALIZED (SELECT owner FROM silent WHERE pg_try_advisory_xact_lock(`
 UPDATE run SET lease_until = 0 FROM gone WHERE run.owner = gone.owner AND run.finished_at = 0 AND NOT run.parked AND run.lease_until <= ` + now + ` + $1`
 )
 
-func (p post) showAlive(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, showAlive, p.name())
-	return err
+// showAlive tells whether the connection holds the lock now: a connection that broke may
+// hold it for a while, and a server that looks for those that are gone for a moment.
+func (p post) showAlive(ctx context.Context, conn *pgx.Conn) (shown bool, err error) {
+	err = conn.QueryRow(ctx, showAlive, p.name()).Scan(&shown)
+	return shown, err
 }
 
 // FreeRuns ends the leases of servers that are gone: nobody holds their lock, and no

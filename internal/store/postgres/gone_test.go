@@ -68,3 +68,36 @@ func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
 		t.Errorf("a server that was taken for gone commits: %v", err)
 	}
 }
+
+// TestABusyServerShowsThatItLives: the lock is taken as soon as whoever had it lets it go,
+// although there is always something to hear.
+func TestABusyServerShowsThatItLives(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Start(t).URL(t)
+	one, two := open(t, url), open(t, url)
+	const key = `hashtextextended('manifold ' || $1::text, 0)`
+	broken, watch := connect(t, url), connect(t, url)
+	if _, err := broken.Exec(t.Context(), `SELECT pg_advisory_lock(`+key+`)`, one.Name()); err != nil {
+		t.Fatal(err)
+	}
+	listening(t, one)
+	if _, err := broken.Exec(t.Context(), `SELECT pg_advisory_unlock(`+key+`)`, one.Name()); err != nil {
+		t.Fatal(err)
+	}
+	lease := create(t, two, "r1")
+	until(t, "the server shows that it lives", func() bool {
+		if _, err := two.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n1")}); err != nil {
+			t.Fatal(err)
+		}
+		var free bool
+		if err := watch.QueryRow(t.Context(), `SELECT pg_try_advisory_lock(`+key+`)`, one.Name()).Scan(&free); err != nil {
+			t.Fatal(err)
+		}
+		if free {
+			if _, err := watch.Exec(t.Context(), `SELECT pg_advisory_unlock(`+key+`)`, one.Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return !free
+	})
+}

@@ -52,6 +52,8 @@ const (
 	// quiet is how long a connection may say nothing before it is asked whether
 	// it lives.
 	quiet = 5 * time.Second
+	// showAgain is the pause before the next try to show that this server lives.
+	showAgain = time.Second
 	// listenAgain is the pause before the next try to connect, half of it by chance.
 	listenAgain = 2 * time.Second
 )
@@ -76,32 +78,44 @@ func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with it
-	if err := p.showAlive(ctx, conn); err != nil {
+	shown, err := p.showAlive(ctx, conn)
+	if err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{p.Channel}.Sanitize()); err != nil {
 		return err
 	}
 	heard(Change{})
-	for {
-		if err := p.hear(ctx, conn, heard); err != nil {
+	for asked := time.Now(); ; {
+		silent, err := p.hear(ctx, conn, heard)
+		if err != nil {
 			return err
+		}
+		// There may always be something to hear: it is not waited for silence to show that
+		// this server lives.
+		if silent || !shown && time.Since(asked) > showAgain {
+			alive, done := context.WithTimeout(ctx, quiet)
+			shown, err = p.showAlive(alive, conn)
+			done()
+			if err != nil {
+				return err
+			}
+			asked = time.Now()
 		}
 	}
 }
 
-// hear waits for one notice, or makes sure that the connection lives.
-func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) error {
+// hear waits for one notice; silent tells that there was none, so that nobody knows
+// whether the connection lives.
+func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) (silent bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
 	notice, err := conn.WaitForNotification(waiting)
 	if err != nil {
 		if ctx.Err() != nil || waiting.Err() == nil || conn.IsClosed() {
-			return err
+			return false, err
 		}
-		alive, done := context.WithTimeout(ctx, quiet)
-		defer done()
-		return p.showAlive(alive, conn)
+		return true, nil
 	}
 	var n told
 	if err := json.Unmarshal([]byte(notice.Payload), &n); err != nil {
@@ -110,5 +124,5 @@ func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) erro
 	if n.From != p.Origin {
 		heard(n.Change)
 	}
-	return nil
+	return false, nil
 }

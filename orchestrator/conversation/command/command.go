@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -226,7 +227,7 @@ func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 		}
 	}
 	if i.Status == contracts.InterruptOpen {
-		return i, fmt.Sprintf("%s: noted; it needs %d people.", code, i.Quorum), nil
+		return i, fmt.Sprintf("%s: noted; it needs %d people.", code, gateview.People(i)), nil
 	}
 	if i.Status == contracts.InterruptSuperseded {
 		return i, code + " no longer counts: what it was about has changed, or was cancelled.", nil

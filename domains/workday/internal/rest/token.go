@@ -71,3 +71,10 @@ func refused(err error) error {
 	}
 	return out
 }
+
+// GrantEnded tells whether the tenant does not take a refresh token any more. A client that
+// it refuses says nothing of the tokens.
+func GrantEnded(err error) bool {
+	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)
+	return isAnswer && IsKind(err, KindReauth) && answer.ErrorCode == "invalid_grant"
+}
