@@ -79,6 +79,14 @@ func TestProcessesShareALogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server.mu.Lock()
+	server.n++ // somebody else has used the refresh token
+	server.mu.Unlock()
+	for _, refused := range []string{token, "", ""} { // what was refused is not handed out again
+		if got, err := tokens.Access(t.Context(), refused); !errors.Is(err, login.ErrEnded) {
+			t.Errorf("after a refusal: %q %v", got, err)
+		}
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

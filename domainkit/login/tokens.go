@@ -6,6 +6,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,8 @@ func (t *Tokens) renew(ctx context.Context, rejected string) (string, error) {
 		}
 		t.spent, t.refused = g.RefreshToken, err
 	}
-	t.held.Store(&held{Grant: t.held.Load().Grant, dead: rejected})
+	last := t.held.Load()
+	t.held.Store(&held{Grant: last.Grant, dead: cmp.Or(rejected, last.dead)})
 	if t.refused != nil {
 		return "", t.refused
 	}
