@@ -4,12 +4,16 @@ import (
 	"context"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -34,14 +38,20 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 		return x, nil
 	}
 	folds, asked := retrieve.FoldCount(examples)
-	var seen []Observation
+	found := make([][]Observation, asked)
+	tools := x.tools.Remembering()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(2, runtime.GOMAXPROCS(0)/2)) // half of a large machine goes on serving
 	for f := range asked {
-		more, err := x.examine(ctx, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
-		if err != nil {
-			return nil, err
-		}
-		seen = append(seen, more...)
+		group.Go(func() (err error) {
+			found[f], err = examine(ctx, tools, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
+			return err
+		})
 	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	seen := slices.Concat(found...)
 	weigh(seen, prior)
 	y := *x
 	if known != nil {
@@ -118,9 +128,9 @@ func (x *Index) Examples() int {
 
 // examine trains an index without a fold and evaluates it on the held-out examples; with
 // embeddings if known is not nil.
-func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
+func examine(ctx context.Context, tools *slots.Tools, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
 	catalog, questions := f.Split()
-	y, err := newIndex(catalog, x.tools).trained(ctx)
+	y, err := newIndex(catalog, tools).trained(ctx)
 	if err != nil {
 		return nil, err
 	}

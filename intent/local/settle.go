@@ -21,7 +21,16 @@ const algorithm = "local/10"
 // Settle trains and calibrates the index of a catalog and replaces the provisional one, which
 // serves messages meanwhile. The result depends only on the catalog and the settings.
 func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
-	x := l.Index(catalog)
+	if x := l.Index(catalog); !x.provisional && (l.scorer == nil || x.embeddings != nil) {
+		return x, nil
+	}
+	select {
+	case l.settling <- struct{}{}:
+		defer func() { <-l.settling }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, ctx.Err())
+	}
+	x := l.Index(catalog) // somebody else may have settled it meanwhile
 	if x.provisional {
 		y, err := l.settled(ctx, x, catalog)
 		if err != nil {
