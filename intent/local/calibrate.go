@@ -29,13 +29,12 @@ const maxQuestions = 3000
 // foldNow is the reference time while example parameters are read.
 func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) }
 
-// calibrated returns a copy of the index whose confidence model is fitted to the catalog. With a
-// vector cache it calibrates the model with embeddings. prior is the share of out-of-scope
-// requests.
-func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *retrieve.VectorCache) (*Index, error) {
+// crossValidated evaluates folds of the catalog on the examples that each leaves out, with
+// embeddings if known is not nil. A small catalog gives no observations.
+func (x *Index) crossValidated(ctx context.Context, catalog *contracts.Catalog, known *retrieve.VectorCache) ([]Observation, error) {
 	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
-		return x, nil
+		return nil, nil
 	}
 	folds, asked := retrieve.FoldCount(examples)
 	found := make([][]Observation, asked)
@@ -51,7 +50,16 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	seen := slices.Concat(found...)
+	return slices.Concat(found...), nil
+}
+
+// calibrated returns a copy of the index whose confidence model is fitted to observations of its
+// catalog; without any it keeps the shipped one. With a vector cache it calibrates the model with
+// embeddings. prior is the share of out-of-scope requests.
+func (x *Index) calibrated(seen []Observation, prior float64, known *retrieve.VectorCache) *Index {
+	if len(seen) == 0 {
+		return x
+	}
 	weigh(seen, prior)
 	y := *x
 	if known != nil {
@@ -59,10 +67,10 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 		m.calibration.shown, m.calibrates = fitOwn(withKnownWords(seen, false), x.embeddings.calibration.shown)
 		m.foreign, _ = fitOwn(withKnownWords(seen, true), x.embeddings.foreign)
 		y.embeddings = &m
-		return &y, nil
+		return &y
 	}
 	y.calibration.shown, y.calibrates = fitOwn(seen, x.calibration.shown)
-	return &y, nil
+	return &y
 }
 
 // maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to

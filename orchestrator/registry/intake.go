@@ -56,7 +56,7 @@ func (i *intake) look(ctx context.Context, d *domain, forced bool) (contracts.Do
 }
 
 // gatherFor is how long the first manifest of a domain waits for those of others.
-const gatherFor = 500 * time.Millisecond
+const gatherFor = 750 * time.Millisecond
 
 // gather waits until each domain was asked for its manifest, but not long: those of one
 // start are judged beside each other, and not each beside those that happened to come
