@@ -200,14 +200,16 @@ func (d *domain) noteLooked() {
 
 // noteOffered keeps a first manifest that is to be judged.
 func (d *domain) noteOffered(body []byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.manifest != nil {
+	if _, inUse := d.active(); inUse {
 		return
 	}
-	if c := read(body, d.name); c.manifest != nil {
-		d.offered = &active{registration: d.reg, manifest: c.manifest, digest: c.digest}
+	c := read(body, d.name)
+	if c.manifest == nil {
+		return
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.offered = &active{registration: d.reg, manifest: c.manifest, digest: c.digest}
 }
 
 // offer gives a first manifest that is not judged yet.
