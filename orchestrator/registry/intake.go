@@ -41,15 +41,18 @@ func (i *intake) look(ctx context.Context, d *domain, forced bool) (contracts.Do
 		etag = d.etag(i.roster.catalog.Load().Snapshot)
 	}
 	fetched, err := i.fetcher.FetchManifest(ctx, at, etag)
-	d.noteFetched(err)
+	first := err == nil && !fetched.NotModified && d.attempts() == 0
+	if first {
+		d.noteOffered(fetched.Body)
+	}
+	d.noteFetched(err) // only now: others wait for what is offered
 	if err != nil {
 		return d.report(), fmt.Errorf("refresh domain %s: %w", d.name, err)
 	}
 	if fetched.NotModified {
 		return d.report(), nil
 	}
-	if d.attempts() == 0 {
-		d.noteOffered(fetched.Body)
+	if first {
 		i.gather(ctx)
 	}
 	return i.consider(ctx, d, at, fetched, forced)
