@@ -15,12 +15,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/manifold-run/manifold/internal/app"
 )
 
 func main() {
 	rounds := flag.Int("rounds", 10, "how often everything is measured, after one round to warm up")
 	only := flag.String("only", "", "measure only these, of "+strings.Join(partNames(), ","))
 	flag.Parse()
+	app.GrowHeap(os.Getenv) // as the server is shipped
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	if os.Getenv(hallEnv) != "" {
 		exit(listenAll(ctx, os.Stdin, os.Stdout))

@@ -134,7 +134,7 @@ func (o *owner) committed(t Transition, c Committed) {
 	o.lastRefused = false
 	o.pending.changes.Done()
 	if o.over = t.Finished; o.over {
-		o.run.Run.LedgerHead = o.pending.chain.Head
+		o.run.Run = endedRow(o.run.Run, t, o.pending.chain)
 		o.r.ended.keep(o.run)
 	}
 	if c.WakeSeq > o.seenWake.Load() && !c.Parked {
@@ -146,6 +146,9 @@ func (o *owner) committed(t Transition, c Committed) {
 	// It is progress unless the run has asked somebody, rests or is in another state.
 	progress := t.State == o.shown && len(t.Gates) == 0 && !o.over && !c.Parked
 	o.shown = t.State
+	if !progress {
+		o.told.Store(true)
+	}
 	o.r.tell(o.run.Run.SessionID, o.run.Run.ID, progress)
 }
 

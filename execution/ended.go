@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/model"
@@ -41,25 +42,41 @@ func (e *ended) keep(s *model.State) {
 	e.kept = append(e.kept, s)
 }
 
-// take gives a run as it ended if the row, as it is stored now, is of that end.
-func (e *ended) take(row Run) *model.State {
+// take gives a run as it ended, nil if it is not kept.
+func (e *ended) take(runID string) *model.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at := slices.IndexFunc(e.kept, func(s *model.State) bool { return s.Run.ID == row.ID })
+	at := slices.IndexFunc(e.kept, func(s *model.State) bool { return s.Run.ID == runID })
 	if at < 0 {
 		return nil
 	}
 	s := e.kept[at]
 	e.kept = slices.Delete(e.kept, at, at+1)
-	if !row.State.Terminal() || s.Run.LedgerHead != row.LedgerHead {
-		return nil
-	}
 	return s
+}
+
+// endedRow is the row of a run as the transition that ended it has stored it.
+func endedRow(run Run, t Transition, chain model.Chain) Run {
+	at := time.Unix(0, t.At.UnixNano()).UTC()
+	run.State, run.Verdict, run.UpdatedAt, run.FinishedAt = t.State, t.Verdict, at, &at
+	run.Owner, run.LeaseUntil, run.LedgerSeq, run.LedgerHead = "", time.Time{}, chain.Seq, chain.Head
+	return run
+}
+
+// EndOf gives a run that this process has brought to its end a moment ago, once; false
+// if it must be read.
+func (r *Runner) EndOf(runID string) (contracts.RunView, bool) {
+	s := r.ended.take(runID)
+	if s == nil {
+		return contracts.RunView{}, false
+	}
+	return runmetrics.ViewOf(s, nil, r.cfg.Now()), true
 }
 
 // ViewOf is View for who has just read the row of the run, with or without its plan.
 func (r *Runner) ViewOf(ctx context.Context, row Run) (contracts.RunView, error) {
-	if s := r.ended.take(row); s != nil {
+	s := r.ended.take(row.ID)
+	if s != nil && row.State.Terminal() && s.Run.LedgerHead == row.LedgerHead { // the row is of that end
 		return runmetrics.ViewOf(model.WithRow(s, row), nil, r.cfg.Now()), nil
 	}
 	return r.View(ctx, row.ID)

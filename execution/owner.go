@@ -28,6 +28,8 @@ type owner struct {
 	// seenWake is the last wake_seq that was taken into account; the heartbeat
 	// reads it.
 	seenWake atomic.Int64
+	// told says that observers were told of more than progress; Quiet reads it.
+	told atomic.Bool
 
 	kit   kit
 	run   *model.State

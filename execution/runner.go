@@ -205,9 +205,18 @@ func (r *Runner) Stop(ctx context.Context) error {
 	}
 }
 
+// Create stores a run that is new, as Runs.CreateRun does; what else it stores is in
+// the same transaction.
+type Create func(ctx context.Context, run Run, ttl time.Duration, first Transition) error
+
 // Submit stores a run of the plan and begins it at once, unless this replica
 // is full: then the run waits in the store. It gives the run's id.
 func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Plan) (string, error) {
+	return r.SubmitBy(ctx, sessionID, plan, r.store.CreateRun)
+}
+
+// SubmitBy is Submit for a run that is stored with something else.
+func (r *Runner) SubmitBy(ctx context.Context, sessionID string, plan contracts.Plan, create Create) (string, error) {
 	if len(plan.Nodes) == 0 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the plan has no nodes")
 	}
@@ -228,7 +237,7 @@ func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Pl
 	}
 	state.Run = run
 	began := time.Now()
-	err = r.store.CreateRun(ctx, run, r.cfg.LeaseTTL, first)
+	err = create(ctx, run, r.cfg.LeaseTTL, first)
 	r.pace.note(time.Since(began))
 	if err != nil {
 		if held {
@@ -312,6 +321,15 @@ func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	}
 	r.Wake(runID)
 	return nil
+}
+
+// Quiet tells whether this process holds the run and has told observers of nothing but
+// progress: who subscribed before will be told of what comes.
+func (r *Runner) Quiet(runID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := r.active[runID]
+	return o != nil && !o.told.Load()
 }
 
 // Active is how many runs this replica advances right now.

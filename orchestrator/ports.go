@@ -12,6 +12,9 @@ import (
 // Sessions keeps conversations.
 type Sessions interface {
 	CreateSession(ctx context.Context, s Session) error
+	// CreateSessionWithRun inserts a session and its first run in one transaction;
+	// conflict says that one of them is there already, and neither is inserted.
+	CreateSessionWithRun(ctx context.Context, s Session, run execution.Run, ttl time.Duration, first execution.Transition) error
 	Session(ctx context.Context, id string) (Session, error)
 	// ListSessions gives the newest first.
 	ListSessions(ctx context.Context, f SessionFilter) (contracts.List[Session], error)

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/orchestrator/access"
@@ -222,6 +225,40 @@ func TestPreviewRunsExactlyWhatWasShown(t *testing.T) {
 		t.Errorf("the preview of another policy runs: %v", err)
 	}
 	o.catalog = strict
+}
+
+// TestTheEndOfANewRunIsToldAsItIsStored: whoever waits for the run of a new session is
+// answered without a look at the store, with what a look gives.
+func TestTheEndOfANewRunIsToldAsItIsStored(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for name, message := range map[string]string{
+		"one":     "show the leave balance of Bruno Keller",
+		"several": "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",
+	} {
+		p, err := o.Runs.Plan(t.Context(), ana, contracts.PlanRequest{Message: message}, false)
+		if err != nil || p.PlanHash == "" {
+			t.Fatalf("%s: %+v, %v", name, p, err)
+		}
+		told, err := o.RunPlan(t.Context(), ana, contracts.RunPlan{PlanHash: p.PlanHash, Name: name}, name, patience)
+		if err != nil || told.Status != contracts.SessionCompleted || told.Answer == nil {
+			t.Fatalf("%s: %+v, %v", name, told, err)
+		}
+		read, err := o.Session(t.Context(), ana, told.SessionID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(read, told, cmpopts.EquateApproxTime(0)); diff != "" {
+			t.Errorf("%s (-read +told):\n%s", name, diff)
+		}
+		again, err := o.RunPlan(t.Context(), ana, contracts.RunPlan{PlanHash: p.PlanHash, Name: name}, name, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(read, again, cmpopts.EquateApproxTime(0)); diff != "" {
+			t.Errorf("%s, asked again with the same key (-read +told):\n%s", name, diff)
+		}
+	}
 }
 
 func stricter(t *testing.T) *contracts.Catalog {

@@ -260,11 +260,11 @@ func (o *office) Decide(ctx context.Context, who access.Principal, gate string, 
 
 // RunPlan and Compensate begin a run, and wait for where its session stands.
 func (o *office) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string, wait time.Duration) (contracts.SessionResponse, error) {
-	id, err := o.Runs.RunPlan(ctx, who, body, key)
+	begun, err := o.Runs.RunPlan(ctx, who, body, key)
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}
-	return o.Session(ctx, who, id, wait)
+	return o.Whole(ctx, conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, wait)
 }
 
 func (o *office) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {

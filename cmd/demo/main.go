@@ -25,6 +25,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	app.GrowHeap(os.Getenv)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, nil)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

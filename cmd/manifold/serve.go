@@ -182,6 +182,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 	}
 	cfg.Gates = app.Gates(o.Gates)
 	cfg.Webhooks.AllowLoopback, cfg.Webhooks.AllowPrivate = o.WebhookAllowLoopback, o.WebhookAllowPrivate
+	app.GrowHeap(c.getenv)
 	server, err := app.New(ctx, cfg)
 	if err != nil {
 		return err

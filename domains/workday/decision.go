@@ -34,10 +34,10 @@ const stateSentBack = "sent_back"
 
 func (s decisions) register(svc *domainkit.Service) error {
 	errs := []error{domainkit.Add(svc, domainkit.Capability{Name: "list_inbox_tasks"}, s.inbox)}
-	for name, state := range map[string]string{"approve_step": stateApproved, "deny_step": stateDenied, "send_back_step": stateSentBack} {
+	for _, c := range [...]struct{ name, state string }{{"approve_step", stateApproved}, {"deny_step", stateDenied}, {"send_back_step", stateSentBack}} {
 		errs = append(errs, domainkit.AddWrite(svc, domainkit.Capability{
-			Name: name, Schema: decisionSchema(state), Metadata: verified(equal("facts.task", "${params.task}"), equal("facts.decision", state)),
-		}, s.deciding(state), s.finding(state)))
+			Name: c.name, Schema: decisionSchema(c.state), Metadata: verified(equal("facts.task", "${params.task}"), equal("facts.decision", c.state)),
+		}, s.deciding(c.state), s.finding(c.state)))
 	}
 	return errors.Join(errs...)
 }

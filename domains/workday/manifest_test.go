@@ -74,6 +74,19 @@ func required(t *testing.T, c contracts.Capability) []string {
 	return schema.Required
 }
 
+// A manifest that changes from start to start is judged anew each time, and approvals of
+// what it declares are asked for again.
+func TestTheManifestIsTheSameAtEachStart(t *testing.T) {
+	t.Parallel()
+	b := setup(t, sandbox.Config{})
+	first := b.manifest()
+	for range 8 {
+		if diff := cmp.Diff(first, b.manifest()); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
 func TestExamplesAreDistinct(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

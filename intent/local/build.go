@@ -201,7 +201,7 @@ func paramText(c *contracts.Capability) string {
 }
 
 // tokens tokenizes a text of a manifest like a message.
-func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Read(of, foldNow()).Tokens }
+func (b *builder) tokens(of string) []tokenize.Token { return b.x.tools.Tokens(of, foldNow()) }
 
 func (b *builder) addHeads(tokens []tokenize.Token) {
 	for _, t := range tokens {

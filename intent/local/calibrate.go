@@ -4,12 +4,16 @@ import (
 	"context"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
+	"github.com/manifold-run/manifold/intent/local/slots"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
@@ -25,22 +29,36 @@ const maxQuestions = 3000
 // foldNow is the reference time while example parameters are read.
 func foldNow() time.Time { return time.Date(2025, 6, 11, 10, 0, 0, 0, time.UTC) }
 
-// calibrated returns a copy of the index whose confidence model is fitted to the catalog. With a
-// vector cache it calibrates the model with embeddings. prior is the share of out-of-scope
-// requests.
-func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prior float64, known *retrieve.VectorCache) (*Index, error) {
+// crossValidated evaluates folds of the catalog on the examples that each leaves out, with
+// embeddings if known is not nil. A small catalog gives no observations.
+func (x *Index) crossValidated(ctx context.Context, catalog *contracts.Catalog, known *retrieve.VectorCache) ([]Observation, error) {
 	examples := x.Examples()
 	if examples < calibrationExamples || len(x.caps) < calibrationCapabilities {
-		return x, nil
+		return nil, nil
 	}
 	folds, asked := retrieve.FoldCount(examples)
-	var seen []Observation
+	found := make([][]Observation, asked)
+	tools := x.tools.Remembering()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(2, runtime.GOMAXPROCS(0)/2)) // half of a large machine goes on serving
 	for f := range asked {
-		more, err := x.examine(ctx, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
-		if err != nil {
-			return nil, err
-		}
-		seen = append(seen, more...)
+		group.Go(func() (err error) {
+			found[f], err = examine(ctx, tools, retrieve.Fold{Catalog: catalog, Number: f, Of: folds}, known, maxQuestions/int(min(asked, maxQuestions)))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// calibrated returns a copy of the index whose confidence model is fitted to observations of its
+// catalog; without any it keeps the shipped one. With a vector cache it calibrates the model with
+// embeddings. prior is the share of out-of-scope requests.
+func (x *Index) calibrated(seen []Observation, prior float64, known *retrieve.VectorCache) *Index {
+	if len(seen) == 0 {
+		return x
 	}
 	weigh(seen, prior)
 	y := *x
@@ -49,10 +67,10 @@ func (x *Index) calibrated(ctx context.Context, catalog *contracts.Catalog, prio
 		m.calibration.shown, m.calibrates = fitOwn(withKnownWords(seen, false), x.embeddings.calibration.shown)
 		m.foreign, _ = fitOwn(withKnownWords(seen, true), x.embeddings.foreign)
 		y.embeddings = &m
-		return &y, nil
+		return &y
 	}
 	y.calibration.shown, y.calibrates = fitOwn(seen, x.calibration.shown)
-	return &y, nil
+	return &y
 }
 
 // maxAcceptLoss is the maximum relative loss of in-scope requests for fitted weights, compared to
@@ -118,9 +136,9 @@ func (x *Index) Examples() int {
 
 // examine trains an index without a fold and evaluates it on the held-out examples; with
 // embeddings if known is not nil.
-func (x *Index) examine(ctx context.Context, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
+func examine(ctx context.Context, tools *slots.Tools, f retrieve.Fold, known *retrieve.VectorCache, most int) ([]Observation, error) {
 	catalog, questions := f.Split()
-	y, err := newIndex(catalog, x.tools).trained(ctx)
+	y, err := newIndex(catalog, tools).trained(ctx)
 	if err != nil {
 		return nil, err
 	}

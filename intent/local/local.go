@@ -37,6 +37,9 @@ type Local struct {
 	recent []*cachedIndex
 
 	background retrieve.LatestWorker[*contracts.Catalog]
+	// settling holds a token while a catalog is settled: one at a time, so that two who ask for
+	// the same catalog do not both train it.
+	settling chan struct{}
 }
 
 // cachedIndex is a cache entry for one index, which the first caller builds.
@@ -51,7 +54,7 @@ var _ Matcher = (*Local)(nil)
 // NewLocal returns a matcher that caches the indexes of the given number of snapshots; 0 means the
 // default.
 func NewLocal(snapshots int) *Local {
-	l := &Local{tools: slots.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope}
+	l := &Local{tools: slots.NewTools(), keep: max(cmp.Or(snapshots, DefaultSnapshots), 1), prior: DefaultOutOfScope, settling: make(chan struct{}, 1)}
 	l.background.Do = l.settleLatest
 	return l
 }

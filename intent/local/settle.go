@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/intent/local/retrieve"
 )
@@ -21,7 +23,16 @@ const algorithm = "local/10"
 // Settle trains and calibrates the index of a catalog and replaces the provisional one, which
 // serves messages meanwhile. The result depends only on the catalog and the settings.
 func (l *Local) Settle(ctx context.Context, catalog *contracts.Catalog) (*Index, error) {
-	x := l.Index(catalog)
+	if x := l.Index(catalog); !x.provisional && (l.scorer == nil || x.embeddings != nil) {
+		return x, nil
+	}
+	select {
+	case l.settling <- struct{}{}:
+		defer func() { <-l.settling }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("settle the index of %s: %w", catalog.Snapshot, ctx.Err())
+	}
+	x := l.Index(catalog) // somebody else may have settled it meanwhile
 	if x.provisional {
 		y, err := l.settled(ctx, x, catalog)
 		if err != nil {
@@ -80,13 +91,15 @@ func (l *Local) settled(ctx context.Context, x *Index, catalog *contracts.Catalo
 
 // learn trains and calibrates an index, and stores the model.
 func (l *Local) learn(ctx context.Context, x *Index, catalog *contracts.Catalog, id string) (*Index, error) {
-	y, err := x.trained(ctx)
-	if err != nil {
+	var y *Index
+	var seen []Observation
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { y, err = x.trained(both); return err })
+	group.Go(func() (err error) { seen, err = x.crossValidated(both, catalog, nil); return err })
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if y, err = y.calibrated(ctx, catalog, l.prior, nil); err != nil {
-		return nil, err
-	}
+	y = y.calibrated(seen, l.prior, nil)
 	if y.shareBest == shareBestTrained {
 		l.storeModel(ctx, id, y.lexicalModel())
 	}
@@ -112,9 +125,11 @@ func (l *Local) addEmbeddings(ctx context.Context, x *Index, catalog *contracts.
 	if known {
 		y.embeddings.calibration.shown, y.embeddings.foreign, y.embeddings.calibrates = listed(kept.Sure), listed(kept.Strange), kept.Own
 	} else {
-		if y, err = y.calibrated(ctx, catalog, l.prior, l.library); err != nil {
+		seen, err := y.crossValidated(ctx, catalog, l.library)
+		if err != nil {
 			return nil, err
 		}
+		y = y.calibrated(seen, l.prior, l.library)
 		l.storeModel(ctx, id, y.embeddings.vectorModel(l.library.Bytes()))
 	}
 	z := *y
@@ -170,9 +185,18 @@ func (l *Local) Stop(ctx context.Context) error { return l.background.Stop(ctx) 
 // retryEncoder is the delay before a failed scorer is called again.
 const retryEncoder = 30 * time.Second
 
+// settleAfter is the delay before a catalog is settled in the background: catalogs follow each
+// other while domains are registered, and only the last is worth training.
+const settleAfter = time.Second
+
 // settleLatest settles a catalog in the background. If that fails or is cancelled, the index stays
 // provisional.
 func (l *Local) settleLatest(ctx context.Context, catalog *contracts.Catalog) {
+	select {
+	case <-time.After(settleAfter):
+	case <-ctx.Done():
+		return
+	}
 	x, err := l.Settle(ctx, catalog)
 	if err == nil && l.scorer != nil && x.embeddings == nil {
 		time.AfterFunc(retryEncoder, func() { l.wantAgain(catalog) })

@@ -83,7 +83,7 @@ func coreRooms() []Room {
 		{Dir: "contracts/gateview", Rooms: []string{"contracts"}},
 		{Dir: "internal/expr", Rooms: []string{"contracts"}, Modules: []string{"cel.dev/cel-go"}},
 		{Dir: "intent", Rooms: words},
-		{Dir: "intent/local", Rooms: append(slices.Clip(words), append(matcherRooms(), "intent")...)},
+		{Dir: "intent/local", Rooms: append(slices.Clip(words), append(matcherRooms(), "intent")...), Modules: []string{"golang.org/x/sync/errgroup"}},
 		{Dir: "intent/local/lexicon", Modules: []string{"github.com/pelletier/go-toml/v2", "golang.org/x/text"}},
 		{Dir: "intent/local/tokenize", Rooms: []string{"intent/local/lexicon"}, Modules: []string{"github.com/kljensen/snowball", "golang.org/x/text"}},
 		{Dir: "intent/local/values", Rooms: []string{"intent/local/lexicon", "intent/local/tokenize"}},

@@ -61,11 +61,11 @@ func (s *runRoutes) runPlan(k *call) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.runs.RunPlan(k.ctx(), k.who, body, key)
+	begun, err := s.runs.RunPlan(k.ctx(), k.who, body, key)
 	if err != nil {
 		return err
 	}
-	response, err := s.conversation.Whole(k.ctx(), conversation.Outcome{SessionID: id}, k.wait())
+	response, err := s.conversation.Whole(k.ctx(), conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, k.wait())
 	if err != nil {
 		return err
 	}

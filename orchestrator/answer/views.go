@@ -182,6 +182,23 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 	return out, err
 }
 
+// OfEnd is Session for a session that holds nothing but a run that has just ended here;
+// false where it must be read.
+func (v *Views) OfEnd(session orchestrator.Session, runID string) (orchestrator.SessionView, bool) {
+	run, ok := v.runner.EndOf(runID)
+	if !ok {
+		return orchestrator.SessionView{}, false
+	}
+	out := orchestrator.SessionView{
+		SessionID: session.ID, Name: session.Name, RunIDs: []string{runID}, CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt.UTC(),
+		Status: contracts.SessionCompleted, Tokens: run.Tokens, Answer: Compose(v.catalogs.Catalog(), run),
+	}
+	if run.State == contracts.RunFailed {
+		out.Status = contracts.SessionError
+	}
+	return out, true
+}
+
 // goesOn tells whether a turn is on its way, or was interrupted and will be
 // finished.
 func goesOn(t orchestrator.Turn) bool {

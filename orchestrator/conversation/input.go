@@ -101,6 +101,8 @@ type Outcome struct {
 	Turn  orchestrator.TurnKey
 	RunID string
 	After int64
+	// New is the session if it was made with the run and holds nothing else.
+	New *orchestrator.Session
 	// Notice is the reply to a command. Alone says that it is all there is to
 	// show, Quiet that what was found before is no news.
 	Notice       string

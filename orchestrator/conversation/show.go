@@ -81,8 +81,13 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 // Whole is Session for whoever has said something there: who decides a gate may
 // see what comes of it, and not the session before.
 func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
-	var view orchestrator.SessionView
-	err := orchestrator.UntilRest(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
+	began := time.Now()
+	view, ended, err := c.endOfNew(ctx, o, wait)
+	if ended || err != nil {
+		return view.Response(), err
+	}
+	wait -= time.Since(began)
+	err = orchestrator.UntilRest(ctx, c.notifier, o.SessionID, wait, func(ctx context.Context) (bool, error) {
 		var err error
 		view, err = c.views.Session(ctx, orchestrator.Session{ID: o.SessionID})
 		return view.Status != contracts.SessionRunning, err
@@ -96,6 +101,24 @@ func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration)
 	session, err := c.dir.Get(ctx, o.SessionID) // its name does not change where it stands
 	view.Name, view.CreatedAt, view.UpdatedAt = session.Name, session.CreatedAt, session.UpdatedAt
 	return view.Response(), err
+}
+
+// endOfNew waits for the run of a new session while this process advances it, and gives
+// how it ended without reading what was written a moment ago; false where the session
+// must be read.
+func (c *Conversation) endOfNew(ctx context.Context, o Outcome, wait time.Duration) (view orchestrator.SessionView, ended bool, err error) {
+	if o.New == nil || wait <= 0 {
+		return view, false, nil
+	}
+	runner := c.machine.runner
+	err = orchestrator.UntilRest(ctx, c.notifier, o.SessionID, wait, func(context.Context) (bool, error) {
+		if runner.Quiet(o.RunID) {
+			return false, nil
+		}
+		view, ended = c.views.OfEnd(*o.New, o.RunID)
+		return true, nil
+	})
+	return view, ended, err
 }
 
 // withReply puts what an input was told into the answer of a session: REST has no

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
+	"github.com/manifold-run/manifold/execution"
 	"github.com/manifold-run/manifold/execution/executiontest"
 	"github.com/manifold-run/manifold/orchestrator"
 )
@@ -30,6 +31,11 @@ func write(ctx context.Context, k *Killed, do func() error) error {
 // CreateSession is a write.
 func (k *Killed) CreateSession(ctx context.Context, s orchestrator.Session) error {
 	return write(ctx, k, func() error { return k.Store.CreateSession(ctx, s) })
+}
+
+// CreateSessionWithRun is one write.
+func (k *Killed) CreateSessionWithRun(ctx context.Context, s orchestrator.Session, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	return write(ctx, k, func() error { return k.Store.CreateSessionWithRun(ctx, s, run, ttl, first) })
 }
 
 // Session is a read.

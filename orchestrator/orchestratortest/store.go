@@ -94,6 +94,20 @@ func (s *Store) CreateSession(_ context.Context, session orchestrator.Session) e
 	return nil
 }
 
+// CreateSessionWithRun inserts both or none.
+func (s *Store) CreateSessionWithRun(ctx context.Context, session orchestrator.Session, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	if err := s.CreateSession(ctx, session); err != nil {
+		return err
+	}
+	err := s.CreateRun(ctx, run, ttl, first)
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.sessions, session.ID)
+	}
+	return err
+}
+
 // Session gives one session.
 func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, error) {
 	s.mu.Lock()

@@ -19,6 +19,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 	tests := map[string]func(t *testing.T, s Opened){
 		"a session comes back as it was created":                           sessionComesBack,
 		"a session id is taken once":                                       sessionIDOnce,
+		"a session and its first run are made together":                    sessionWithRun,
 		"sessions are listed newest first, by owner and time":              sessionsAreListed,
 		"sessions are listed page by page, each once":                      sessionsArePaged,
 		"gates are listed to those who may see them":                       gatesInSight,

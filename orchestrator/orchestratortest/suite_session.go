@@ -33,6 +33,59 @@ func sessionIDOnce(t *testing.T, s Opened) {
 	}
 }
 
+// sessionWithRun inserts both or none.
+func sessionWithRun(t *testing.T, s Opened) {
+	begin := func(session, run string) error {
+		return s.CreateSessionWithRun(t.Context(), exampleSession(session, 0), execution.Run{
+			ID: run, SessionID: session, Format: execution.Format, Owner: "one", State: contracts.RunRunning,
+			Plan: contracts.Plan{RunID: run, Owner: contracts.Principal{ID: "ana"}}, CreatedAt: day(), UpdatedAt: day(),
+		}, time.Hour, execution.Transition{At: day(), Nodes: []execution.NodeRecord{{NodeID: "n1", State: contracts.NodePending}}})
+	}
+	if err := begin("s1", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, begin("s1", "r2"), contracts.CodeConflict)
+	if _, err := s.LoadRun(t.Context(), "r2"); contracts.CodeOf(err) != contracts.CodeNotFound {
+		t.Errorf("a run of a session that was there: %v", err)
+	}
+	wantCode(t, begin("s2", "r1"), contracts.CodeConflict)
+	if _, err := s.Session(t.Context(), "s2"); contracts.CodeOf(err) != contracts.CodeNotFound {
+		t.Errorf("the session of a run that was there: %v", err)
+	}
+	got, err := s.Session(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "session", exampleSession("s1", 0), got)
+	run, err := s.LoadRun(t.Context(), "r1")
+	if err != nil || run.Run.SessionID != "s1" || run.Run.Owner != "one" || len(run.Nodes) != 1 {
+		t.Errorf("run %+v, %v", run, err)
+	}
+	// Of several at once one is first, as with CreateSession.
+	var refused sync.Map
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := begin("s3", fmt.Sprint("many", i)); err != nil {
+				refused.Store(i, contracts.CodeOf(err))
+			}
+		})
+	}
+	all.Wait()
+	count := 0
+	refused.Range(func(_, code any) bool {
+		count++
+		if code != contracts.CodeConflict {
+			t.Errorf("refused as %v", code)
+		}
+		return true
+	})
+	runs, err := s.ListRuns(t.Context(), execution.RunFilter{SessionID: "s3"})
+	if err != nil || count != 7 || len(runs.Items) != 1 {
+		t.Errorf("%d were refused, and there are %d runs, %v", count, len(runs.Items), err)
+	}
+}
+
 func sessionsAreListed(t *testing.T, s Opened) {
 	for i, id := range []string{"s1", "s2", "s3"} {
 		session := exampleSession(id, i)

@@ -83,7 +83,7 @@ func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}
-	c, err := r.intake.judge(ctx, r.roster.actives(), reg, body)
+	c, err := r.intake.judge(ctx, r.roster.actives(), beside{}, reg, body)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}

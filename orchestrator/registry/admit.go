@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,11 +52,34 @@ func (c *candidate) worst() contracts.Severity {
 	return worst
 }
 
+// beside is what else is known when a manifest is judged.
+type beside struct {
+	// offers are first manifests of other domains that will be judged right after it.
+	offers domainSet
+	tried  rehearsal
+}
+
+// rehearsal is what came of the sentences of a manifest in a catalog of it alone.
+type rehearsal struct {
+	snapshot string
+	failing  []TestFailure
+}
+
+// rehearse tries the sentences of a manifest alone.
+func (a *admission) rehearse(ctx context.Context, set, offers domainSet, of active, domain string) (rehearsal, error) {
+	only, err := a.alone(set.with(domain, of), offers, domain)
+	if err != nil {
+		return rehearsal{}, err
+	}
+	failing, err := a.tester.RunTests(ctx, only, domain)
+	return rehearsal{only.Snapshot, failing}, err
+}
+
 // judge takes a manifest through admission: strict decoding, schema and
 // semantics, references to other domains, lints, the difference to the active
 // one, its own tests, and the tests of others. An error means that it could
 // not be judged, not that it is bad.
-func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Registration, body []byte) (candidate, error) {
+func (a *admission) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
 	c := read(body, reg.Domain)
 	if c.manifest == nil {
 		return c.bounded(), nil
@@ -74,7 +98,7 @@ func (a *admission) judge(ctx context.Context, set domainSet, reg contracts.Regi
 	if c.worst() == contracts.SeverityError {
 		return c.bounded(), nil
 	}
-	if err := a.tests(ctx, set, next, &c, reg.Domain); err != nil {
+	if err := a.tests(ctx, set, next, b, &c, reg.Domain); err != nil {
 		return candidate{}, fmt.Errorf("try the manifest's tests: %w", err)
 	}
 	return c.bounded(), nil
@@ -159,16 +183,18 @@ func checkNamed(reg contracts.Registration, m *contracts.Manifest, site contract
 // tests tries the sentences. By themselves the manifest's own must lead where it says;
 // what becomes of them, and of those of others, where all are there, is told, and
 // refuses nobody.
-func (a *admission) tests(ctx context.Context, set, next domainSet, c *candidate, domain string) error {
-	after, err := next.catalog(a.site)
+func (a *admission) tests(ctx context.Context, set, next domainSet, b beside, c *candidate, domain string) error {
+	only, err := a.alone(next, b.offers, domain)
 	if err != nil {
 		return err
 	}
-	only, err := alone(after, domain)
-	if err != nil {
-		return err
+	failing := b.tried.failing
+	if b.tried.snapshot != only.Snapshot {
+		if failing, err = a.tester.RunTests(ctx, only, domain); err != nil {
+			return err
+		}
 	}
-	failing, err := a.tester.RunTests(ctx, only, domain)
+	after, err := a.all(next, b.offers)
 	if err != nil {
 		return err
 	}
@@ -179,19 +205,35 @@ func (a *admission) tests(ctx context.Context, set, next domainSet, c *candidate
 		return nil
 	}
 	c.withheld(after, domain)
-	beside, err := a.tester.RunTests(ctx, after, domain)
+	failing, err = a.tester.RunTests(ctx, after, domain)
 	if err != nil {
 		return err
 	}
-	for _, f := range beside {
+	for _, f := range failing {
 		c.find(testPointer(f), contracts.SeverityWarning, fmt.Sprintf("beside the other domains, %q: %s", f.Say, f.Message))
 	}
-	return a.collisions(ctx, set, after, c, domain)
+	return a.collisions(ctx, set, b.offers, after, c, domain)
+}
+
+// all is the catalog of a set and of what is offered besides; of the set alone where
+// some offer makes no catalog.
+func (a *admission) all(set, offers domainSet) (*contracts.Catalog, error) {
+	whole := domainSet{}
+	maps.Copy(whole, offers)
+	maps.Copy(whole, set)
+	if c, err := whole.catalog(a.site); err == nil {
+		return c, nil
+	}
+	return set.catalog(a.site)
 }
 
 // alone is a catalog as if this domain were the only one; its workflows that call
 // others stay.
-func alone(all *contracts.Catalog, domain string) (*contracts.Catalog, error) {
+func (a *admission) alone(set, offers domainSet, domain string) (*contracts.Catalog, error) {
+	all, err := a.all(set, offers)
+	if err != nil {
+		return nil, err
+	}
 	var only []*contracts.DomainEntry
 	if d, ok := all.Domain(domain); ok {
 		only = append(only, d)
@@ -220,8 +262,8 @@ func (c *candidate) withheld(after *contracts.Catalog, domain string) {
 
 // collisions looks at the sentences of others. One that is only asked about now is
 // told to both; one that does something else from now on needs a person to agree.
-func (a *admission) collisions(ctx context.Context, set domainSet, after *contracts.Catalog, c *candidate, domain string) error {
-	before, err := set.catalog(a.site)
+func (a *admission) collisions(ctx context.Context, set, offers domainSet, after *contracts.Catalog, c *candidate, domain string) error {
+	before, err := a.all(set, offers)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ type domain struct {
 
 	manifest *contracts.Manifest // the active one, nil without
 	body     []byte
+	// offered is a first manifest until it is judged; fetched says that one was asked for.
+	offered *active
+	fetched bool
 
 	outcome  contracts.DomainOutcome
 	findings []contracts.Finding
@@ -192,13 +195,44 @@ func (d *domain) noteLooked() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.looks++
+	d.offered = nil
+}
+
+// noteOffered keeps a first manifest that is to be judged.
+func (d *domain) noteOffered(body []byte) {
+	if _, inUse := d.active(); inUse {
+		return
+	}
+	c := read(body, d.name)
+	if c.manifest == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.offered = &active{registration: d.reg, manifest: c.manifest, digest: c.digest}
+}
+
+// offer gives a first manifest that is not judged yet.
+func (d *domain) offer() (active, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.offered == nil {
+		return active{}, false
+	}
+	return *d.offered, true
+}
+
+func (d *domain) asked() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.fetched
 }
 
 // noteFetched keeps why there was no manifest to look at.
 func (d *domain) noteFetched(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.trouble = ""
+	d.trouble, d.fetched = "", true
 	if err != nil {
 		d.trouble = contracts.CleanSummary(err.Error())
 	}

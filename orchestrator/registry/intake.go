@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 )
@@ -39,19 +41,66 @@ func (i *intake) look(ctx context.Context, d *domain, forced bool) (contracts.Do
 		etag = d.etag(i.roster.catalog.Load().Snapshot)
 	}
 	fetched, err := i.fetcher.FetchManifest(ctx, at, etag)
-	d.noteFetched(err)
+	first := err == nil && !fetched.NotModified && d.attempts() == 0
+	if first {
+		d.noteOffered(fetched.Body)
+	}
+	d.noteFetched(err) // only now: others wait for what is offered
 	if err != nil {
 		return d.report(), fmt.Errorf("refresh domain %s: %w", d.name, err)
 	}
 	if fetched.NotModified {
 		return d.report(), nil
 	}
+	if first {
+		i.gather(ctx)
+	}
 	return i.consider(ctx, d, at, fetched, forced)
+}
+
+// gatherFor is how long the first manifest of a domain waits for those of others.
+const gatherFor = 750 * time.Millisecond
+
+// gather waits until each domain was asked for its manifest, but not long: those of one
+// start are judged beside each other, and not each beside those that happened to come
+// before it.
+func (i *intake) gather(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, gatherFor)
+	defer cancel()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for slices.ContainsFunc(i.roster.live(), func(d *domain) bool { return !d.asked() }) {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// rehearse has the sentences of a first manifest tried alone, ahead of its turn to be
+// judged: once all have done so, they come into use one right after the other.
+func (i *intake) rehearse(ctx context.Context, d *domain) (rehearsal, error) {
+	offer, first := d.offer()
+	offers := i.roster.offers(d.name)
+	if !first || len(offers) == 0 {
+		return rehearsal{}, nil
+	}
+	release, err := i.roster.take(ctx)
+	if err != nil {
+		return rehearsal{}, err
+	}
+	defer release()
+	return i.admit.rehearse(ctx, i.roster.actives(), offers, offer, d.name)
 }
 
 // consider judges a fetched manifest and acts on it: activates it, keeps it
 // for a confirmation, or refuses it.
 func (i *intake) consider(ctx context.Context, d *domain, at Endpoint, f Fetched, forced bool) (contracts.DomainReport, error) {
+	tried, err := i.rehearse(ctx, d)
+	if err != nil {
+		return contracts.DomainReport{}, err
+	}
 	release, err := i.roster.take(ctx)
 	if err != nil {
 		return contracts.DomainReport{}, err
@@ -68,7 +117,7 @@ func (i *intake) consider(ctx context.Context, d *domain, at Endpoint, f Fetched
 		return d.report(), nil
 	}
 	row, reg := d.state()
-	c, err := i.judge(ctx, i.roster.actives(), reg, f.Body)
+	c, err := i.judge(ctx, i.roster.actives(), beside{offers: i.roster.offers(d.name), tried: tried}, reg, f.Body)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}
@@ -91,8 +140,8 @@ func kept(o contracts.DomainOutcome) contracts.DomainOutcome {
 }
 
 // judge judges a manifest beside others; the error says that it could not be.
-func (i *intake) judge(ctx context.Context, set domainSet, reg contracts.Registration, body []byte) (candidate, error) {
-	c, err := i.admit.judge(ctx, set, reg, body)
+func (i *intake) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
+	c, err := i.admit.judge(ctx, set, b, reg, body)
 	if err != nil {
 		return candidate{}, fmt.Errorf("judge manifest of domain %s: %w", reg.Domain, err)
 	}
@@ -188,7 +237,7 @@ func (i *intake) enter(ctx context.Context, reg contracts.Registration, f Fetche
 	if err := i.mayEnter(d, known, reg.Domain); err != nil {
 		return contracts.DomainReport{}, err
 	}
-	c, err := i.judge(ctx, i.roster.actives(), reg, f.Body)
+	c, err := i.judge(ctx, i.roster.actives(), beside{}, reg, f.Body)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}

@@ -166,6 +166,50 @@ func TestRefusedManifestIsJudgedAgainOnlyWhenSomethingChanged(t *testing.T) {
 	})
 }
 
+// TestManifestsOfOneStartAreJudgedBesideEachOther: each alone, and then all together, but not
+// each beside those that happened to come before it.
+func TestManifestsOfOneStartAreJudgedBesideEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, registry.Config{})
+		var mu sync.Mutex
+		tried := map[string]int{}
+		r := b.process(t, registry.Config{}, func(c *contracts.Catalog, domain, _ string) string {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(c.Domains) == 1 {
+				domain += " alone"
+			} else if len(c.Domains) != 3 {
+				domain += " beside one"
+			}
+			tried[domain]++
+			return ""
+		})
+		var all []contracts.Registration
+		for _, domain := range []string{"alpha", "beta", "gamma"} {
+			b.offer(domain, with(t, manifestOf(domain, read("look")), `"capabilities"`,
+				`"tests":[{"say":"show it","expect":{"capability":"look"}}],"capabilities"`))
+			all = append(all, registration(domain))
+		}
+		start(t, r, contracts.Bootstrap{Domains: all})
+		after(time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, domain := range []string{"alpha", "beta", "gamma"} {
+			if n := tried[domain+" alone"]; n != 1 {
+				t.Errorf("%s was tried alone %d times", domain, n)
+			}
+			if tried[domain] == 0 || tried[domain+" beside one"] > 0 {
+				t.Errorf("%s: %v", domain, tried)
+			}
+		}
+		if got := len(r.Catalog().Domains); got != 3 {
+			t.Errorf("%d domains are in use", got)
+		}
+		stop(t, r)
+	})
+}
+
 func TestHangingDomainHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -78,6 +78,17 @@ func (r *roster) actives() domainSet {
 	return set
 }
 
+// offers are the first manifests of other domains that are not judged yet.
+func (r *roster) offers(but string) domainSet {
+	set := domainSet{}
+	for _, d := range r.live() {
+		if a, ok := d.offer(); ok && d.name != but {
+			set[d.name] = a
+		}
+	}
+	return set
+}
+
 // publish makes the catalog of what is active now; the caller has the turn.
 func (r *roster) publish() error {
 	c, err := r.actives().catalog(r.site)

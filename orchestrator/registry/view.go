@@ -91,7 +91,7 @@ func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff,
 		return contracts.DomainDiff{}, err
 	}
 	set := r.roster.actives()
-	c, err := r.intake.judge(ctx, set, reg, body)
+	c, err := r.intake.judge(ctx, set, beside{}, reg, body)
 	if err != nil {
 		return contracts.DomainDiff{}, err
 	}

@@ -105,30 +105,62 @@ func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview co
 	return preview, err
 }
 
+// Begun is a run of a plan. New is its session if that was made with it, and holds
+// nothing else.
+type Begun struct {
+	SessionID, RunID string
+	New              *orchestrator.Session
+}
+
 // RunPlan runs exactly the plan that was previewed, or answers with conflict
-// and the difference when it would no longer be compiled like that. It gives the
-// session in which the run is.
-func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string) (sessionID string, err error) {
+// and the difference when it would no longer be compiled like that.
+func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string) (Begun, error) {
 	if err := r.sessions.CheckWebhook(body.WebhookURL); err != nil {
-		return "", err
+		return Begun{}, err
 	}
 	compiled, err := r.compiled(ctx, who, body)
 	if err != nil {
-		return "", err
+		return Begun{}, err
 	}
-	plan := compiled.plan
-	session, err := r.sessionForPlan(ctx, who, body, compiled.preview, key)
-	if err != nil {
-		return "", err
+	if body.SessionID != "" {
+		session, err := r.sessions.Own(ctx, who, body.SessionID)
+		if err != nil {
+			return Begun{}, err
+		}
+		return r.submit(ctx, session, compiled.plan, key)
 	}
+	if err := r.sessions.Admit(who); err != nil {
+		return Begun{}, err
+	}
+	session := r.sessionForPlan(who, body, compiled.preview, key)
+	runID, err := r.runner.SubmitBy(ctx, session.ID, keyed(compiled.plan, session, key), r.sessions.CreateWithRun(session))
+	if err == nil || key == "" || contracts.CodeOf(err) != contracts.CodeConflict {
+		return Begun{SessionID: session.ID, RunID: runID, New: &session}, err
+	}
+	// The session is there already: that of the same request, or of somebody else.
+	if session, err = r.sessions.Open(ctx, session); err != nil {
+		return Begun{}, err
+	}
+	return r.submit(ctx, session, compiled.plan, key)
+}
+
+// submit runs a plan in a session that is stored. A run that is there already is that of
+// the same request, if it has a key.
+func (r *Runs) submit(ctx context.Context, session orchestrator.Session, plan contracts.Plan, key string) (Begun, error) {
+	runID, err := r.runner.Submit(ctx, session.ID, keyed(plan, session, key))
+	if key != "" && contracts.CodeOf(err) == contracts.CodeConflict {
+		err = nil
+	}
+	return Begun{SessionID: session.ID, RunID: runID}, err
+}
+
+// keyed is the plan of a run whose id follows from the key of its request; without a
+// key it gets one of its own.
+func keyed(plan contracts.Plan, session orchestrator.Session, key string) contracts.Plan {
 	if key != "" {
 		plan.RunID = execution.DerivedRunID(session.CreatedAt, session.ID, key)
 	}
-	_, err = r.runner.Submit(ctx, session.ID, plan)
-	if err != nil && (key == "" || contracts.CodeOf(err) != contracts.CodeConflict) {
-		return "", err
-	}
-	return session.ID, nil
+	return plan
 }
 
 // compiled gives a preview that may be run, and its plan.
@@ -179,18 +211,13 @@ func recompiled(c compiled) (contracts.Plan, error) {
 	return result.Plan, err
 }
 
-func (r *Runs) sessionForPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, preview orchestrator.Preview, key string) (orchestrator.Session, error) {
-	if body.SessionID != "" {
-		return r.sessions.Own(ctx, who, body.SessionID)
-	}
-	if err := r.sessions.Admit(who); err != nil {
-		return orchestrator.Session{}, err
-	}
+// sessionForPlan is a new session for a plan.
+func (r *Runs) sessionForPlan(who access.Principal, body contracts.RunPlan, preview orchestrator.Preview, key string) orchestrator.Session {
 	session := r.sessions.Draft(who, contracts.StartSession{
 		Message: preview.Goal, Name: body.Name, WebhookURL: body.WebhookURL, Instances: preview.Plan.Instances,
 	})
 	if key != "" {
 		session.ID = orchestrator.DerivedID("ses", who.Subject(), key)
 	}
-	return r.sessions.Open(ctx, session)
+	return session
 }

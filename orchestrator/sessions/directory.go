@@ -90,6 +90,13 @@ func (d *Directory) Create(ctx context.Context, session orchestrator.Session) er
 	return d.store.CreateSession(ctx, session)
 }
 
+// CreateWithRun stores a run together with its new session.
+func (d *Directory) CreateWithRun(session orchestrator.Session) execution.Create {
+	return func(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
+		return d.store.CreateSessionWithRun(ctx, session, run, ttl, first)
+	}
+}
+
 // Open inserts the session and gives it as it is stored; one that is there already with
 // the same owner is the same request again.
 func (d *Directory) Open(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {

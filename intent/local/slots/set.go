@@ -2,6 +2,7 @@ package slots
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
@@ -18,6 +19,30 @@ type Tools struct {
 	cues    *Cues
 	weights weights
 	prior   weights
+	// known holds the tokens of texts that were read before; nil if they are not kept.
+	known *sync.Map
+}
+
+// Remembering returns the same tools, which keep the tokens of texts: for the folds of a
+// calibration, whose indexes have most texts in common.
+func (t *Tools) Remembering() *Tools {
+	out := *t
+	out.known = new(sync.Map)
+	return &out
+}
+
+// Tokens returns the tokens of a manifest text, which nobody may change.
+func (t *Tools) Tokens(text string, now time.Time) []tokenize.Token {
+	if t.known == nil {
+		return t.Read(text, now).Tokens
+	}
+	if known, ok := t.known.Load(text); ok {
+		tokens, _ := known.([]tokenize.Token)
+		return tokens
+	}
+	tokens := t.Read(text, now).Tokens
+	t.known.Store(text, tokens)
+	return tokens
 }
 
 // english holds function words that indicate English; shared holds prepositions of other languages

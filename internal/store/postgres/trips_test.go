@@ -46,6 +46,12 @@ func TestRoundTrips(t *testing.T) {
 			create(t, s, fmt.Sprint("r", i))
 			return nil
 		}},
+		{"create a session with its run", 3, func(i int) error {
+			id := fmt.Sprint("both", i)
+			return s.CreateSessionWithRun(t.Context(), session(100+i), execution.Run{
+				ID: id, SessionID: fmt.Sprint("s", 100+i), Format: execution.Format, Owner: "one", State: contracts.RunRunning, Plan: contracts.Plan{RunID: id},
+			}, time.Minute, execution.Transition{Nodes: node("n1")})
+		}},
 		{"commit a step with its event and a content", 3, func(i int) error {
 			_, err := s.Commit(t.Context(), execution.Transition{
 				Lease: execution.Lease{RunID: fmt.Sprint("r", i), Owner: "one", Epoch: 1}, Nodes: node("n1"), Blobs: content(i),

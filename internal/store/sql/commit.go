@@ -52,14 +52,23 @@ func changeOf(p *stored.Transition) change {
 
 // CreateRun inserts a run with its first transition.
 func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
-	plan, err := stored.Encode(run.Plan)
+	c, err := creation(run, ttl, first, s.now())
 	if err != nil {
 		return err
 	}
-	first.Lease.RunID = run.ID
-	p, err := stored.Prepare(first, s.now())
+	return s.write(ctx, "create run "+run.ID, c)
+}
+
+// creation is the change that inserts a run.
+func creation(run execution.Run, ttl time.Duration, first execution.Transition, now time.Time) (change, error) {
+	plan, err := stored.Encode(run.Plan)
 	if err != nil {
-		return err
+		return change{}, err
+	}
+	first.Lease.RunID = run.ID
+	p, err := stored.Prepare(first, now)
+	if err != nil {
+		return change{}, err
 	}
 	p.Names = append(p.Names, stored.NamedIn(plan)...)
 	c := changeOf(p)
@@ -75,7 +84,7 @@ func (s *Runs) CreateRun(ctx context.Context, run execution.Run, ttl time.Durati
 		g.runs[r.id] = r
 		return nil
 	}
-	return s.write(ctx, "create run "+run.ID, c)
+	return c, nil
 }
 
 // born is the row of a new run.

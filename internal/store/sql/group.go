@@ -230,11 +230,15 @@ func (g *group) readSession(row stored.Row) error {
 	var id string
 	var s sessionHead
 	err := row.Scan(&id, &s.owner, &s.webhook)
+	g.knowSession(id, s)
+	return err
+}
+
+func (g *group) knowSession(id string, s sessionHead) {
 	if g.sessions == nil {
 		g.sessions = map[string]sessionHead{}
 	}
 	g.sessions[id] = s
-	return err
 }
 
 // effects are what the group stores.

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"time"
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
@@ -14,22 +15,59 @@ var (
 	_ orchestrator.Turns    = (*Talk)(nil)
 )
 
-const insertSession = `
-INSERT INTO session (id, version, owner, name, webhook_url, created_at, updated_at, body) VALUES ($1, 0, $2, $3, $4, $5, $6, $7)
-ON CONFLICT DO NOTHING`
+const (
+	insertSession = `
+INSERT INTO session (id, version, owner, name, webhook_url, created_at, updated_at, body) VALUES ($1, 0, $2, $3, $4, $5, $6, $7)`
+	insertAbsentSession = insertSession + ` ON CONFLICT DO NOTHING`
+)
+
+// sessionRow gives the arguments of insertSession.
+func sessionRow(s orchestrator.Session) ([]any, error) {
+	body, err := stored.Encode(s)
+	return []any{s.ID, s.Owner.Subject(), s.Name, s.WebhookURL, stored.Nanos(s.CreatedAt), stored.Nanos(s.UpdatedAt), body}, err
+}
+
+func sessionExists(id string) error {
+	return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", id)
+}
 
 // CreateSession inserts a session. It commits.
 func (s *Talk) CreateSession(ctx context.Context, session orchestrator.Session) error {
-	body, err := stored.Encode(session)
+	row, err := sessionRow(session)
 	if err != nil {
 		return err
 	}
-	n, err := s.exec(ctx, "create session "+session.ID, ofSession(session.ID), Change{}, insertSession, session.ID, session.Owner.Subject(), session.Name, session.WebhookURL,
-		stored.Nanos(session.CreatedAt), stored.Nanos(session.UpdatedAt), body)
+	n, err := s.exec(ctx, "create session "+session.ID, ofSession(session.ID), Change{}, insertAbsentSession, row...)
 	if err == nil && n == 0 {
-		return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", session.ID)
+		return sessionExists(session.ID)
 	}
 	return err
+}
+
+// CreateSessionWithRun inserts a session and its first run. It commits.
+func (s *Talk) CreateSessionWithRun(ctx context.Context, session orchestrator.Session, run execution.Run, ttl time.Duration, first execution.Transition) error {
+	row, err := sessionRow(session)
+	if err != nil {
+		return err
+	}
+	c, err := creation(run, ttl, first, s.now())
+	if err != nil {
+		return err
+	}
+	createRun := c.apply
+	c.apply = func(ctx context.Context, g *group) error {
+		if _, there := g.sessions[session.ID]; there {
+			return sessionExists(session.ID)
+		}
+		if err := createRun(ctx, g); err != nil {
+			return err
+		}
+		g.knowSession(session.ID, sessionHead{owner: session.Owner.Subject(), webhook: session.WebhookURL})
+		// Where another server was faster the row is refused, and the run with it.
+		g.others = append(g.others, Statement{Text: insertSession, Args: row, Scope: ofSession(session.ID)})
+		return nil
+	}
+	return s.write(ctx, "create session "+session.ID+" with run "+run.ID, c)
 }
 
 const selectSession = `SELECT version, name, updated_at, body FROM session `
