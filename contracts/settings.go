@@ -21,6 +21,8 @@ type Settings struct {
 	Telegram      bool           `json:"telegram"`
 	Page          bool           `json:"page"`
 	Metrics       bool           `json:"metrics"`
+	// TraceURL is where the site shows the trace of a run, with {trace_id} in it.
+	TraceURL string `json:"trace_url,omitempty"`
 	Limits        SettingsLimits `json:"limits"`
 }
 

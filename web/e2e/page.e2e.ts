@@ -359,6 +359,8 @@ describe('within four clicks', () => {
     await rita.page.getByText(/Waiting for people is \d+ % of/).waitFor();
     const shares = await rita.page.locator('section[aria-labelledby=critical] tbody td:nth-child(4)').allTextContents();
     expect(shares.map((s) => Number.parseInt(s, 10)).reduce((a, b) => a + b, 0)).toBe(100);
+    await click(rita.page.locator('section[aria-labelledby=critical] tbody button').first());
+    await rita.page.locator('#step-title').waitFor();
   });
 
   test('one asks to undo it', async () => {
