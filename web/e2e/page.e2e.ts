@@ -319,6 +319,67 @@ describe('what would be done by somebody hostile', () => {
   });
 });
 
+/** hostile adds to each text of an answer what would run if it were taken for markup. */
+const evil = `<img src=x onerror=alert(1)><script>alert(2)</script>"'\u202e`;
+function hostile(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((v) => hostile(v, key));
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, hostile(v, k)]));
+  const fixed =
+    /(^|_)(id|ids|at|state|status|kind|type|types|health|hash|sha256|token|csrf|cursor|next|role|roles|node|nodes)$/;
+  const word = typeof value === 'string' && value !== '' && !fixed.test(key);
+  return word &&
+    /title|summary|message|goal|prompt|detail|descr|comment|label|text|why|reason|name|value|words?|note|says|hint|example|display|row/.test(
+      key,
+    )
+    ? value + evil
+    : value;
+}
+
+test('what domains, models and people say is text on every page, whatever it says', async () => {
+  const open = await gateOf(otto, await ask(rita, 'request 1 days off for Carla Mendes from 2027-09-13'));
+  const runs = await rita.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
+  const run = `/runs/${((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id}`;
+  const visits: [Person, string][] = [
+    [rita, '/runs'],
+    [rita, `${run}?step=n3`],
+    [rita, `${run}?view=timeline`],
+    [rita, `${run}?view=events`],
+    [rita, `${run}?view=ledger`],
+    [rita, `${run}/print`],
+    [otto, '/approvals'],
+    [otto, open],
+    [rita, '/domains'],
+    [rita, '/domains/workday'],
+    [rita, '/try?capability=workday.request_time_off'],
+    [rita, '/figures'],
+  ];
+  const dialogs: string[] = [];
+  const answers = /\/v1\/(runs|gates|domains|stats|figures|capabilities)/;
+  for (const one of [rita, otto]) {
+    one.page.on('dialog', (d) => {
+      dialogs.push(d.message());
+      void d.dismiss();
+    });
+    await one.page.route(answers, async (route) => {
+      if (route.request().method() !== 'GET' || route.request().url().includes('/stream')) return route.continue();
+      const answer = await route.fetch();
+      const json = answer.headers()['content-type']?.includes('json');
+      await route.fulfill(json ? { response: answer, json: hostile(await answer.json()) } : { response: answer });
+    });
+  }
+  const shown: string[] = [];
+  for (const [one, path] of visits) {
+    await go(one, path);
+    expect([path, await one.page.locator('main img, main script, main [onerror]').count()]).toEqual([path, 0]);
+    if (await one.page.getByText('<img src=x onerror=alert(1)>').count()) shown.push(path);
+    expect([path, await one.page.locator('main').textContent()]).not.toEqual([path, expect.stringContaining('\u202e')]);
+  }
+  for (const one of [rita, otto]) await one.page.unroute(answers);
+  expect(dialogs).toEqual([]);
+  expect(shown).toEqual(expect.arrayContaining(['/runs', `${run}?view=timeline`, '/approvals', open, '/domains']));
+});
+
 /** Somebody who has read nothing: each task within four clicks from the list of runs. */
 describe('within four clicks', () => {
   let clicks = 0;
@@ -419,6 +480,24 @@ test('a connection that is lost is told of, and comes back without a gap', async
   );
   const seqs = await rita.page.locator('tbody td:first-child').allTextContents();
   expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
+});
+
+test('a laptop that has slept, whose connection is dead without an error, shows what has happened meanwhile', async () => {
+  const run = await ask(rita, 'request 1 days off for Marcus Feld from 2027-04-26');
+  const sleeper = await person(browser, line.url, keys.requester);
+  await sleeper.page.clock.install();
+  await go(sleeper, `${run}?view=events`);
+  await badge(sleeper, 'Live').waitFor();
+  line.stall();
+  await approveAll(run);
+  expect(await badge(sleeper, 'Waits for people').count()).toBe(1);
+  await sleeper.page.clock.fastForward(10 * 60_000);
+  await badge(sleeper, 'Completed').waitFor();
+  await sleeper.page.locator('tbody td:nth-child(3)', { hasText: /^done$/ }).waitFor();
+  const seqs = await sleeper.page.locator('tbody td:first-child').allTextContents();
+  expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
+  expect(sleeper.wrong).toEqual([]);
+  await sleeper.context.close();
 });
 
 test('seven tabs of one browser are all live', async () => {
