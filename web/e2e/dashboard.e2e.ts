@@ -51,7 +51,7 @@ beforeAll(async () => {
   writeFileSync(
     config,
     readFileSync(join(examples, 'prometheus.yml'), 'utf8')
-      .replace('127.0.0.1:9464', metrics)
+      .replaceAll('127.0.0.1:9464', metrics)
       .replace('scrape_interval: 15s', 'scrape_interval: 2s')
       .replace('alerts.yml', join(examples, 'alerts.yml')),
   );

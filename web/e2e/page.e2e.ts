@@ -380,7 +380,7 @@ test('what domains, models and people say is text on every page, whatever it say
   expect(shown).toEqual(expect.arrayContaining(['/runs', `${run}?view=timeline`, '/approvals', open, '/domains']));
 });
 
-/** Somebody who has read nothing: each task within four clicks from the list of runs. */
+/** Somebody who has read nothing, and clicks what they read: each task within four clicks from the list of runs. */
 describe('within four clicks', () => {
   let clicks = 0;
   const click = async (at: Locator) => {
@@ -400,7 +400,7 @@ describe('within four clicks', () => {
 
   test('one sees why a run is not finished', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
     await rita.page.getByText('Needs an approval').waitFor();
     await rita.page.getByText('Waits for somebody with the role approver').waitFor();
   });
@@ -408,7 +408,7 @@ describe('within four clicks', () => {
   test('one sees what exactly is approved', async () => {
     await begin(otto);
     await click(otto.page.getByRole('link', { name: /^Approvals/ }));
-    await click(otto.page.locator('a[data-row]', { hasText: 'Jonas Keller' }).first());
+    await click(otto.page.getByRole('link', { name: /Jonas Keller/ }).first());
     await otto.page.getByRole('heading', { name: 'What will be sent' }).waitFor();
     await otto.page.locator('td', { hasText: '2027-10-04' }).first().waitFor();
     await approveAll(run);
@@ -416,18 +416,18 @@ describe('within four clicks', () => {
 
   test('one sees what was slow', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
     await rita.page.getByText(/Waiting for people is \d+ % of/).waitFor();
     const shares = await rita.page.locator('section[aria-labelledby=critical] tbody td:nth-child(4)').allTextContents();
     expect(shares.map((s) => Number.parseInt(s, 10)).reduce((a, b) => a + b, 0)).toBe(100);
-    await click(rita.page.locator('section[aria-labelledby=critical] tbody button').first());
+    await click(rita.page.getByRole('region', { name: 'What took the time' }).getByRole('button').first());
     await rita.page.locator('#step-title').waitFor();
   });
 
   test('one asks to undo it', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
-    await click(rita.page.locator('.react-flow__node', { hasText: 'Requests time off' }).first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
+    await click(rita.page.getByRole('region', { name: 'Steps' }).getByText('Requests time off').first());
     await click(rita.page.getByRole('button', { name: 'Undo' }));
     await click(rita.page.getByRole('button', { name: 'Ask to undo' }));
     await rita.page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));

@@ -160,6 +160,7 @@ over(
     },
   ],
   {
+    created_at: ago(10),
     verdict: { status: 'degraded_but_acceptable', reasons: ['the rate is missing'] },
     trace_id: 'ab'.repeat(16),
     trace_url: `http://traces.example.com/trace/${'ab'.repeat(16)}`,
