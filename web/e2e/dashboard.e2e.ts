@@ -83,6 +83,7 @@ async function use({ keys }: Demo, turn: number): Promise<void> {
     'price of AAPL and MSFT',
     'show me the chain of managers above Bruno Lima',
     'price of NOSUCH',
+    'how much longer could Ana Souza be away this year', // the scripted model reads it
   ];
   await api(keys.requester, '/v1/sessions', { message: says[turn % says.length] });
   if (turn % 3 !== 0) return;
@@ -204,7 +205,7 @@ test.runIf(folder)('the dashboard with data', { timeout: (minutes + 4) * 60_000 
   const from = Date.now();
   for (let turn = 0; Date.now() - from < minutes * 60_000; turn++) {
     await use(demo as Demo, turn);
-    await pause(700 + 600 * Math.abs(Math.sin(turn / 9)));
+    await pause(1700 + 900 * Math.abs(Math.sin(turn / 9)));
   }
   const { panels } = JSON.parse(readFileSync(join(examples, 'dashboard.json'), 'utf8')) as { panels: Panel[] };
   const drawn: Drawn[] = [];

@@ -490,6 +490,12 @@ test('a laptop that has slept, whose connection is dead without an error, shows 
   await badge(sleeper, 'Live').waitFor();
   line.stall();
   await approveAll(run);
+  const stateOf = async () => {
+    const answer = await rita.page.request.get(`${line.url}${run.replace('/runs', '/v1/runs')}`);
+    return ((await answer.json()) as { state: string }).state;
+  };
+  await expect.poll(stateOf).toBe('completed');
+  await rita.page.waitForTimeout(1000); // time enough for a stream that is not dead
   expect(await badge(sleeper, 'Waits for people').count()).toBe(1);
   await sleeper.page.clock.fastForward(10 * 60_000);
   await badge(sleeper, 'Completed').waitFor();
