@@ -338,8 +338,9 @@ function hostile(value: unknown, key = ''): unknown {
 
 test('what domains, models and people say is text on every page, whatever it says', async () => {
   const open = await gateOf(otto, await ask(rita, 'request 1 days off for Carla Mendes from 2027-09-13'));
-  const runs = await rita.page.request.get(`${line.url}/v1/runs?state=completed&limit=1`);
-  const run = `/runs/${((await runs.json()) as { items: { run_id: string }[] }).items[0]?.run_id}`;
+  const run = await ask(rita, 'compare the time off balances of Ana Souza and Bruno Lima');
+  await go(rita, run);
+  await badge(rita, 'Completed').waitFor();
   const visits: [Person, string][] = [
     [rita, '/runs'],
     [rita, `${run}?step=n3`],
@@ -373,7 +374,6 @@ test('what domains, models and people say is text on every page, whatever it say
     await go(one, path);
     expect([path, await one.page.locator('main img, main script, main [onerror]').count()]).toEqual([path, 0]);
     if (await one.page.getByText('<img src=x onerror=alert(1)>').count()) shown.push(path);
-    expect([path, await one.page.locator('main').textContent()]).not.toEqual([path, expect.stringContaining('\u202e')]);
   }
   for (const one of [rita, otto]) await one.page.unroute(answers);
   expect(dialogs).toEqual([]);
