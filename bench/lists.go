@@ -36,10 +36,10 @@ func lists(ctx context.Context, p *page, dir string, e effort) error {
 func listTable(ctx context.Context, p *page, w *whole, e effort, n int) error {
 	p.printf("\n### %d runs, as the page asks for them, one request at a time\n\n| request | p50 | p95 | longest |\n|---|--:|--:|--:|\n", n)
 	for _, query := range []string{
-		"runs?all=true&timing=true", "runs?all=true&timing=true&state=completed", "runs?all=true&timing=true&state=failed",
+		"runs?all=true&timing=true", "runs?all=true&timing=true&state=completed", "runs?all=true&timing=true&state=failed", "runs?all=true&timing=true&state=waiting",
 		"runs?all=true&timing=true&q=gauges", "runs?all=true&timing=true&q=nothing-like-it",
 		"runs?all=true&timing=true&domain=" + domainName, "runs?all=true&timing=true&domain=other",
-		"runs/counts?all=true", "runs/counts?all=true&q=gauges", "runs/counts?all=true&domain=" + domainName,
+		"runs?timing=true&state=failed", "runs/counts", "runs/counts?all=true", "runs/counts?all=true&q=gauges", "runs/counts?all=true&domain=" + domainName,
 	} {
 		took, err := measure(ctx, e.rounds*5, 1, func(ctx context.Context) error { return w.get(ctx, "/v1/"+query) })
 		if err != nil {

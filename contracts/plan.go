@@ -313,5 +313,13 @@ const (
 	RunCompleted  RunState = "completed"
 )
 
+// OpenRunStates are the states of runs that go on.
+func OpenRunStates() []RunState { return []RunState{RunRunning, RunWaiting, RunCancelling} }
+
+// EndRunStates are the states that are final.
+func EndRunStates() []RunState {
+	return []RunState{RunFailed, RunRejected, RunCancelled, RunDegraded, RunCompleted}
+}
+
 // Terminal tells whether the state is final.
 func (s RunState) Terminal() bool { return s != RunRunning && s != RunWaiting && s != RunCancelling }

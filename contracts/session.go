@@ -127,7 +127,9 @@ type RunView struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
 	// TraceID is the trace that the calls of the run belong to.
-	TraceID    string      `json:"trace_id,omitempty"`
+	TraceID string `json:"trace_id,omitempty"`
+	// TraceURL is where the site shows that trace, "" where it has not said.
+	TraceURL   string      `json:"trace_url,omitempty"`
 	State      RunState    `json:"state"`
 	Plan       Plan        `json:"plan"`
 	Nodes      []NodeView  `json:"nodes"`

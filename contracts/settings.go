@@ -16,12 +16,14 @@ type Settings struct {
 	// Flags are those that the site has set; all others are on.
 	Flags map[string]string `json:"flags,omitempty"`
 	// Site is the site's policy, which no manifest lowers.
-	Site          any            `json:"site"`
-	ApprovalLinks bool           `json:"approval_links"`
-	Telegram      bool           `json:"telegram"`
-	Page          bool           `json:"page"`
-	Metrics       bool           `json:"metrics"`
-	Limits        SettingsLimits `json:"limits"`
+	Site          any  `json:"site"`
+	ApprovalLinks bool `json:"approval_links"`
+	Telegram      bool `json:"telegram"`
+	Page          bool `json:"page"`
+	Metrics       bool `json:"metrics"`
+	// TraceURL is where the site shows the trace of a run, with {trace_id} in it.
+	TraceURL string         `json:"trace_url,omitempty"`
+	Limits   SettingsLimits `json:"limits"`
 }
 
 // SettingsLimits are the limits of a server; 0 is its default.

@@ -43,6 +43,7 @@ type options struct {
 	mind    string
 	keep    int
 	watch   time.Duration
+	metrics string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -56,6 +57,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.mind, "model-url", "", "address of a server with OpenAI's format that has the model, such as http://127.0.0.1:11434/v1; -model is then its name there")
 	flags.IntVar(&o.keep, "english-examples", 0, "keep only so many English examples of each capability, and no other language; 0 keeps all")
 	flags.DurationVar(&o.watch, "flowise-watch", 10*time.Second, "how often the Flowise in memory is looked at for edits that were made past its domain")
+	flags.StringVar(&o.metrics, "metrics-addr", "", "serve metrics for Prometheus at /metrics of this address, such as 127.0.0.1:9464")
 	flags.BoolVar(&o.verbose, "verbose", false, "write the log of all parts to stderr")
 	err := flags.Parse(args)
 	if err == nil && flags.NArg() > 0 {
@@ -149,7 +151,7 @@ func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byt
 	server, err := app.New(ctx, app.Config{
 		Models: models,
 		Addr:   addr, DataDir: filepath.Join(o.data, "server"), Bootstrap: bootstrap, Version: "demo", Logger: logger,
-		Embeddings: app.Embeddings{From: o.hears}, Mind: model,
+		Embeddings: app.Embeddings{From: o.hears}, Mind: model, Telemetry: app.Telemetry{MetricsAddr: o.metrics},
 	})
 	if err != nil {
 		return nil, err

@@ -72,6 +72,9 @@ func (p printer) run(v contracts.RunView) {
 	report.Skills(p.w, v)
 	report.Flags(p.w, v)
 	p.printf("\nsession %s\n", v.SessionID)
+	if v.TraceURL != "" {
+		p.printf("trace %s\n", v.TraceURL)
+	}
 }
 
 // state writes what a run knows, one domain after the other.

@@ -61,6 +61,7 @@ type serveOptions struct {
 	// MetricsAddr is where Prometheus reads metrics; traces and more are sent as the
 	// OTEL_* variables say.
 	MetricsAddr string `json:"metrics_addr,omitempty"`
+	TraceURL    string `json:"trace_url,omitempty"`
 	Page        bool   `json:"page"`
 
 	printConfig bool
@@ -122,6 +123,7 @@ several servers may share it; each has a data folder of its own.`,
 	flags.BoolVar(&o.Init, "init", false, "make a new database in the place of an empty file")
 	flags.StringVar(&o.ModelCache, "model-cache", "", "folder of trained matcher models that servers of one user share [in the database]")
 	flags.StringVar(&o.MetricsAddr, "metrics-addr", "", "serve metrics for Prometheus at /metrics of this address, such as 127.0.0.1:9464")
+	flags.StringVar(&o.TraceURL, "trace-url", "", "where people see the trace of a run, with {trace_id} in the place of its id, such as http://jaeger.example.com:16686/trace/{trace_id}")
 	flags.BoolVar(&o.Page, "page", true, "serve the web page")
 	flags.BoolVar(&o.printConfig, "print-config", false, "show the configuration that would be used, and end")
 	return cmd
@@ -150,7 +152,7 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		ForwardedUser: o.ForwardedUserHeader, SessionsPerMinute: o.SessionsPerMinute, RequestsPerMinute: o.RequestsPerMinute,
 		MaxActiveRuns: o.MaxActiveRuns, Retention: o.Retention, DropData: o.DropData, PublicDomainsOnly: o.PublicDomainsOnly,
 		Proof: app.Proof{Keys: o.AuditKeys, Roots: o.AuditRoots, Every: o.AuditEvery}, Restored: o.Restored, Quarantine: o.Quarantine, Init: o.Init,
-		Telemetry: app.Telemetry{MetricsAddr: o.MetricsAddr, Getenv: c.getenv}, NoPage: !o.Page,
+		Telemetry: app.Telemetry{MetricsAddr: o.MetricsAddr, Getenv: c.getenv, TraceURL: o.TraceURL}, NoPage: !o.Page,
 		Lookup: func(name string) (string, bool) {
 			value := c.getenv(name)
 			return value, value != ""

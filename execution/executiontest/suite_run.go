@@ -19,6 +19,7 @@ func runSentences() sentences {
 		"a run that has ended cannot be cancelled":                      noCancelAfterEnd,
 		"runs are listed newest first and by filter":                    runsAreListed,
 		"runs are listed page by page, each once":                       runsArePaged,
+		"runs in every state, parked ones too, are listed and counted":  runsInEveryState,
 	}
 }
 

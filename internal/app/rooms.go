@@ -42,7 +42,7 @@ func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
 	}); err != nil {
 		return r, err
 	}
-	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
+	if r.runs, err = runs.New(runs.Config{Version: a.cfg.Version, TraceURL: a.cfg.Telemetry.TraceURL, Now: a.cfg.Now, Logger: a.cfg.Logger}, runs.Deps{
 		Store: a.store.runs, Runner: a.runner, Previews: a.store.talk, Sessions: r.sessions, Local: a.local, Model: a.reader, Catalogs: a.registry, Notifier: a.notifier,
 		Leases: a.store.leases(), Quarantine: a.store.held,
 	}); err != nil {

@@ -25,6 +25,9 @@ type Telemetry struct {
 	// Getenv reads the OTEL_* variables that say whether traces and metrics are sent
 	// [they are not].
 	Getenv func(string) string
+	// TraceURL is where people see the trace of a run, with {trace_id} in the place of its
+	// id [nowhere].
+	TraceURL string
 }
 
 // newTelemetry makes what a server tells of its work, nil if nobody listens.

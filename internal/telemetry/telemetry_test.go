@@ -278,6 +278,9 @@ func (c *collector) runIsTraced(t *testing.T, run contracts.RunView) *traces.Spa
 func TestNothingIsToldUnlessAskedFor(t *testing.T) {
 	s := start(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_TRACES_EXPORTER": "none"})
 	run := s.asked(t, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if run.TraceURL != "" {
+		t.Errorf("the run leads to %s, which nobody has said", run.TraceURL)
+	}
 	if app.MetricsURL(s.server) != "" || strings.Contains(s.log.String(), "trace_id") {
 		t.Error("something is told")
 	}
@@ -289,6 +292,12 @@ func TestNothingIsToldUnlessAskedFor(t *testing.T) {
 }
 
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
+	for _, at := range []string{"javascript:alert('{trace_id}')", "https://traces.example.com", "traces.example.com/{trace_id}", "https:///{trace_id}", "https://me:secret@traces.example.com/{trace_id}", "https://%zz/{trace_id}"} {
+		_, err := app.New(t.Context(), app.Config{DataDir: t.TempDir(), Telemetry: app.Telemetry{TraceURL: at}})
+		if contracts.CodeOf(err) != contracts.CodeInvalid || !strings.Contains(err.Error(), "{trace_id}") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
 	for name, env := range map[string]map[string]string{
 		"must be otlp or none":          {"OTEL_TRACES_EXPORTER": "zipkin"},
 		"must be grpc or http/protobuf": {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_METRICS_EXPORTER": "otlp"},
@@ -297,6 +306,30 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		if contracts.CodeOf(err) != contracts.CodeInvalid || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: %v", env, err)
 		}
+	}
+}
+
+// TestARunLeadsToItsTrace holds the link of a run, where a site has one; the other way round is
+// held with the spans, of which that of a run leads to its page.
+func TestARunLeadsToItsTrace(t *testing.T) {
+	s := start(t, nil, func(c *app.Config) { c.Telemetry.TraceURL = "http://jaeger.example.com/trace/{trace_id}?of={trace_id}" })
+	run := s.asked(t, "")
+	if want := "http://jaeger.example.com/trace/" + run.TraceID + "?of=" + run.TraceID; run.TraceURL != want {
+		t.Errorf("the run leads to %q, want %q", run.TraceURL, want)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL()+"/v1/settings", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var settings contracts.Settings
+	if err := json.NewDecoder(res.Body).Decode(&settings); err != nil || !strings.HasSuffix(settings.TraceURL, "?of={trace_id}") {
+		t.Errorf("the settings show %q, %v", settings.TraceURL, err)
 	}
 }
 

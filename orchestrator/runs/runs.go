@@ -24,8 +24,11 @@ import (
 type Config struct {
 	// Version is what Ready tells.
 	Version string
-	Now     func() time.Time
-	Logger  *slog.Logger
+	// TraceURL is where the site shows the trace of a run, with {trace_id} in it; "" for
+	// nowhere.
+	TraceURL string
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // Deps are the rooms and ports that runs work with.
@@ -70,6 +73,9 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	if deps.Store == nil || deps.Runner == nil || deps.Previews == nil || deps.Sessions == nil ||
 		deps.Local == nil || deps.Catalogs == nil || deps.Notifier == nil {
 		return nil, errors.New("runs: every dependency is needed")
+	}
+	if err := checkTraceURL(cfg.TraceURL); err != nil {
+		return nil, err
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
@@ -208,6 +214,7 @@ func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait
 	if view.State.Terminal() {
 		view.Answer = answer.Compose(r.catalogs.Catalog(), view)
 	}
+	view.TraceURL = strings.ReplaceAll(r.cfg.TraceURL, traceIDPlace, view.TraceID)
 	return view, err
 }
 

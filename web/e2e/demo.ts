@@ -19,9 +19,9 @@ export interface Demo {
 }
 
 /** startDemo starts the demo on what is in a folder. */
-export async function startDemo(data: string, address: string): Promise<Demo> {
+export async function startDemo(data: string, address: string, ...more: string[]): Promise<Demo> {
   if (!existsSync(program)) throw new Error('there is no bin/demo; "make test-web" builds it');
-  const child = spawn(program, ['-addr', address, '-data', data, '-embeddings', 'off'], {
+  const child = spawn(program, ['-addr', address, '-data', data, '-embeddings', 'off', ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await printed(child, 'Manifold is running at');

@@ -319,7 +319,68 @@ describe('what would be done by somebody hostile', () => {
   });
 });
 
-/** Somebody who has read nothing: each task within four clicks from the list of runs. */
+/** hostile adds to each text of an answer what would run if it were taken for markup. */
+const evil = `<img src=x onerror=alert(1)><script>alert(2)</script>"'\u202e`;
+function hostile(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((v) => hostile(v, key));
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, hostile(v, k)]));
+  const fixed =
+    /(^|_)(id|ids|at|state|status|kind|type|types|health|hash|sha256|token|csrf|cursor|next|role|roles|node|nodes)$/;
+  const word = typeof value === 'string' && value !== '' && !fixed.test(key);
+  return word &&
+    /title|summary|message|goal|prompt|detail|descr|comment|label|text|why|reason|name|value|words?|note|says|hint|example|display|row/.test(
+      key,
+    )
+    ? value + evil
+    : value;
+}
+
+test('what domains, models and people say is text on every page, whatever it says', async () => {
+  const open = await gateOf(otto, await ask(rita, 'request 1 days off for Carla Mendes from 2027-09-13'));
+  const run = await ask(rita, 'compare the time off balances of Ana Souza and Bruno Lima');
+  await go(rita, run);
+  await badge(rita, 'Completed').waitFor();
+  const visits: [Person, string][] = [
+    [rita, '/runs'],
+    [rita, `${run}?step=n3`],
+    [rita, `${run}?view=timeline`],
+    [rita, `${run}?view=events`],
+    [rita, `${run}?view=ledger`],
+    [rita, `${run}/print`],
+    [otto, '/approvals'],
+    [otto, open],
+    [rita, '/domains'],
+    [rita, '/domains/workday'],
+    [rita, '/try?capability=workday.request_time_off'],
+    [rita, '/figures'],
+  ];
+  const dialogs: string[] = [];
+  const answers = /\/v1\/(runs|gates|domains|stats|figures|capabilities)/;
+  for (const one of [rita, otto]) {
+    one.page.on('dialog', (d) => {
+      dialogs.push(d.message());
+      void d.dismiss();
+    });
+    await one.page.route(answers, async (route) => {
+      if (route.request().method() !== 'GET' || route.request().url().includes('/stream')) return route.continue();
+      const answer = await route.fetch();
+      const json = answer.headers()['content-type']?.includes('json');
+      await route.fulfill(json ? { response: answer, json: hostile(await answer.json()) } : { response: answer });
+    });
+  }
+  const shown: string[] = [];
+  for (const [one, path] of visits) {
+    await go(one, path);
+    expect([path, await one.page.locator('main img, main script, main [onerror]').count()]).toEqual([path, 0]);
+    if (await one.page.getByText('<img src=x onerror=alert(1)>').count()) shown.push(path);
+  }
+  for (const one of [rita, otto]) await one.page.unroute(answers);
+  expect(dialogs).toEqual([]);
+  expect(shown).toEqual(expect.arrayContaining(['/runs', `${run}?view=timeline`, '/approvals', open, '/domains']));
+});
+
+/** Somebody who has read nothing, and clicks what they read: each task within four clicks from the list of runs. */
 describe('within four clicks', () => {
   let clicks = 0;
   const click = async (at: Locator) => {
@@ -339,7 +400,7 @@ describe('within four clicks', () => {
 
   test('one sees why a run is not finished', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
     await rita.page.getByText('Needs an approval').waitFor();
     await rita.page.getByText('Waits for somebody with the role approver').waitFor();
   });
@@ -347,7 +408,7 @@ describe('within four clicks', () => {
   test('one sees what exactly is approved', async () => {
     await begin(otto);
     await click(otto.page.getByRole('link', { name: /^Approvals/ }));
-    await click(otto.page.locator('a[data-row]', { hasText: 'Jonas Keller' }).first());
+    await click(otto.page.getByRole('link', { name: /Jonas Keller/ }).first());
     await otto.page.getByRole('heading', { name: 'What will be sent' }).waitFor();
     await otto.page.locator('td', { hasText: '2027-10-04' }).first().waitFor();
     await approveAll(run);
@@ -355,16 +416,18 @@ describe('within four clicks', () => {
 
   test('one sees what was slow', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
     await rita.page.getByText(/Waiting for people is \d+ % of/).waitFor();
     const shares = await rita.page.locator('section[aria-labelledby=critical] tbody td:nth-child(4)').allTextContents();
     expect(shares.map((s) => Number.parseInt(s, 10)).reduce((a, b) => a + b, 0)).toBe(100);
+    await click(rita.page.getByRole('region', { name: 'What took the time' }).getByRole('button').first());
+    await rita.page.locator('#step-title').waitFor();
   });
 
   test('one asks to undo it', async () => {
     await begin(rita);
-    await click(rita.page.locator('a[data-row]').first());
-    await click(rita.page.locator('.react-flow__node', { hasText: 'Requests time off' }).first());
+    await click(rita.page.getByRole('link', { name: goal }).first());
+    await click(rita.page.getByRole('region', { name: 'Steps' }).getByText('Requests time off').first());
     await click(rita.page.getByRole('button', { name: 'Undo' }));
     await click(rita.page.getByRole('button', { name: 'Ask to undo' }));
     await rita.page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));
@@ -417,6 +480,30 @@ test('a connection that is lost is told of, and comes back without a gap', async
   );
   const seqs = await rita.page.locator('tbody td:first-child').allTextContents();
   expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
+});
+
+test('a laptop that has slept, whose connection is dead without an error, shows what has happened meanwhile', async () => {
+  const run = await ask(rita, 'request 1 days off for Marcus Feld from 2027-04-26');
+  const sleeper = await person(browser, line.url, keys.requester);
+  await sleeper.page.clock.install();
+  await go(sleeper, `${run}?view=events`);
+  await badge(sleeper, 'Live').waitFor();
+  line.stall();
+  await approveAll(run);
+  const stateOf = async () => {
+    const answer = await rita.page.request.get(`${line.url}${run.replace('/runs', '/v1/runs')}`);
+    return ((await answer.json()) as { state: string }).state;
+  };
+  await expect.poll(stateOf).toBe('completed');
+  await rita.page.waitForTimeout(1000); // time enough for a stream that is not dead
+  expect(await badge(sleeper, 'Waits for people').count()).toBe(1);
+  await sleeper.page.clock.fastForward(10 * 60_000);
+  await badge(sleeper, 'Completed').waitFor();
+  await sleeper.page.locator('tbody td:nth-child(3)', { hasText: /^done$/ }).waitFor();
+  const seqs = await sleeper.page.locator('tbody td:first-child').allTextContents();
+  expect(seqs.map(Number)).toEqual([...new Set(seqs.map(Number))].sort((a, b) => b - a));
+  expect(sleeper.wrong).toEqual([]);
+  await sleeper.context.close();
 });
 
 test('seven tabs of one browser are all live', async () => {

@@ -159,8 +159,15 @@ over(
       duration_ms: 2000,
     },
   ],
-  { verdict: { status: 'degraded_but_acceptable', reasons: ['the rate is missing'] } },
+  {
+    created_at: ago(10),
+    verdict: { status: 'degraded_but_acceptable', reasons: ['the rate is missing'] },
+    trace_id: 'ab'.repeat(16),
+    trace_url: `http://traces.example.com/trace/${'ab'.repeat(16)}`,
+  },
 );
+
+over('odd', 'completed', [], [], { trace_id: 'cd'.repeat(16), trace_url: 'javascript:alert(1)' });
 
 const figures = {
   critical_path: { nodes: [], human_ms: 0, machine_ms: 0 },
@@ -321,16 +328,39 @@ test('a step that failed and was done without says what, since when, and what bu
   await page.locator('.notice', { hasText: 'the rate is missing' }).waitFor();
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, 'web-degraded.png') });
 
-  // Its attempts are chosen in the column, by keyboard too.
+  // Its attempts are chosen in the bar, by the pointer.
+  const parts = page.locator('tbody .track button.segment');
+  expect(await parts.count()).toBe(2);
+  await parts.first().click();
+  await page.locator('.detail [aria-current=true]', { hasText: 'no answer' }).waitFor();
+  expect(page.url()).toContain('attempt=1');
+  expect(await parts.first().getAttribute('class')).toContain('chosen');
+  expect(await parts.nth(1).getAttribute('class')).not.toContain('chosen');
+
+  // And in the column, by keyboard too.
   const tries = page.getByRole('button', { name: /^Attempt \d/ });
   expect(await tries.count()).toBe(2);
   await tries.nth(1).press('Enter');
-  const current = page.locator('.detail [aria-current=true]');
-  await current.waitFor();
-  expect(await current.textContent()).toContain('the bank is closed');
+  await page.locator('.detail [aria-current=true]', { hasText: 'the bank is closed' }).waitFor();
   expect(page.url()).toContain('attempt=2');
   expect(await tries.nth(1).getAttribute('aria-pressed')).toBe('true');
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, 'web-attempts.png') });
+  await browser.close();
+});
+
+test('a run leads to its trace where the site has said where, and its id is copied', async () => {
+  const browser = await launch();
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  await page.goto(`${url}/runs/run_gap`);
+  const link = page.getByRole('link', { name: 'Open the trace' });
+  expect(await link.getAttribute('href')).toBe(`http://traces.example.com/trace/${'ab'.repeat(16)}`);
+  await page.getByRole('button', { name: 'Copy the id of the trace' }).click();
+  await page.getByText('Copied').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ab'.repeat(16));
+  await page.goto(`${url}/runs/run_odd`);
+  await page.locator('code', { hasText: 'cd'.repeat(16) }).waitFor();
+  expect(await link.count()).toBe(0);
   await browser.close();
 });
 

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Wire {
   url: string;
   cut(): void;
+  /** stall lets the streams of events that are open carry nothing more, without an error, as a sleep leaves them. */
+  stall(): void;
   mend(): void;
   close(): Promise<void>;
 }
@@ -11,6 +13,7 @@ export interface Wire {
 export function wire(server: string): Promise<Wire> {
   const [host = '', port = ''] = server.split(':');
   const open = new Set<Socket>();
+  const streams = new Map<Socket, Socket>();
   let broken = false;
   const relay = createServer((inner) => {
     if (broken) {
@@ -18,6 +21,9 @@ export function wire(server: string): Promise<Wire> {
       return;
     }
     const outer = connect(Number(port), host);
+    outer.on('data', (data: Buffer) => {
+      if (data.includes('text/event-stream')) streams.set(outer, inner);
+    });
     for (const [a, b] of [
       [inner, outer],
       [outer, inner],
@@ -26,6 +32,7 @@ export function wire(server: string): Promise<Wire> {
       a.on('error', () => b.destroy());
       a.on('close', () => {
         open.delete(a);
+        streams.delete(a);
         b.destroy();
       });
       a.pipe(b);
@@ -40,6 +47,9 @@ export function wire(server: string): Promise<Wire> {
       resolve({
         url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
         cut,
+        stall: () => {
+          for (const [outer, inner] of streams) outer.unpipe(inner).resume();
+        },
         mend: () => {
           broken = false;
         },

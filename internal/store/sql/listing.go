@@ -31,13 +31,16 @@ func (s *Runs) ListRuns(ctx context.Context, f execution.RunFilter) (contracts.L
 }
 
 func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
-	l, err := listingOf(f)
-	if err != nil {
-		return "", nil, err
-	}
 	selects := selectRun
 	if f.Brief {
 		selects = selectBrief
+	}
+	if indexes := stateIndexes(f); len(f.States) > 0 && f.Goal == "" && f.Domain == "" && len(indexes) > 0 {
+		return newestOf(indexes, selects, f, f.Limit)
+	}
+	l, err := listingOf(f, false)
+	if err != nil {
+		return "", nil, err
 	}
 	text, args = l.Text(strings.Replace(selects, fromRuns, l.from, 1), l.order, f.Limit)
 	return text, args, nil
@@ -45,11 +48,10 @@ func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
 
 // CountRuns counts the runs that ListRuns gives, by state.
 func (s *Runs) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
-	l, err := listingOf(f)
+	text, args, err := countedRuns(f, max(f.Limit-1, 0))
 	if err != nil {
 		return nil, err
 	}
-	text, args := l.Text(`SELECT r.state `+l.from, l.order, max(f.Limit-1, 0))
 	counts := map[contracts.RunState]int{}
 	_, err = list(ctx, s.core, "count runs", func(row stored.Row) (n int, err error) {
 		var state contracts.RunState
@@ -60,7 +62,21 @@ func (s *Runs) CountRuns(ctx context.Context, f execution.RunFilter) (map[contra
 	return counts, err
 }
 
-func listingOf(f execution.RunFilter) (*listing, error) {
+func countedRuns(f execution.RunFilter, limit int) (text string, args []any, err error) {
+	if indexes := stateIndexes(f); len(indexes) > 0 {
+		return newestOf(indexes, `SELECT r.state, r.created_at, r.id `+fromRuns, f, limit)
+	}
+	l, err := listingOf(f, false)
+	if err != nil {
+		return "", nil, err
+	}
+	text, args = l.Text(`SELECT r.state `+l.from, l.order, limit)
+	return text, args, nil
+}
+
+// listingOf is the query of a filter. What is looked for in goals and domains is looked up for
+// each run with runsFirst, else it is where the search begins.
+func listingOf(f execution.RunFilter, runsFirst bool) (*listing, error) {
 	l := &listing{from: fromRuns, order: `ORDER BY r.created_at DESC, r.id DESC`}
 	if f.SessionID != "" {
 		l.Where(`r.session_id = ?`, f.SessionID)
@@ -80,16 +96,16 @@ func listingOf(f execution.RunFilter) (*listing, error) {
 	if f.Held {
 		l.Where(`r.finished_at = 0 AND r.id IN (SELECT q.run_id FROM quarantine q)`)
 	}
-	return l, l.search(f)
+	return l, l.search(f, runsFirst || f.SessionID != "" || f.Owner != "")
 }
 
 // search adds what is looked for in goals and domains. It reads run_search from the newest
-// run on, unless few runs are looked at anyway: those of a session or of somebody.
-func (l *listing) search(f execution.RunFilter) error {
+// run on, unless it is looked up for each run.
+func (l *listing) search(f execution.RunFilter, runsFirst bool) error {
 	at := `r.created_at, r.id`
 	if f.Goal != "" || f.Domain != "" {
-		l.from = fromRuns + `JOIN run_search s ON s.created_at = r.created_at AND s.run_id = r.id `
-		if f.SessionID == "" && f.Owner == "" {
+		l.from = fromRuns + `{lite:CROSS }JOIN run_search s ON s.created_at = r.created_at AND s.run_id = r.id `
+		if !runsFirst {
 			l.from = `FROM run_search s {lite:CROSS }JOIN run r ON r.id = s.run_id `
 			at, l.order = `s.created_at, s.run_id`, `ORDER BY s.created_at DESC, s.run_id DESC`
 		}

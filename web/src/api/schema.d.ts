@@ -2561,6 +2561,8 @@ export interface components {
             session_id: string;
             /** @description TraceID is the trace that the calls of the run belong to. */
             trace_id?: string;
+            /** @description TraceURL is where the site shows that trace, "" where it has not said. */
+            trace_url?: string;
             state: components["schemas"]["RunState"];
             plan: components["schemas"]["Plan"];
             nodes: components["schemas"]["NodeView"][];
@@ -2655,6 +2657,8 @@ export interface components {
             telegram: boolean;
             page: boolean;
             metrics: boolean;
+            /** @description TraceURL is where the site shows the trace of a run, with {trace_id} in it. */
+            trace_url?: string;
             limits: components["schemas"]["SettingsLimits"];
         };
         /** @description SettingsLimits are the limits of a server; 0 is its default. */

@@ -68,6 +68,7 @@ function Started({ settings: s }: { settings: Shown }) {
           [t('approval_links'), on(s.approval_links)],
           ['Telegram', on(s.telegram)],
           [t('metrics'), on(s.metrics)],
+          [t('traces'), s.trace_url ? visible(s.trace_url) : '–'],
           [t('limit_requests'), limit(s.limits.requests_per_minute)],
           [t('limit_sessions'), limit(s.limits.sessions_per_minute)],
           [t('limit_runs'), limit(s.limits.max_active_runs)],

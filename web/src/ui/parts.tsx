@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError, unreachable } from '../api/client';
 import { type Key, useT } from '../i18n';
 import { Icon } from './icon';
@@ -64,6 +64,28 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
         )}
       </div>
     </div>
+  );
+}
+
+/** Copy puts a text where one can paste it. Browsers allow it only to pages by https, or of this machine. */
+export function Copy({ text, name, children }: { text: () => string; name?: string; children: ReactNode }) {
+  const t = useT();
+  const [done, setDone] = useState(false);
+  if (!navigator.clipboard) return null;
+  const copy = async () => {
+    await navigator.clipboard.writeText(text());
+    setDone(true);
+    setTimeout(() => setDone(false), 2000);
+  };
+  return (
+    <>
+      <button type="button" className="quiet" aria-label={name} onClick={() => void copy()}>
+        {children}
+      </button>
+      <span className="muted" role="status">
+        {done && t('copied')}
+      </span>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Event } from '../../api/types';
-import { useT, useWords } from '../../i18n';
+import { useWords } from '../../i18n';
 import { LongTable } from '../../ui/long-table';
 import { Empty } from '../../ui/parts';
 import { SearchField } from '../../ui/search-field';
@@ -89,18 +89,5 @@ export function Events({ events, onStep }: { events: Event[]; onStep: (id: strin
         />
       )}
     </>
-  );
-}
-
-export function CopyJSON({ value }: { value: unknown }) {
-  const t = useT();
-  return (
-    <button
-      type="button"
-      className="quiet"
-      onClick={() => void navigator.clipboard.writeText(JSON.stringify(value, null, 2))}
-    >
-      {t('copy_json')}
-    </button>
   );
 }

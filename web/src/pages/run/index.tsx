@@ -11,14 +11,14 @@ import type { RunShow, RunTab } from '../../routes';
 import { AnswerView, VerdictView } from '../../ui/answer';
 import { Icon } from '../../ui/icon';
 import { useKeys } from '../../ui/keys';
-import { Card, Dialog, Facts, Failure, Heading, Loading, Tabs } from '../../ui/parts';
+import { Card, Copy, Dialog, Facts, Failure, Heading, Loading, Tabs } from '../../ui/parts';
 import { nodeLooks, RunBadge } from '../../ui/state';
 import { Ago, duration, Since } from '../../ui/time';
 import { oneLine } from '../../ui/value';
 import { Attention } from './attention';
 import { Critical } from './critical';
 import { Detail } from './detail';
-import { CopyJSON, Events } from './events';
+import { Events } from './events';
 import { Ledger } from './ledger';
 import { counts, done, needsAttention } from './model';
 import { Timeline } from './timeline';
@@ -225,7 +225,7 @@ function Summary({ view, figures }: { view: RunView; figures: RunMetrics | undef
           [t('strategy'), view.plan.strategy],
           [t('plan_hash'), <code key="h">{view.plan.plan_hash.slice(0, 16)}…</code>],
           [t('run'), <code key="r">{view.run_id}</code>],
-          [t('trace'), <code key="t">{view.trace_id ?? '–'}</code>],
+          [t('trace'), <Trace key="t" id={view.trace_id} url={view.trace_url} />],
         ]}
       />
       <p className="steps-bar" aria-hidden="true">
@@ -241,6 +241,25 @@ function Summary({ view, figures }: { view: RunView; figures: RunMetrics | undef
       <p className="muted">{tally.map(([state, n]) => `${n} ${t(nodeLooks[state].word).toLowerCase()}`).join(' · ')}</p>
       {view.plan.dry_run && <p>{t('dry_run_note')}</p>}
     </Card>
+  );
+}
+
+/** Trace is the id of a run's trace, and where the site shows it, if it has said so. */
+function Trace({ id, url }: { id: string | undefined; url: string | undefined }) {
+  const t = useT();
+  if (!id) return '–';
+  return (
+    <>
+      <code>{id}</code>{' '}
+      <Copy text={() => id} name={t('copy_trace')}>
+        {t('copy')}
+      </Copy>{' '}
+      {url && /^https?:\/\//.test(url) && (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          {t('open_trace')}
+        </a>
+      )}
+    </>
   );
 }
 
@@ -307,7 +326,7 @@ function Actions({ view, events }: { view: RunView; events: unknown[] }) {
       <Link to="/runs/$run/print" params={{ run: view.run_id }} className="button">
         {t('print')}
       </Link>
-      <CopyJSON value={{ run: view, events }} />
+      <Copy text={() => JSON.stringify({ run: view, events }, null, 2)}>{t('copy_json')}</Copy>
       {!view.finished_at && (
         <button type="button" className="danger" onClick={() => setAsks(true)}>
           {t('cancel_run')}
