@@ -43,7 +43,7 @@ type Fault struct {
 	Message string `json:"message"`
 }
 
-// Error is the one error type that crosses rooms. Message is written for
+// Error is the one error type that crosses package boundaries. Message is written for
 // people and says what to do; the cause is for the log.
 type Error struct {
 	Code    Code

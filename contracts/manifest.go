@@ -164,7 +164,7 @@ type Metadata struct {
 	Present            *Present                 `json:"present,omitempty"`
 	Cost               *Cost                    `json:"cost,omitempty"`
 	Examples           []CallExample            `json:"examples,omitempty"`
-	// OpenWorld tells that a call carries its parameters out of the house, such as
+	// OpenWorld tells that a call sends its parameters to a third party, such as
 	// to a page on the web: what a model proposes to send there after it has read
 	// something is confirmed by whoever asked.
 	OpenWorld bool `json:"open_world,omitempty"`

@@ -117,7 +117,7 @@ func (v *Live) Stop() {
 	v.work.Wait()
 }
 
-// run reads what is new and hands it out, until the last listener has gone.
+// run reads new events and delivers them until the last listener has left.
 func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
 	signal, leave := v.notifier.Subscribe(sessionID, true)
 	defer leave()

@@ -26,9 +26,9 @@ type Row struct {
 	Opaque bool
 }
 
-// Of is what will be sent by a gate's action, by name, for every face: what
-// says nothing to a person, such as the hash of what was looked at, is not among
-// it, and stands in the action.
+// Of is what will be sent by a gate's action, by name, the same in every
+// interface. Values that only machines compare, such as the hash of what was looked at,
+// are left out; the action has them.
 func Of(i contracts.Interrupt) []Row {
 	if i.Action == nil {
 		return nil

@@ -36,7 +36,7 @@ func (w Whom) one() (string, error) {
 	return w.Worker, nil
 }
 
-// Profile is what is told of a worker.
+// Profile is what the domain shows of a worker.
 type Profile struct {
 	Worker       string `json:"worker"`
 	Name         string `json:"name"`
@@ -70,7 +70,7 @@ func (d *domain) getWorker(ctx context.Context, _ domainkit.Call, in Whom) (Prof
 	return d.profile(ctx, w)
 }
 
-// profile tells of a worker, with whom they report to.
+// profile describes a worker, with their manager.
 func (d *domain) profile(ctx context.Context, w rest.Worker) (Profile, error) {
 	p := Profile{
 		Worker: w.ID, Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor,

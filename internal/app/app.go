@@ -1,5 +1,5 @@
-// Package app puts the server together: it is the only room that sees every
-// adapter. It reads no flags and no environment; cmd/ does that and fills in
+// Package app puts the server together: it is the only package that
+// imports every adapter. It reads no flags and no environment; cmd/ does that and fills in
 // Config.
 package app
 
@@ -199,7 +199,7 @@ type App struct {
 	local     *local.Reader
 	reader    intent.Reader // the model\'s; nil if there is none
 	runner    *execution.Runner
-	rooms     rooms
+	useCases  useCases
 	sender    *webhook.Sender
 	keys      *access.Keys
 	reviewers *access.Reviewers
@@ -260,7 +260,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"intents", a.local.Start, a.local.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
-		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
+		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.useCases.live.Stop(); return nil }},
 		{"replicas", a.replicas.start, a.replicas.stop},
 		{"metrics", a.scrapes.start, a.scrapes.stop},
 	}

@@ -58,7 +58,7 @@ func RoomRatchets() []Ratchet {
 		{Of: "internal/store/sql", Most: 2703, Why: "every row, scan and statement once, for both databases"},
 		{Of: "internal/httpapi", Most: 3480, Why: grown},
 		{Of: "orchestrator/conversation", Most: 2800, Why: grown},
-		{Of: "planner", Most: 3580, Why: grown},
+		{Of: "planner", Most: 3020, Why: grown},
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 	failuresPerMinute, failuresAtOnce = 60, 300
 )
 
-// Config bounds the face; zero values take the defaults in brackets.
+// Config bounds the API; zero values take the defaults in brackets.
 type Config struct {
 	// ForwardedUser is the header in which frontend keys say who is asking
 	// ["Manifold-User"].

@@ -207,7 +207,7 @@ func CannotReach(catalog *contracts.Catalog, domain string) string {
 	return title + " " + contracts.Unreachable
 }
 
-// unwanted tells of a step that was skipped although nothing before it has failed.
+// unwanted notes a step that was skipped although nothing before it failed.
 func (c *composer) unwanted(n *contracts.NodeView) bool {
 	if n.State != contracts.NodeSkipped || n.Error != nil || n.Merge == contracts.MergeAllCompleted {
 		return false

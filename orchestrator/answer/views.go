@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// ViewDeps are the rooms and ports that views read.
+// ViewDeps are the use cases and ports that read models are built from.
 type ViewDeps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates

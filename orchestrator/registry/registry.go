@@ -114,7 +114,7 @@ func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 	return d.endpoint(), true
 }
 
-// Unauthorized is told that a domain refused our credential: it counts as
+// Unauthorized records that a domain refused our credential: it counts as
 // degraded for a while.
 func (r *Registry) Unauthorized(name string) {
 	if d, ok := r.roster.domain(name); ok {

@@ -45,7 +45,7 @@ func (r *Runs) waited(ctx context.Context, run *execution.Run) (int64, error) {
 	return runmetrics.Timing(snap, r.cfg.Now()).HumanMS, err
 }
 
-// Figures gives what one run tells of itself.
+// Figures gives the metrics of one run.
 func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) (metrics.RunMetrics, error) {
 	snap, err := r.store.LoadRun(ctx, runID)
 	if err != nil {

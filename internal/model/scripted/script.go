@@ -165,19 +165,6 @@ func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	return r, nil
 }
 
-// Models are the models whose answers a file holds.
-func Models(answersPath string) ([]string, error) {
-	data, err := os.ReadFile(answersPath) //nolint:gosec // the operator names the file
-	if err != nil {
-		return nil, err
-	}
-	var answers recorded
-	if err := json.Unmarshal(data, &answers); err != nil {
-		return nil, fmt.Errorf("%s: %w", answersPath, err)
-	}
-	return names(answers.Models), nil
-}
-
 // Answer gives what the model answered, or else nothing.
 func (r *Recording) Answer(asked Asked) Answer {
 	if of := r.byText[strings.TrimSpace(asked.Last())]; len(of) > 0 {

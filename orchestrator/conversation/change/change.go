@@ -1,5 +1,5 @@
-// Package change says what becomes of a request that goes on: which of its parameters a
-// fragment is about, and how what was said reads then.
+// Package change edits an earlier request by a follow-up message: it finds the parameter that
+// a fragment is about, and rewrites the request with it. It reads no text.
 package change
 
 import (
