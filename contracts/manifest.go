@@ -129,7 +129,7 @@ type Capability struct {
 }
 
 // Metadata is what a capability declares about its use. Absent fields take
-// the defaults of Resolve, which fail closed: a capability without a
+// the fail-closed defaults of Metadata.Policy: a capability without a
 // side-effect class is an irreversible write that needs approval.
 type Metadata struct {
 	SideEffectClass    SideEffectClass          `json:"side_effect_class,omitempty"`

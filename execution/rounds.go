@@ -193,5 +193,5 @@ func unsaid(n contracts.Node) map[string]any {
 	return out
 }
 
-// proposedAfterReading tells whether a model proposed the node after it had read something.
+// proposedAfterReading reports whether a model proposed the node after it had read something.
 func proposedAfterReading(t *activation) bool { return len(t.n.Spec.AfterReading) > 0 }

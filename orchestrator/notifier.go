@@ -94,7 +94,7 @@ func signalAll(waiting map[chan struct{}]bool, progress bool) {
 	}
 }
 
-// Subscribe gives a signal after each change of the session.
+// Subscribe returns a signal after each change of the session.
 func (n *LocalNotifier) Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()

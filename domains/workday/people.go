@@ -28,7 +28,7 @@ type Whom struct {
 	Workers []string `json:"workers,omitempty" min:"1" max:"50" description:"Several workers, by ID or name"`
 }
 
-// one gives the single worker; several are the core's to split.
+// one returns the single worker; several are the core's to split.
 func (w Whom) one() (string, error) {
 	if w.Worker == "" {
 		return "", domainkit.Refusef(contracts.ErrInvalidParameters, "one call is for one worker; give worker instead of workers")
@@ -195,7 +195,7 @@ func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error
 	return []rest.Worker{w}, err
 }
 
-// exactly tells whether a query is just this worker: an address or a number was looked
+// exactly reports whether a query is just this worker: an address or a number was looked
 // up as it is, and every word of a name is one of theirs.
 func exactly(query string, w rest.Worker) bool {
 	if strings.Contains(query, "@") || strings.IndexFunc(query, unicode.IsDigit) >= 0 {

@@ -174,7 +174,7 @@ func open(gate contracts.Interrupt, who access.Principal) error {
 	return nil
 }
 
-// reviewer gives the person of a link with the rights that they have now, as far
+// reviewer returns the person of a link with the rights that they have now, as far
 // as that is known here, and never more than they had when it was made. A request that says by itself who
 // is asking, as behind a proxy with a login, must be theirs.
 func (s *linkRoutes) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {

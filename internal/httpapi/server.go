@@ -108,7 +108,7 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// Page gives the page on which somebody may decide a gate, "" if there is none.
+// Page returns the page on which somebody may decide a gate, "" if there is none.
 func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
 	return s.links.page(who, i)
 }

@@ -17,7 +17,7 @@ type Limit struct {
 	Burst     int
 }
 
-// Strict gives a limit that no minute ever exceeds: a bucket that is full at the
+// Strict returns a limit that no minute ever exceeds: a bucket that is full at the
 // beginning would let nearly twice as much through in the first.
 func Strict(perMinute int) Limit {
 	burst := max(perMinute/10, 1)

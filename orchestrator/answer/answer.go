@@ -314,7 +314,7 @@ func scalarColumns(entry *contracts.CapabilityEntry, done []*contracts.NodeView)
 	return columns
 }
 
-// propertyOrder gives the properties of a schema in the order in which the
+// propertyOrder returns the properties of a schema in the order in which the
 // author wrote them.
 func propertyOrder(schema json.RawMessage) []string {
 	var top struct {
@@ -341,7 +341,7 @@ func propertyOrder(schema json.RawMessage) []string {
 	return names
 }
 
-// rowsOf gives the rows of one result: the list at a path in the facts, or the
+// rowsOf returns the rows of one result: the list at a path in the facts, or the
 // facts themselves.
 func rowsOf(path string, facts map[string]any) []map[string]any {
 	if path == "" {

@@ -166,7 +166,7 @@ func unburied(chain string, entries []contracts.LedgerEntry) []string {
 	return []string{"the run is gone, and no entry says that it was deleted"}
 }
 
-// ofRun tells whether a chain is that of a run, gone or not.
+// ofRun reports whether a chain is that of a run, gone or not.
 func ofRun(chain string) bool {
 	return chain != execution.LockChain && chain != execution.ActChain && !strings.HasPrefix(chain, execution.SessionChain(""))
 }

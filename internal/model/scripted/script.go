@@ -71,7 +71,7 @@ func ParseScript(data []byte) (*Script, error) {
 	return &s, err
 }
 
-// Answer gives the answer of the first rule that fits.
+// Answer returns the answer of the first rule that fits.
 func (s *Script) Answer(asked Asked) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	return r, nil
 }
 
-// Answer gives what the model answered, or else nothing.
+// Answer returns what the model answered, or else nothing.
 func (r *Recording) Answer(asked Asked) Answer {
 	if of := r.byText[strings.TrimSpace(asked.Last())]; len(of) > 0 {
 		return slices.MaxFunc(of, func(a, b *recordedCase) int { return a.match(asked) - b.match(asked) }).answer

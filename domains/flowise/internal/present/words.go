@@ -36,5 +36,5 @@ func ClipLong(text string, most int) string {
 	return text
 }
 
-// SortedKeys gives the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
