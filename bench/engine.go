@@ -52,7 +52,7 @@ func newEngine(ctx context.Context, dir string) (subject, error) {
 	return e, nil
 }
 
-// Catalog gives the one catalog.
+// Catalog returns the one catalog.
 func (e *engine) Catalog() *contracts.Catalog { return e.catalog }
 
 // Refresh changes nothing.

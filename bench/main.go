@@ -108,7 +108,7 @@ func partNames() []string {
 	return out
 }
 
-// choose gives the parts that are named, with commas between them; all if none
+// choose returns the parts that are named, with commas between them; all if none
 // is.
 func choose(names string) ([]part, error) {
 	if names == "" {

@@ -22,7 +22,7 @@ type sample struct {
 // machine does.
 func (s *sample) cpuEach() time.Duration { return s.cpu / time.Duration(max(len(s.each), 1)) }
 
-// at gives a quantile, 0.5 for the median.
+// at returns a quantile, 0.5 for the median.
 func (s *sample) at(q float64) time.Duration {
 	if len(s.each) == 0 {
 		return 0

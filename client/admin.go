@@ -102,7 +102,7 @@ func (c *Client) SignInLink(ctx context.Context) (link string, until time.Time, 
 	return at.String(), out.ExpiresAt, err
 }
 
-// WebhookKey gives what receivers check the signatures of webhooks with.
+// WebhookKey returns what receivers check the signatures of webhooks with.
 func (c *Client) WebhookKey(ctx context.Context) (contracts.WebhookKey, error) {
 	var out contracts.WebhookKey
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/key"}, &out)
@@ -116,7 +116,7 @@ func (c *Client) Whoami(ctx context.Context) (contracts.Caller, error) {
 	return out, err
 }
 
-// Ready tells whether the server can take requests.
+// Ready reports whether the server can take requests.
 func (c *Client) Ready(ctx context.Context) (contracts.Readiness, error) {
 	var out contracts.Readiness
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/ready"}, &out)

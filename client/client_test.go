@@ -20,7 +20,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// serve gives a client of a server that answers by the function; calls counts
+// serve returns a client of a server that answers by the function; calls counts
 // from 1.
 func serve(t *testing.T, cfg client.Config, answer func(w http.ResponseWriter, r *http.Request, call int)) (*client.Client, *atomic.Int64) {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// RunMetrics gives what one run tells of itself.
+// RunMetrics returns what one run tells of itself.
 func RunMetrics(ctx context.Context, c *Client, id string) (metrics.RunMetrics, error) {
 	var out metrics.RunMetrics
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "figures")}, &out)

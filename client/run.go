@@ -102,17 +102,17 @@ func (c *Client) ReleaseRun(ctx context.Context, id string) (contracts.RunView, 
 	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "release")})
 }
 
-// RunEvents gives the events of a run that came after a place, in order.
+// RunEvents returns the events of a run that came after a place, in order.
 func (c *Client) RunEvents(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
 	return c.wire.events(ctx, path("v1", "runs", id, "events"), after, limit)
 }
 
-// Ledger gives the hash chain of a run.
+// Ledger returns the hash chain of a run.
 func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry, error) {
 	return list[contracts.LedgerEntry](ctx, c.wire, path("v1", "runs", id, "ledger"), nil, 0)
 }
 
-// RunByDomain gives what a run knows, by domain.
+// RunByDomain returns what a run knows, by domain.
 func RunByDomain(ctx context.Context, c *Client, id string) (contracts.DomainState, error) {
 	var out contracts.DomainState
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "state")}, &out)
@@ -136,7 +136,7 @@ func (c *Client) Compensate(ctx context.Context, id, nodeID string, opt Opt) (co
 	return c.session(ctx, request{method: http.MethodPost, path: of, opt: opt})
 }
 
-// NodeData gives the raw output of a node.
+// NodeData returns the raw output of a node.
 func (c *Client) NodeData(ctx context.Context, id, nodeID string) ([]byte, error) {
 	return c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "nodes", nodeID, "data")})
 }
@@ -154,14 +154,14 @@ func (c *Client) AuditVerify(ctx context.Context, runID string) (contracts.Audit
 	return out, err
 }
 
-// AuditRoot gives the last signed root.
+// AuditRoot returns the last signed root.
 func (c *Client) AuditRoot(ctx context.Context) (contracts.AuditRoot, error) {
 	var out contracts.AuditRoot
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/audit/root"}, &out)
 	return out, err
 }
 
-// AuditProof gives the proof of an entry of a run's ledger, or of "acts" and
+// AuditProof returns the proof of an entry of a run's ledger, or of "acts" and
 // "locks".
 func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contracts.AuditProof, error) {
 	var out contracts.AuditProof
@@ -170,7 +170,7 @@ func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contr
 	return out, err
 }
 
-// AuditConsistency gives the proof that the log has grown from the one of size
+// AuditConsistency returns the proof that the log has grown from the one of size
 // from.
 func (c *Client) AuditConsistency(ctx context.Context, from int64) (contracts.AuditConsistency, error) {
 	var out contracts.AuditConsistency

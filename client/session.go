@@ -41,7 +41,7 @@ func (c *Client) Resume(ctx context.Context, id string, body contracts.Resume, o
 	return c.session(ctx, keyed(request{method: http.MethodPost, path: path("v1", "sessions", id, "resume"), body: body, opt: opt}))
 }
 
-// Session gives the state of a session, waiting at most opt.Wait while it runs.
+// Session returns the state of a session, waiting at most opt.Wait while it runs.
 func (c *Client) Session(ctx context.Context, id string, opt Opt) (contracts.SessionResponse, error) {
 	return c.session(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id), opt: opt})
 }
@@ -120,13 +120,13 @@ func (c *Client) DeleteSession(ctx context.Context, id string) error {
 	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "sessions", id)}, nil)
 }
 
-// SessionSummary gives the audit of a session in Markdown.
+// SessionSummary returns the audit of a session in Markdown.
 func (c *Client) SessionSummary(ctx context.Context, id string) (string, error) {
 	body, err := c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id, "summary")})
 	return string(body), err
 }
 
-// Events gives the events of a session that came after a place, in order.
+// Events returns the events of a session that came after a place, in order.
 func (c *Client) Events(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
 	return c.wire.events(ctx, path("v1", "sessions", id, "events"), after, limit)
 }

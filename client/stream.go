@@ -23,7 +23,7 @@ const silence = 45 * time.Second
 // errEnded tells that the server has said that a stream is over for good.
 var errEnded = errors.New("the stream has ended")
 
-// Stream gives the events of a session after a place, as they happen, for as
+// Stream returns the events of a session after a place, as they happen, for as
 // long as ctx allows. A connection that breaks is made again where it broke;
 // nothing is lost or repeated. It ends with an error that repeating does not
 // mend.
@@ -83,7 +83,7 @@ type busyError struct {
 	after time.Duration
 }
 
-// Unwrap gives what the server said.
+// Unwrap returns what the server said.
 func (b busyError) Unwrap() error { return b.error }
 
 func askedFor(err error) time.Duration {

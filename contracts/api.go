@@ -117,7 +117,7 @@ type AuditFault struct {
 	Message string `json:"message"`
 }
 
-// Readiness tells whether the server can take requests, part by part.
+// Readiness reports whether the server can take requests, part by part.
 type Readiness struct {
 	Ready   bool                    `json:"ready"`
 	Version string                  `json:"version,omitempty"`

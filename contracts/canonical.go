@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical gives the canonical JSON of v as in RFC 8785: members sorted by
+// Canonical returns the canonical JSON of v as in RFC 8785: members sorted by
 // UTF-16 code units, no white space, numbers as ECMAScript writes them.
 // Integers beyond 2^53 keep their digits, so that ids never collide; this is
 // the one departure from the RFC.
@@ -25,7 +25,7 @@ func Canonical(v any) ([]byte, error) {
 	return canonical(raw)
 }
 
-// CanonicalBytes gives the canonical form of one JSON text.
+// CanonicalBytes returns the canonical form of one JSON text.
 func CanonicalBytes(raw []byte) ([]byte, error) {
 	if !json.Valid(raw) {
 		var v any

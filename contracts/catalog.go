@@ -60,21 +60,21 @@ type CapabilityEntry struct {
 	}
 }
 
-// View gives what the schema of the parameters asks for, read once.
+// View returns what the schema of the parameters asks for, read once.
 func (e *CapabilityEntry) View() *SchemaView {
 	e.view.once.Do(func() { e.view.of = ViewSchema(e.Capability.Schema) })
 	return e.view.of
 }
 
-// Input gives the schema of the parameters, compiled once.
+// Input returns the schema of the parameters, compiled once.
 func (e *CapabilityEntry) Input() (*Schema, error) { return e.input.compile(e.Capability.Schema) }
 
-// Output gives the schema of the facts, compiled once; nil if there is none.
+// Output returns the schema of the facts, compiled once; nil if there is none.
 func (e *CapabilityEntry) Output() (*Schema, error) {
 	return e.output.compile(e.Capability.OutputSchema)
 }
 
-// Each gives the schema that judges parameters one by one, which derive makes of
+// Each returns the schema that judges parameters one by one, which derive makes of
 // the input's: once, however many plans are compiled. Nil says that there is none.
 func (e *CapabilityEntry) Each(derive func() *Schema) *Schema {
 	e.each.once.Do(func() { e.each.schema = derive() })
@@ -101,7 +101,7 @@ func (l *lazySchema) compile(raw json.RawMessage) (*Schema, error) {
 // Ref is the namespaced name, "domain.name".
 func (e *CapabilityEntry) Ref() string { return e.Domain + "." + e.Capability.Name }
 
-// Routable tells whether the capability may be chosen from text.
+// Routable reports whether the capability may be chosen from text.
 func (e *CapabilityEntry) Routable() bool {
 	return e.Capability.Metadata.Routable == nil || *e.Capability.Metadata.Routable
 }
@@ -122,7 +122,7 @@ func NewCatalog(snapshot string, domains []*DomainEntry, roles map[string]string
 	return c
 }
 
-// Domain gives the named domain.
+// Domain returns the named domain.
 func (c *Catalog) Domain(name string) (*DomainEntry, bool) {
 	for _, d := range c.Domains {
 		if d.Name == name {
@@ -132,7 +132,7 @@ func (c *Catalog) Domain(name string) (*DomainEntry, bool) {
 	return nil, false
 }
 
-// Capability gives the capability of a full reference "domain.name".
+// Capability returns the capability of a full reference "domain.name".
 func (c *Catalog) Capability(ref string) (*CapabilityEntry, bool) {
 	e, ok := c.byRef[ref]
 	return e, ok
@@ -166,7 +166,7 @@ func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
 	return nil, Errorf(CodeConflict, "%q is ambiguous; say one of %s", ref, strings.Join(names, ", "))
 }
 
-// Playing gives the capabilities that play a role, with how, in catalog order.
+// Playing returns the capabilities that play a role, with how, in catalog order.
 func (c *Catalog) Playing(role string) (out []RolePlayer) {
 	for _, d := range c.Domains {
 		for _, e := range d.Capabilities {

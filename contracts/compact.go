@@ -56,7 +56,7 @@ func JoinCompact(separator string, parts ...Compact) Compact {
 	return Compact{text: strings.Join(texts, separator)}
 }
 
-// String gives the text.
+// String returns the text.
 func (c Compact) String() string { return c.text }
 
 // artifactIn finds the first reference to an artifact in plain JSON values.

@@ -42,7 +42,7 @@ type Operand struct {
 	Value any
 }
 
-// Operands gives the comparisons that are set, in a fixed order; a valid
+// Operands returns the comparisons that are set, in a fixed order; a valid
 // condition has one. A null on the right side sets none: absence is written
 // "exists": false.
 func (c Condition) Operands() []Operand {

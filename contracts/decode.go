@@ -34,7 +34,7 @@ func Decode(data []byte, v any) error {
 // written: 2^53.
 const longDigits = 16
 
-// hasLongNumber tells whether so many digits stand in a row anywhere. It looks at
+// hasLongNumber reports whether so many digits stand in a row anywhere. It looks at
 // few of the bytes.
 func hasLongNumber(data []byte) bool {
 	for i := longDigits - 1; i < len(data); {
@@ -80,8 +80,8 @@ func Normalize(v any) (any, error) {
 	return out, err
 }
 
-// Normalized is Normalize for who only reads: what is decoded JSON already is given as
-// it is.
+// Normalized is like Normalize but returns v itself where it is decoded JSON already: the
+// result must not be changed.
 func Normalized(v any) (any, error) {
 	if isNormal(v) {
 		return v, nil
@@ -151,7 +151,7 @@ func settleNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// isInteger tells whether a JSON number is written as digits only.
+// isInteger reports whether a JSON number is written as digits only.
 func isInteger(text string) bool {
 	for i, r := range text {
 		if (r < '0' || r > '9') && (i > 0 || r != '-') {

@@ -28,7 +28,7 @@ func RolesIn(domain string, roles []string) []string {
 	return out
 }
 
-// In gives the principal as a domain sees it.
+// In returns the principal as a domain sees it.
 func (p Principal) In(domain string) Principal {
 	p.Roles = RolesIn(domain, p.Roles)
 	return p

@@ -43,7 +43,7 @@ type DraftStep struct {
 	Said *Said `json:"said,omitempty"`
 }
 
-// WithParam gives a copy of the draft in which a step has a value for a parameter:
+// WithParam returns a copy of the draft in which a step has a value for a parameter:
 // the answer to a question whose IntentID is the step. The answer is text that is
 // never evaluated. It is false if there is no such step.
 func (d Draft) WithParam(step, name string, value any) (Draft, bool) {

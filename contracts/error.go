@@ -43,7 +43,7 @@ type Fault struct {
 	Message string `json:"message"`
 }
 
-// Error is the one error type that crosses rooms. Message is written for
+// Error is the one error type that crosses package boundaries. Message is written for
 // people and says what to do; the cause is for the log.
 type Error struct {
 	Code    Code
@@ -66,7 +66,7 @@ func Invalid(message string, faults ...Fault) *Error {
 	return &Error{Code: CodeInvalid, Message: message, Faults: faults}
 }
 
-// Error gives the message, followed by the first faults.
+// Error returns the message, followed by the first faults.
 func (e *Error) Error() string {
 	text := e.Message
 	for i, f := range e.Faults {
@@ -78,10 +78,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// CodeOf gives the code of the first Error in err's chain; an error without
+// CodeOf returns the code of the first Error in err's chain; an error without
 // one is internal, and nil has no code.
 func CodeOf(err error) Code {
 	if err == nil {

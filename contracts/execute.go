@@ -9,8 +9,8 @@ type Principal struct {
 	OnBehalfOf string   `json:"on_behalf_of,omitempty"`
 }
 
-// Subject is the one who is meant: the person on whose behalf a program asks,
-// else whoever asks.
+// Subject returns the person on whose behalf a program makes the request, else the
+// principal's own id.
 func (p Principal) Subject() string {
 	if p.OnBehalfOf != "" {
 		return p.OnBehalfOf
@@ -53,7 +53,7 @@ type Accepted struct {
 	Progress  *Progress `json:"progress,omitempty"`
 }
 
-// HealthStatus is how a domain feels.
+// HealthStatus is the health that a domain reports.
 type HealthStatus string
 
 // The health states. Domains report the first three; the core adds

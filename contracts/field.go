@@ -47,7 +47,7 @@ func WithField(params map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// Field gives a parameter, or a field of one.
+// Field returns a parameter, or a field of one.
 func Field(params map[string]any, name string) (value any, given bool) {
 	value = params
 	for _, step := range FieldPath(name) {

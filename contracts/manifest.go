@@ -129,7 +129,7 @@ type Capability struct {
 }
 
 // Metadata is what a capability declares about its use. Absent fields take
-// the defaults of Resolve, which fail closed: a capability without a
+// the fail-closed defaults of Metadata.Policy: a capability without a
 // side-effect class is an irreversible write that needs approval.
 type Metadata struct {
 	SideEffectClass    SideEffectClass          `json:"side_effect_class,omitempty"`
@@ -164,7 +164,7 @@ type Metadata struct {
 	Present            *Present                 `json:"present,omitempty"`
 	Cost               *Cost                    `json:"cost,omitempty"`
 	Examples           []CallExample            `json:"examples,omitempty"`
-	// OpenWorld tells that a call carries its parameters out of the house, such as
+	// OpenWorld tells that a call sends its parameters to a third party, such as
 	// to a page on the web: what a model proposes to send there after it has read
 	// something is confirmed by whoever asked.
 	OpenWorld bool `json:"open_world,omitempty"`

@@ -81,7 +81,7 @@ func supported(data []byte) error {
 	return nil
 }
 
-// Capability gives the capability of a reference as it stands in this
+// Capability returns the capability of a reference as it stands in this
 // manifest: bare, or prefixed by the manifest's own domain.
 func (m *Manifest) Capability(ref string) (*Capability, bool) {
 	name := ownName(m.Domain, ref)
@@ -282,7 +282,7 @@ func (c *manifestCheck) checkTest(at string, test RoutingTest) {
 	}
 }
 
-// property gives the schema of a parameter, or tells that there is none.
+// property returns the schema of a parameter, or tells that there is none.
 func (c *manifestCheck) property(at string, cap *checkedCapability, name string) *Schema {
 	if cap.in == nil {
 		return nil // its schema does not compile, which has been told

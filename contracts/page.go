@@ -24,7 +24,7 @@ const (
 	MaxEvents    = 1000 // of events and ledger entries, which are small
 )
 
-// Bounded gives the page with a limit that is never 0 and never above most.
+// Bounded returns the page with a limit that is never 0 and never above most.
 func (p Page) Bounded(most int) Page {
 	if p.Limit <= 0 {
 		p.Limit = PageLimit
@@ -56,7 +56,7 @@ func Cut[T any](found []T, limit int, key func(T) string) List[T] {
 	return List[T]{Items: found}
 }
 
-// Filtered gives a page of what is kept of a listing, as if there were nothing
+// Filtered returns a page of what is kept of a listing, as if there were nothing
 // else: what is left out shows neither in counts nor in cursors. fetch gives a page
 // of everything.
 func Filtered[T any](p Page, fetch func(Page) (List[T], error), keep func(T) bool) (List[T], error) {

@@ -110,7 +110,7 @@ func hexadecimal(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }
 
-// groupEnd gives the place of the bracket that closes the group at the begin, -1 if
+// groupEnd returns the place of the bracket that closes the group at the begin, -1 if
 // there is none.
 func groupEnd(pattern string) int {
 	depth := 0

@@ -80,7 +80,7 @@ type ToolError struct {
 	Needs *InputRequest `json:"needs,omitempty"`
 }
 
-// EffectOf gives the declared effect, or the default for a write: none for
+// EffectOf returns the declared effect, or the default for a write: none for
 // refusals, unknown for everything else.
 func (e *ToolError) EffectOf() Effect {
 	if e == nil {
@@ -111,10 +111,10 @@ type Opaque struct{ raw json.RawMessage }
 // NewOpaque wraps raw JSON.
 func NewOpaque(raw json.RawMessage) Opaque { return Opaque{raw: raw} }
 
-// Reveal gives the content, for the debugging endpoint of admins.
+// Reveal returns the content, for the debugging endpoint of admins.
 func (o Opaque) Reveal() json.RawMessage { return o.raw }
 
-// IsZero tells whether there is no content.
+// IsZero reports whether there is no content.
 func (o Opaque) IsZero() bool { return len(o.raw) == 0 }
 
 // String gives size and hash only.
@@ -128,10 +128,10 @@ func (o Opaque) String() string {
 // Format gives what String gives, for every verb.
 func (o Opaque) Format(f fmt.State, _ rune) { io.WriteString(f, o.String()) } //nolint:errcheck // a fmt.State keeps its own errors
 
-// Equal tells whether both hold the same bytes.
+// Equal reports whether both hold the same bytes.
 func (o Opaque) Equal(p Opaque) bool { return bytes.Equal(o.raw, p.raw) }
 
-// LogValue gives what String gives.
+// LogValue returns what String gives.
 func (o Opaque) LogValue() slog.Value { return slog.StringValue(o.String()) }
 
 // MarshalJSON writes the content.

@@ -23,12 +23,12 @@ type cachedResult[V any] struct {
 	size  int
 }
 
-// newResultCache gives an empty cache of two generations of so many bytes of text.
+// newResultCache returns an empty cache of two generations of so many bytes of text.
 func newResultCache[V any](bound int) *resultCache[V] {
 	return &resultCache[V]{bound: bound, young: map[[sha256.Size]byte]cachedResult[V]{}}
 }
 
-// Get gives what is kept for a text.
+// Get returns what is kept for a text.
 func (c *resultCache[V]) Get(text []byte) (V, bool) {
 	key := sha256.Sum256(text)
 	c.mu.Lock()

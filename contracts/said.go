@@ -83,12 +83,12 @@ func (s *Said) Texts(classes ...WordClass) []string {
 	return out
 }
 
-// LeavesWordsOut tells whether something that was said is not in the action: words that
+// LeavesWordsOut reports whether something that was said is not in the action: words that
 // are beside it, or binding ones that the requester agreed to leave out. What is
 // marked takes no bulk approval and no standing permission.
 func (s *Said) LeavesWordsOut() bool { return len(s.Texts(WordBeside, WordBinding)) > 0 }
 
-// With gives a copy in which a parameter's value comes from elsewhere. It may be
+// With returns a copy in which a parameter's value comes from elsewhere. It may be
 // called on nil.
 func (s *Said) With(parameter string, from Provenance) *Said {
 	out := s.clone()
@@ -96,7 +96,7 @@ func (s *Said) With(parameter string, from Provenance) *Said {
 	return out
 }
 
-// At gives a copy for a call with these parameters, of which those given were known
+// At returns a copy for a call with these parameters, of which those given were known
 // before it was planned: what an expression reads is looked up, and what nobody gave
 // is a default. At of nil is nil.
 func (s *Said) At(params, given map[string]any) *Said {
@@ -120,7 +120,7 @@ func (s *Said) At(params, given map[string]any) *Said {
 	return out
 }
 
-// Fill gives a copy in which an answer set a parameter. Words that nobody had read
+// Fill returns a copy in which an answer set a parameter. Words that nobody had read
 // and that the answer repeats are read now.
 func (s *Said) Fill(parameter string, answer any) *Said {
 	out := s.With(parameter, FromAnswer)

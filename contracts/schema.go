@@ -105,7 +105,7 @@ func withoutIdentity(doc map[string]any) map[string]any {
 	return out
 }
 
-// Validate gives what is wrong with v, by JSON pointer; nil means that v fits.
+// Validate returns what is wrong with v, by JSON pointer; nil means that v fits.
 // v is decoded JSON; Go integers, structs and typed maps are taken by their
 // JSON form.
 func (s *Schema) Validate(v any) []Fault {
@@ -140,7 +140,7 @@ func nesting(v any) int {
 	return deepest + 1
 }
 
-// Raw gives the schema as it was written.
+// Raw returns the schema as it was written.
 func (s *Schema) Raw() json.RawMessage { return slices.Clone(s.raw) }
 
 // Properties names the parameters that the schema describes at its top,
@@ -151,14 +151,14 @@ func (s *Schema) Properties() []string {
 	return sortedKeys(found)
 }
 
-// Property gives the schema of one property at the top.
+// Property returns the schema of one property at the top.
 func (s *Schema) Property(name string) (*Schema, bool) {
 	found := map[string]*jsonschema.Schema{}
 	collect(s.compiled, found)
 	return s.inner(found[name])
 }
 
-// Items gives the schema of the elements of a list.
+// Items returns the schema of the elements of a list.
 func (s *Schema) Items() (*Schema, bool) {
 	for at := s.compiled; at != nil; at = at.Ref {
 		if at.Items2020 != nil {
@@ -168,7 +168,7 @@ func (s *Schema) Items() (*Schema, bool) {
 	return nil, false
 }
 
-// inner gives a schema of the same document.
+// inner returns a schema of the same document.
 func (s *Schema) inner(compiled *jsonschema.Schema) (*Schema, bool) {
 	if compiled == nil {
 		return nil, false
@@ -211,7 +211,7 @@ func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 	}
 }
 
-// View gives what the schema asks for, in one simple form.
+// View returns what the schema asks for, in one simple form.
 func (s *Schema) View() *SchemaView {
 	r := newViewer(s.text)
 	v := r.read(s.raw, 0, 0)

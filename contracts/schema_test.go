@@ -62,7 +62,7 @@ func TestCompileSchemaRefusesWhatIsUnsafe(t *testing.T) {
 	}
 }
 
-// nested gives a schema of depth levels without references.
+// nested returns a schema of depth levels without references.
 func nested(depth int) string {
 	return strings.Repeat(`{"not":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 }

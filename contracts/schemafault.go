@@ -62,7 +62,7 @@ func plainFaults(faults []schemaFault) []Fault {
 	return plain
 }
 
-// flatten gives the innermost faults, sorted, without repetition. The library
+// flatten returns the innermost faults, sorted, without repetition. The library
 // walks maps, so its own order changes from run to run.
 func flatten(err *jsonschema.ValidationError) []schemaFault {
 	var faults []schemaFault

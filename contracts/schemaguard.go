@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// guardSchema gives what is unsafe or unsupported in a schema before any library sees
+// guardSchema returns what is unsafe or unsupported in a schema before any library sees
 // it, and how it must be compiled and used. The document is changed to one that says the
 // same in draft 2020-12 and RE2.
 func guardSchema(doc map[string]any) *schemaGuard {
@@ -201,7 +201,7 @@ func (g *schemaGuard) checkKeywords(at string, schema map[string]any) {
 	}
 }
 
-// refPointer gives the JSON pointer of a reference "#/…", percent-decoded.
+// refPointer returns the JSON pointer of a reference "#/…", percent-decoded.
 func refPointer(ref string) string {
 	pointer := strings.TrimPrefix(ref, "#")
 	if decoded, err := url.PathUnescape(pointer); err == nil {
@@ -210,7 +210,7 @@ func refPointer(ref string) string {
 	return strings.TrimSuffix(pointer, "/")
 }
 
-// lookupPointer gives the value at a JSON pointer.
+// lookupPointer returns the value at a JSON pointer.
 func lookupPointer(doc any, pointer string) (any, bool) {
 	if pointer == "" {
 		return doc, true
@@ -240,7 +240,7 @@ func lookupPointer(doc any, pointer string) (any, bool) {
 	return doc, true
 }
 
-// listOf gives a list, or nothing for any other value.
+// listOf returns a list, or nothing for any other value.
 func listOf(v any) []any {
 	if items, ok := v.([]any); ok {
 		return items

@@ -239,7 +239,7 @@ func list(v any) []any {
 	return items
 }
 
-// follow gives what a $ref, or an "… or null", stands for.
+// follow returns what a $ref, or an "… or null", stands for.
 func (d *drift) follow(schema map[string]any) map[string]any {
 	if branches := list(schema["oneOf"]); len(branches) == 2 && cmp.Equal(branches[1], map[string]any{"type": "null"}) {
 		schema = branches[0].(map[string]any)

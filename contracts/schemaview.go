@@ -59,7 +59,7 @@ type Choice struct {
 	Fixed map[string]any
 }
 
-// Property gives a member by name.
+// Property returns a member by name.
 func (v *SchemaView) Property(name string) (*SchemaView, bool) {
 	if v == nil {
 		return nil, false
@@ -72,7 +72,7 @@ func (v *SchemaView) Property(name string) (*SchemaView, bool) {
 	return nil, false
 }
 
-// Label gives what a value of the enumeration is called, "" where nothing is said.
+// Label returns what a value of the enumeration is called, "" where nothing is said.
 func (v *SchemaView) Label(i int) string {
 	if i < len(v.Labels) {
 		return v.Labels[i]

@@ -122,7 +122,7 @@ func (w whole) document(schema map[string]any) map[string]any {
 	return out
 }
 
-// refersTo tells whether a schema holds a reference of some kind.
+// refersTo reports whether a schema holds a reference of some kind.
 func refersTo(v any, kind func(ref string) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -136,7 +136,7 @@ func refersTo(v any, kind func(ref string) bool) bool {
 	return false
 }
 
-// moved gives a copy whose references lead to another place of the document.
+// moved returns a copy whose references lead to another place of the document.
 func moved(v any, to string) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -21,7 +21,7 @@ func DecodeStrict(data []byte, v any) error {
 	return err
 }
 
-// decodeStrict gives the parsed tree as well, for further checks.
+// decodeStrict returns the parsed tree as well, for further checks.
 func decodeStrict(data []byte, v any) (any, error) {
 	parsed, faults := parseTree(data)
 	if parsed == nil && len(faults) == 0 {
@@ -74,7 +74,7 @@ func (w *strictWalker) check(at string, v any, t reflect.Type) {
 	}
 }
 
-// isShort tells whether a value is the short form of a type: a text, and for a
+// isShort reports whether a value is the short form of a type: a text, and for a
 // budget a number as well.
 func isShort(v any, t reflect.Type) bool {
 	_, text := v.(string)
@@ -193,7 +193,7 @@ func (w *strictWalker) mismatch(at, want string, got any) {
 	w.faults.add(at, "must be %s, but is %s", want, jsonKind(got))
 }
 
-// fieldsOf gives the JSON names of a struct, with embedded structs flattened.
+// fieldsOf returns the JSON names of a struct, with embedded structs flattened.
 func (w *strictWalker) fieldsOf(t reflect.Type) map[string]reflect.Type {
 	if known, ok := w.fields[t]; ok {
 		return known

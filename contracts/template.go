@@ -15,7 +15,7 @@ type TemplatePart struct {
 	Source string
 }
 
-// IsExpression tells whether the part is evaluated.
+// IsExpression reports whether the part is evaluated.
 func (p TemplatePart) IsExpression() bool { return p.Path != nil || p.Source != "" }
 
 // ParseTemplate splits a text at its "${path}" expressions. A backslash before
@@ -90,7 +90,7 @@ func scanExpression(text string) (part TemplatePart, rest string, err error) {
 	return TemplatePart{Source: source}, text[end+1:], nil
 }
 
-// isConstant tells whether what reads as a path is a value of its own.
+// isConstant reports whether what reads as a path is a value of its own.
 func isConstant(path Path) bool {
 	return len(path) == 1 && (path[0].Name == "true" || path[0].Name == "false" || path[0].Name == "null")
 }

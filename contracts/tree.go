@@ -32,7 +32,7 @@ func (l *faultList) addAt(pointer string, faults []Fault) {
 	}
 }
 
-// child gives the JSON pointer of a member (by name) or an element (by index)
+// child returns the JSON pointer of a member (by name) or an element (by index)
 // below another.
 func child(pointer string, token any) string {
 	switch token := token.(type) {
@@ -176,7 +176,7 @@ func depthOf(data []byte) int {
 	return deepest
 }
 
-// sortedKeys gives the keys of a map in order, so that faults come in order.
+// sortedKeys returns the keys of a map in order, so that faults come in order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

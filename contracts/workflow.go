@@ -341,12 +341,12 @@ func AnswersOf(t InterruptType) []string {
 	return nil
 }
 
-// GoesBack tells whether an answer is nothing without a rule that goes back.
+// GoesBack reports whether an answer is nothing without a rule that goes back.
 func GoesBack(answer string) bool {
 	return answer == SayRetry || answer == SaySearch || answer == SayIterate
 }
 
-// Workflow gives the workflow of a reference as it stands in this manifest:
+// Workflow returns the workflow of a reference as it stands in this manifest:
 // bare, or prefixed by the manifest's own domain.
 func (m *Manifest) Workflow(ref string) (*Workflow, bool) {
 	name := ownName(m.Domain, ref)
@@ -358,6 +358,6 @@ func (m *Manifest) Workflow(ref string) (*Workflow, bool) {
 	return nil, false
 }
 
-// IsPack tells whether the manifest is one without a service: procedures over
+// IsPack reports whether the manifest is one without a service: procedures over
 // the capabilities of other domains.
 func (m *Manifest) IsPack() bool { return len(m.Capabilities) == 0 && len(m.Workflows) > 0 }

@@ -219,10 +219,10 @@ func wrapValid(r *ToolResult, valid bool, errors any) {
 	r.Error = &ToolError{Type: ErrPrecondition, Message: r.Summary, Effect: EffectUnknown}
 }
 
-// present tells whether a value says something: null, false and "" do not.
+// present reports whether a value says something: null, false and "" do not.
 func present(v any) bool { return v != nil && v != false && v != "" }
 
-// scalarText gives a string or number as text, else "".
+// scalarText returns a string or number as text, else "".
 func scalarText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -234,7 +234,7 @@ func scalarText(v any) string {
 	}
 }
 
-// marshalled gives the JSON of a decoded value, which always has one.
+// marshalled returns the JSON of a decoded value, which always has one.
 func marshalled(v any) json.RawMessage {
 	raw, err := Canonical(v)
 	if err != nil {

@@ -29,7 +29,7 @@ func LoadWriteVerbs() (WriteVerbs, error) {
 	return out, nil
 }
 
-// FirstWord gives the first word of a name such as create_x, create-x or createX.
+// FirstWord returns the first word of a name such as create_x, create-x or createX.
 func FirstWord(name string) string {
 	words := NameWords(name)
 	if len(words) == 0 {
@@ -38,7 +38,7 @@ func FirstWord(name string) string {
 	return words[0]
 }
 
-// In gives the first such word anywhere in a name, "" without one: names that
+// In returns the first such word anywhere in a name, "" without one: names that
 // carry a prefix begin with no verb.
 func (v WriteVerbs) In(name string) string {
 	for _, w := range NameWords(name) {

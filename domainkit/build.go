@@ -39,7 +39,7 @@ type served struct {
 	slots        *limiter
 }
 
-// Manifest gives the manifest, made of code and hints, and fixes it: nothing
+// Manifest returns the manifest, made of code and hints, and fixes it: nothing
 // can be added after. The error lists every fault.
 func (s *Service) Manifest() (*contracts.Manifest, error) {
 	b, err := s.build()

@@ -188,7 +188,7 @@ func plainJSONError(err error) string {
 	return err.Error()
 }
 
-// isObject tells whether raw is a JSON object.
+// isObject reports whether raw is a JSON object.
 func isObject(raw json.RawMessage) bool {
 	trimmed := bytes.TrimSpace(raw)
 	return len(trimmed) > 0 && trimmed[0] == '{'

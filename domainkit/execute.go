@@ -326,7 +326,7 @@ func (x *executor) checked(ctx context.Context, c *served, result contracts.Tool
 	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
-// tooLarge tells whether a result does not fit one answer.
+// tooLarge reports whether a result does not fit one answer.
 func tooLarge(r contracts.ToolResult) bool {
 	size := len(r.Data.Reveal())
 	for name, raw := range r.Artifacts {

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Check tells whether something that the domain needs works.
+// Check reports whether something that the domain needs works.
 type Check struct {
 	// Run returns nil when all is well. It must end when its context ends.
 	Run func(ctx context.Context) error

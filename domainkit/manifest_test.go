@@ -124,7 +124,7 @@ func TestHintsThatAreRefused(t *testing.T) {
 	}
 }
 
-// describe gives the text of an error with every fault.
+// describe returns the text of an error with every fault.
 func describe(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*contracts.Error](err); ok {

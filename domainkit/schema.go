@@ -156,7 +156,7 @@ func (g *generator) structure(t reflect.Type) (*object, error) {
 	return s, nil
 }
 
-// hidden tells whether a promoted field belongs to an embedded struct that has
+// hidden reports whether a promoted field belongs to an embedded struct that has
 // a JSON name of its own, and so stands inside that one.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for i := range len(f.Index) - 1 {
@@ -168,7 +168,7 @@ func hidden(t reflect.Type, f reflect.StructField) bool {
 	return false
 }
 
-// jsonName gives the name of a field in JSON, as encoding/json does.
+// jsonName returns the name of a field in JSON, as encoding/json does.
 func jsonName(f reflect.StructField) (string, bool) {
 	tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if tag == "-" || !f.IsExported() {

@@ -37,7 +37,7 @@ func read(name string) domainkit.Capability {
 	}
 }
 
-// schemaFor gives the input and output schema that Add derives.
+// schemaFor returns the input and output schema that Add derives.
 func schemaFor[In, Out any](t *testing.T) (input, output string) {
 	t.Helper()
 	svc := newService(t)
@@ -169,7 +169,7 @@ type loop struct {
 	Next []loop `json:"next"`
 }
 
-// added gives the error of adding a capability with these types.
+// added returns the error of adding a capability with these types.
 func added[In, Out any](t *testing.T) error {
 	t.Helper()
 	return domainkit.Add(newService(t), read("it"), func(context.Context, domainkit.Call, In) (out Out, err error) { return out, nil })

@@ -58,7 +58,7 @@ var tagRules = []tagRule{
 	{"only", setOnly},
 }
 
-// kindOf gives the JSON type of a schema, without null.
+// kindOf returns the JSON type of a schema, without null.
 func kindOf(s *object) string {
 	v, _ := s.get("type")
 	if list, ok := v.([]any); ok && len(list) > 0 {

@@ -18,7 +18,7 @@ const ActChain = "acts"
 type Act struct {
 	Kind contracts.LedgerKind
 	// Actor is a subject, KeyID the key that it used, From the address that it
-	// came from; a program of the house has none of the two.
+	// came from; the server's own programs have neither.
 	Actor, KeyID, From string
 	// Subject is what was acted on: a key, a domain, a session.
 	Subject string

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution/model"
 )
 
-// withinBudgets tells whether a write may go on: none of its workflow's own budgets
+// withinBudgets reports whether a write may go on: none of its workflow's own budgets
 // is used beyond its limit. Else a person is asked, before the gate and before
 // anything is sent.
 func withinBudgets(t *activation) bool {

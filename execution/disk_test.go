@@ -47,7 +47,7 @@ func (d *disk) write() error {
 	return contracts.Errorf(contracts.CodeUnavailable, "commit: the disk is full")
 }
 
-// struck tells whether the nth write came.
+// struck reports whether the nth write came.
 func (d *disk) struck() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

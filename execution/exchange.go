@@ -78,7 +78,7 @@ func (x *exchanges) work(refused done, do func() done) {
 	}
 }
 
-// lasts tells whether an exchange must not be cut off: cancelling must not turn
+// lasts reports whether an exchange must not be cut off: cancelling must not turn
 // a known outcome into an unknown one.
 func lasts(n *node, t task) bool { return t == taskCall && n.Intent != nil }
 

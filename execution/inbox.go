@@ -47,7 +47,7 @@ func (b *inbox) put(m message) {
 	}
 }
 
-// take gives the messages, which are the inbox's again when it is taken from the next
+// take returns the messages, which are the inbox's again when it is taken from the next
 // time.
 func (b *inbox) take() []message {
 	b.mu.Lock()

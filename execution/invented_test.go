@@ -355,7 +355,7 @@ func TestInventedWorkflowsEndAsTheyMustWhateverHappens(t *testing.T) {
 	}
 }
 
-// admits tells whether admission takes the workflow of a lab, and whether it loops.
+// admits reports whether admission takes the workflow of a lab, and whether it loops.
 func admits(t *testing.T, l *lab) bool {
 	t.Helper()
 	w := &world{t: t, caps: map[string]*capability{}}

@@ -25,12 +25,12 @@ type behaviour interface {
 	// overdue takes that the node has waited as long as it may; false lets it
 	// wait on.
 	overdue(t *activation) bool
-	// unsettled tells whether the node may have had an effect that is not known:
+	// unsettled reports whether the node may have had an effect that is not known:
 	// then a cancel does not end it.
 	unsettled(n *node) bool
 }
 
-// behaviourOf gives the behaviour of a node as it was planned. A call that turns
+// behaviourOf returns the behaviour of a node as it was planned. A call that turns
 // out to be of another class, by what its capability declares now, changes it.
 func behaviourOf(n *model.Node, dryRun bool) behaviour {
 	switch {
@@ -85,7 +85,7 @@ type node struct {
 
 func (n *node) inflight() bool { return n.cancel != nil }
 
-// observed tells whether the outcome of a write is on record and not yet taken
+// observed reports whether the outcome of a write is on record and not yet taken
 // into the run.
 func (n *node) observed() bool { return n.Intent != nil && n.Intent.Outcome != nil && !n.Ended() }
 
@@ -263,7 +263,7 @@ func watchWait(on *timers, n *node) {
 	}
 }
 
-// waitedTooLong tells whether a queued node has used up its wait_max. The time
+// waitedTooLong reports whether a queued node has used up its wait_max. The time
 // between polls of accepted work is the attempt's.
 func (n *node) waitedTooLong(now time.Time) bool {
 	polls := n.Row.Operation != "" && !n.Row.NextAt.IsZero()

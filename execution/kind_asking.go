@@ -99,7 +99,7 @@ func (asking) allowed(t *activation, h *contracts.HumanStep, choices int) ([]str
 	return out, nil
 }
 
-// mayGoBack tells whether a rule for the answer is not used up.
+// mayGoBack reports whether a rule for the answer is not used up.
 func mayGoBack(t *activation, answer string) bool {
 	for i, r := range t.n.Spec.On {
 		if r.Answer == answer && model.Taken(t.run, t.n.Node, i) < r.Max {
@@ -157,7 +157,7 @@ func (a asking) answer(t *activation, last contracts.InterruptDecided) {
 	}
 }
 
-// says tells whether an answer has substance: a value, a choice, words. Whoever
+// says reports whether an answer has substance: a value, a choice, words. Whoever
 // gives that asks for the writes that rest on it.
 func says(facts map[string]any) bool {
 	switch facts[decision.FactDecision] {

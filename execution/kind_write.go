@@ -59,7 +59,7 @@ func (w write) do(t *activation, full map[string]any) {
 	w.send(t, full)
 }
 
-// approved tells whether the action may be done: no approval is needed, or one
+// approved reports whether the action may be done: no approval is needed, or one
 // was given for exactly this action, and no key was revoked that this rests on.
 // Otherwise it opens a gate.
 func approved(t *activation) bool {
@@ -214,7 +214,7 @@ func until(i *Intent, row *model.Row) time.Time {
 	return i.Deadline
 }
 
-// mayRepeat tells whether an announced write may be sent once more: by its key,
+// mayRepeat reports whether an announced write may be sent once more: by its key,
 // while the domain remembers it and the run is wanted, or because it is known to
 // have done nothing. Asking for accepted work is no repeat.
 func mayRepeat(t *activation) bool {

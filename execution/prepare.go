@@ -92,9 +92,9 @@ func storeIsAway(t *activation, err error) bool {
 	return true
 }
 
-// resolveCapability finds the capability in the present catalog; one that is gone, also after another
-// resolveCapability, is a question to a person. One that is of another phase than the step, by now,
-// is not called.
+// resolveCapability looks the capability up in the current catalog. One that is missing, also
+// after a refresh, is a question to a person; one whose phases no longer include the step's is
+// not called.
 func resolveCapability(t *activation) bool {
 	if !findCapability(t.kit, t.n) {
 		refetch(t)
@@ -145,7 +145,7 @@ func privateParams(e *contracts.CapabilityEntry) []string {
 	return names
 }
 
-// declared tells whether the domain still has the instance that was planned.
+// declared reports whether the domain still has the instance that was planned.
 func declared(catalog *contracts.Catalog, domain, instance string) bool {
 	d, ok := catalog.Domain(domain)
 	if !ok || instance == "" || d.Manifest == nil {
@@ -154,7 +154,7 @@ func declared(catalog *contracts.Catalog, domain, instance string) bool {
 	return slices.ContainsFunc(d.Manifest.Instances, func(i contracts.Instance) bool { return i.ID == instance })
 }
 
-// sameAsPlanned tells whether the capability is the one that the plan pinned.
+// sameAsPlanned reports whether the capability is the one that the plan pinned.
 func sameAsPlanned(t *activation) bool {
 	return cmp.Or(t.n.Spec.Digest, t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool]) == t.n.entry.Digest
 }
@@ -226,7 +226,7 @@ func conditionReads(t *activation) []expr.Read {
 	return reads
 }
 
-// mayTryAgain tells whether the node has machine time and the run retries left.
+// mayTryAgain reports whether the node has machine time and the run retries left.
 func mayTryAgain(t *activation) bool {
 	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) || t.n.ReadsAgain() {
 		return false
@@ -239,7 +239,7 @@ func mayTryAgain(t *activation) bool {
 	return retries < limit
 }
 
-// mayCall tells whether the run may make one more call; a call that was begun
+// mayCall reports whether the run may make one more call; a call that was begun
 // is always brought to its end.
 func mayCall(t *activation) bool {
 	if t.run.Run.Plan.Budgets.MaxToolCalls <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {

@@ -11,7 +11,7 @@ import (
 // acquires only runs whose format it knows.
 const Format = model.Format
 
-// The words of the ports are those of the model.
+// Aliases, so that callers of the ports need not import package model.
 type (
 	// Run is the row of a run.
 	Run = model.Run
@@ -109,7 +109,7 @@ type Transition struct {
 
 // Committed is the answer to a Transition.
 type Committed struct {
-	// Parked tells whether the run was parked as asked.
+	// Parked reports whether the run was parked as asked.
 	Parked bool
 	// WakeSeq is the run's wake_seq after the commit.
 	WakeSeq int64

@@ -38,7 +38,7 @@ func repeated(w *world, ids []any) []contracts.Node {
 // in any order and did not say where they stand.
 type shuffling struct{ execution.Store }
 
-// LoadRun gives the rows in any order.
+// LoadRun returns the rows in any order.
 func (s shuffling) LoadRun(ctx context.Context, id string) (execution.Snapshot, error) {
 	snap, err := s.Store.LoadRun(ctx, id)
 	rand.Shuffle(len(snap.Nodes), func(i, j int) { snap.Nodes[i], snap.Nodes[j] = snap.Nodes[j], snap.Nodes[i] })

@@ -127,7 +127,7 @@ func (a *addition) known(id string) bool {
 }
 
 // confirmed has whoever asked confirm a write that is held back, and a read that would
-// carry something out of the house that they did not say.
+// send a third party something that they did not say.
 func (a *addition) confirmed(n contracts.Node, held string) contracts.Node {
 	if n.Kind != contracts.KindTool {
 		return n
@@ -155,7 +155,7 @@ func (a *addition) confirmed(n contracts.Node, held string) contracts.Node {
 	return n
 }
 
-// carriedOut is what a read would carry out of the house that whoever asked has not said.
+// carriedOut is what a read would send to a third party and the requester has not said.
 func (a *addition) carriedOut(n contracts.Node) map[string]any {
 	entry, ok := a.t.outside().catalog().Capability(n.Tool)
 	if !ok || !entry.Capability.Metadata.OpenWorld {
@@ -193,5 +193,5 @@ func unsaid(n contracts.Node) map[string]any {
 	return out
 }
 
-// proposedAfterReading tells whether a model proposed the node after it had read something.
+// proposedAfterReading reports whether a model proposed the node after it had read something.
 func proposedAfterReading(t *activation) bool { return len(t.n.Spec.AfterReading) > 0 }

@@ -125,7 +125,7 @@ func (o *owner) supersedeGate(n *node) {
 	o.take(model.GateClosed{Node: n.ID()})
 }
 
-// closed tells whether a gate is open no longer, whoever closed it.
+// closed reports whether a gate is open no longer, whoever closed it.
 func closed(err error) bool { return err == nil || contracts.CodeOf(err) == contracts.CodeConflict }
 
 func expire(i *contracts.Interrupt, now time.Time) error {

@@ -41,7 +41,7 @@ func evaluateAs(t *activation, r model.Reader, v any) (any, []expr.Read, error) 
 	return expr.Resolve(v, scope)
 }
 
-// holds tells whether a condition holds, before the node has begun or, with a
+// holds reports whether a condition holds, before the node has begun or, with a
 // reader, as that one sees it.
 func holds(t *activation, c contracts.Condition, as *model.Reader) (bool, []expr.Read, error) {
 	refs, err := expr.RefsOf(c)
@@ -181,7 +181,7 @@ func (t *activation) ruleThatHolds(goesOn bool) (rule int, with map[string]any, 
 	return -1, nil, nil
 }
 
-// failedWith tells whether a step failed with an error of the type and did nothing.
+// failedWith reports whether a step failed with an error of the type and did nothing.
 func failedWith(row *model.Row, kind string) bool {
 	e := row.Error
 	return row.State == contracts.NodeFailed && e != nil && e.Type == kind && e.Effect == contracts.EffectNone

@@ -25,7 +25,7 @@ type surroundings struct {
 	keepData bool
 }
 
-// outside gives the surroundings for one use.
+// outside returns the surroundings for one use.
 func (r *Runner) outside(ctx context.Context, pending []Blob) surroundings {
 	return surroundings{
 		ctx: ctx, catalogs: r.catalogs, store: r.store, reviewers: r.reviewers, pending: pending, keepData: !r.cfg.DropData,

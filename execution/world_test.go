@@ -152,7 +152,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Catalog gives the present catalog.
+// Catalog returns the present catalog.
 func (w *world) Catalog() *contracts.Catalog {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -131,7 +131,7 @@ func (k *talk) say(who access.Principal, in conversation.Input) {
 	}
 }
 
-// stored tells whether a turn has the key of an input.
+// stored reports whether a turn has the key of an input.
 func (k *talk) stored(who access.Principal, in conversation.Input) bool {
 	k.t.Helper()
 	turns, err := k.store.ListTurns(k.t.Context(), orchestrator.TurnFilter{})

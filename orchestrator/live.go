@@ -117,7 +117,7 @@ func (v *Live) Stop() {
 	v.work.Wait()
 }
 
-// run reads what is new and hands it out, until the last listener has gone.
+// run reads new events and delivers them until the last listener has left.
 func (v *Live) run(ctx context.Context, sessionID string, f *feed) {
 	signal, leave := v.notifier.Subscribe(sessionID, true)
 	defer leave()
@@ -162,7 +162,7 @@ func (v *Live) publish(f *feed, events []contracts.Event) {
 	}
 }
 
-// Next gives the next events, or none when there were none for as long as wait.
+// Next returns the next events, or none when there were none for as long as wait.
 func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Event, error) {
 	if l.seen < l.joined {
 		return l.replay(ctx)
@@ -187,7 +187,7 @@ func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Ev
 	}
 }
 
-// replay gives a page of what was there before the listener came.
+// replay returns a page of what was there before the listener came.
 func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
 	events, err := l.live.journal.Events(ctx, l.session, l.seen, contracts.MaxEvents)
 	if err != nil {
@@ -207,7 +207,7 @@ func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
 	return events, nil
 }
 
-// LastSeq gives the number of a session's newest event, 0 if there is none. It
+// LastSeq returns the number of a session's newest event, 0 if there is none. It
 // doubles its steps and then begins again from where it is, so that a long
 // session costs few small reads.
 func LastSeq(ctx context.Context, journal execution.Journal, sessionID string) (int64, error) {

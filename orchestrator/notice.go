@@ -55,7 +55,7 @@ const (
 	NoticeEscalation = "escalation"
 )
 
-// NoticesOf gives the deliveries for an interrupt, to be written to the outbox in
+// NoticesOf returns the deliveries for an interrupt, to be written to the outbox in
 // the transaction that opens it, each due at its CreatedAt: that it was opened,
 // then the reminders and the escalation, which are not sent once it is decided.
 // There is one of each for each interrupt, ever, and none without a URL.
@@ -123,7 +123,7 @@ func NoticesDue(i contracts.Interrupt, now time.Time) (due Due, next time.Time) 
 	return due, next
 }
 
-// StillWanted tells whether a delivery is still news: a reminder of what was decided
+// StillWanted reports whether a delivery is still news: a reminder of what was decided
 // is none.
 func StillWanted(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {
 	var n InterruptNotice

@@ -32,15 +32,15 @@ type Notifier interface {
 	Listen(told func(Change)) (leave func())
 }
 
-// Change is what a listener is told: a session, and the run of it if it is one.
+// Change is a notification: the session that changed, and its run if there is one.
 // Without a session everything may have changed.
 type Change struct{ SessionID, RunID string }
 
-// Touches tells whether a change may be one of the session.
+// Touches reports whether a change may concern the session.
 func (c Change) Touches(sessionID string) bool { return c.SessionID == "" || c.SessionID == sessionID }
 
-// LocalNotifier is the Notifier of one process: it tells of what is committed
-// here. One that hears of other processes calls its Committed for them. All of it
+// LocalNotifier is the Notifier of one process: it notifies of what is
+// committed here. One that receives the changes of other processes calls Committed for them. All of it
 // may be used by several goroutines.
 type LocalNotifier struct {
 	mu sync.Mutex // guards the fields below; nobody is called while it is held
@@ -94,7 +94,7 @@ func signalAll(waiting map[chan struct{}]bool, progress bool) {
 	}
 }
 
-// Subscribe gives a signal after each change of the session.
+// Subscribe returns a signal after each change of the session.
 func (n *LocalNotifier) Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// EventsOf gives a page of those events of a session that are wanted; nil wants
+// EventsOf returns a page of those events of a session that are wanted; nil wants
 // all.
 func EventsOf(ctx context.Context, journal execution.Journal, sessionID string, p contracts.Page, wanted func(contracts.Event) bool) (contracts.List[contracts.Event], error) {
 	p = p.Bounded(contracts.MaxEvents)

@@ -110,11 +110,11 @@ type Previews interface {
 	DropPreviews(ctx context.Context, before time.Time) error
 }
 
-// Leases are names that one server at a time has, for a while by the clock of the
-// database. Nil Leases are those of the only server, which has them all.
+// Leases are named leases, each held by one server at a time until it expires by the clock
+// of the database. Nil Leases are those of a single server, which holds them all.
 type Leases interface {
-	// Lead gives this server the name for ttl, or longer if it has it; false if
-	// another server has it. Yield gives it back.
+	// Lead acquires the lease for ttl, or renews it; false if another server holds it.
+	// Yield releases it.
 	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
 	Yield(ctx context.Context, name string) error
 }

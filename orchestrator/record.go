@@ -31,9 +31,14 @@ type Session struct {
 // TurnKey identifies one user message for good: the same message sent twice is
 // the same turn.
 type TurnKey struct {
+	// Conversation is the id of the session, or a name of its own for decisions that
+	// belong to none.
 	Conversation string
-	Key          string
-	Model        string
+	// Key is the idempotency key of the message within the conversation.
+	Key string
+	// Model is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
+	// message to, "" for all domains. It is no language model.
+	Model string
 }
 
 // TurnKind is what a turn is. It is stored before anything is done about it, so

@@ -69,7 +69,7 @@ func StepsOf(run contracts.RunView) []Step {
 	return out
 }
 
-// Unsettled tells whether a run that seems to wait for a person has what it
+// Unsettled reports whether a run that seems to wait for a person has what it
 // waits for already: the decision stands, and the run is about to take it up.
 func Unsettled(view contracts.RunView) bool {
 	if view.State != contracts.RunWaiting {
@@ -83,7 +83,7 @@ func Unsettled(view contracts.RunView) bool {
 	})
 }
 
-// IsNews tells whether an event is news to people: what a plan does between its
+// IsNews reports whether an event is news to people: what a plan does between its
 // calls, such as choosing from what was found, is none.
 func (v SessionView) IsNews(e contracts.Event) bool {
 	if e.Type != contracts.EventNodeStart && e.Type != contracts.EventNodeEnd {

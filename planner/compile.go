@@ -124,7 +124,7 @@ func newCompiler(req Request) (*compiler, error) {
 	return c, c.pins.check()
 }
 
-// invalid gives the collected faults as one error, nil if there are none.
+// invalid returns the collected faults as one error, nil if there are none.
 func (c *compiler) invalid() error {
 	if len(c.faults) == 0 {
 		return nil

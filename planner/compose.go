@@ -87,7 +87,7 @@ func (c *compiler) follow(cl *call, role string, here bindings, when *contracts.
 	return c.compose(next, b)
 }
 
-// roleParams gives the parameters for a player: the composition fills the
+// roleParams returns the parameters for a player: the composition fills the
 // parameters of the role, the player says what they are for it.
 func (c *compiler) roleParams(cl *call, role string, target *capability, playerMap map[string]any, here bindings, what string) (map[string]any, bool, error) {
 	params, complete, err := c.mapped(cl, cl.target.Capability.Metadata.Composition.ParamMap, here, what)

@@ -31,7 +31,7 @@ type draftStep struct {
 	earlier []string
 }
 
-// read gives an ask for every step. Faults of the draft and of the calls are listed
+// read returns an ask for every step. Faults of the draft and of the calls are listed
 // together, by pointers into the draft.
 func (d *drafting) read() ([]*planned, error) {
 	c, draft := d.c, *d.c.req.Draft
@@ -75,7 +75,7 @@ func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry
 	}, nil
 }
 
-// placed gives what is unsupported or too much as a fault of a step: who drafted it
+// placed returns what is unsupported or too much as a fault of a step: who drafted it
 // can mend it.
 func placed(err error, pointer string) error {
 	if code := contracts.CodeOf(err); code == contracts.CodeUnsupported || code == contracts.CodeInvalid {

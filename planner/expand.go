@@ -78,7 +78,7 @@ func (c *compiler) expand(cl *call) (built, error) {
 	return out, c.join(cl, &out)
 }
 
-// fansOut tells whether the call is more than one, so that a join is due. A
+// fansOut reports whether the call is more than one, so that a join is due. A
 // for_each node is the join of its own copies.
 func (cl *call) fansOut() bool { return len(cl.members) > 1 }
 

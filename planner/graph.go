@@ -22,7 +22,7 @@ type graph struct {
 // nextID is the id of the node that is added next.
 func (d *graph) nextID() string { return "n" + strconv.Itoa(d.first+len(d.nodes)+1) }
 
-// node gives a node that was added before.
+// node returns a node that was added before.
 func (d *graph) node(id string) *contracts.Node {
 	n, err := strconv.Atoi(id[1:])
 	if n -= d.first; err != nil || n < 1 || n > len(d.nodes) {

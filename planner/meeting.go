@@ -29,7 +29,7 @@ func (c *compiler) findMeetings(asks []*planned) {
 	}
 }
 
-// endsInSharedJoin tells whether a call ends in a join that several intents share.
+// endsInSharedJoin reports whether a call ends in a join that several intents share.
 func (c *compiler) endsInSharedJoin(cl *call) bool {
 	return cl.role == "" && c.shared[cl.target.Capability.Metadata.JoinKey] != nil
 }

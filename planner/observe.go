@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// mayObserve tells whether a read may see what a write does: they have a value in
+// mayObserve reports whether a read may see what a write does: they have a value in
 // common (what the write locks is made of its values), or may come to have one, or
 // one of them is about all that their domain has.
 func (a *planned) mayObserve(write *planned) bool {
@@ -19,7 +19,7 @@ func (a *planned) mayObserve(write *planned) bool {
 	})
 }
 
-// mentions tells whether a parameter of the intent has the value, or may come to
+// mentions reports whether a parameter of the intent has the value, or may come to
 // have it: the same name with words that are still to be looked up.
 func (a *planned) mentions(name string, value any, open bool) bool {
 	for other := range a.intent.Parameters {
@@ -53,7 +53,7 @@ func sameValue(x, y any, sameName bool) bool {
 	return textA && textB && a != "" && strings.EqualFold(a, b) || sameName && !isBool && x != nil && reflect.DeepEqual(x, y)
 }
 
-// searched tells whether a parameter is given by words that are looked up when
+// searched reports whether a parameter is given by words that are looked up when
 // the plan runs.
 func (a *planned) searched(name string) bool {
 	return slices.ContainsFunc(a.call.members, func(m member) bool {
@@ -61,7 +61,7 @@ func (a *planned) searched(name string) bool {
 	})
 }
 
-// hasObject tells whether what was asked for names a thing of its own: a value
+// hasObject reports whether what was asked for names a thing of its own: a value
 // that is no switch, no choice among few, and not there by default.
 func (a *planned) hasObject() bool {
 	for name, value := range a.intent.Parameters {

@@ -27,7 +27,7 @@ type planned struct {
 
 func (a *planned) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
 
-// edges gives the nodes that must end before this intent begins: those that it
+// edges returns the nodes that must end before this intent begins: those that it
 // needs, and those that it only comes after. A write keeps the order that was
 // said, and is not done when what was to come before it was not. A read waits for
 // a write only where it may see what that does, and whatever becomes of it; the
@@ -54,7 +54,7 @@ func (a *planned) ends() []string {
 	return []string{a.built.anchor}
 }
 
-// fromWords tells whether a person's words were read: their order is then no
+// fromWords reports whether a person's words were read: their order is then no
 // more than a hint.
 func (a *planned) fromWords() bool {
 	return a.step == nil && (a.intent.Source == "local" || a.intent.Source == "llm")

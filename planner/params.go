@@ -195,7 +195,7 @@ func (c *capability) standard(name string) (any, bool) {
 	return expr.Escape(value), value != nil
 }
 
-// listed tells whether the other side of an array rule was given.
+// listed reports whether the other side of an array rule was given.
 func (c *capability) listed(name string, params map[string]any) bool {
 	for _, rule := range c.arrayRules() {
 		other := ""

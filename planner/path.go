@@ -13,13 +13,13 @@ import (
 // evaluated, and plain undoes that.
 const opening = "${"
 
-// mentions tells whether a value has the mark of an expression anywhere,
+// mentions reports whether a value has the mark of an expression anywhere,
 // escaped or not.
 func mentions(v any) bool {
 	return anyText(v, func(text string) bool { return strings.Contains(text, opening) })
 }
 
-// holdsExpr tells whether a value has an expression anywhere.
+// holdsExpr reports whether a value has an expression anywhere.
 func holdsExpr(v any) bool {
 	return anyText(v, func(text string) bool {
 		if !strings.Contains(text, opening) {
@@ -55,7 +55,7 @@ func anyText(v any, test func(string) bool) bool {
 	return false
 }
 
-// deferred tells whether a value is only complete at dispatch: it has an
+// deferred reports whether a value is only complete at dispatch: it has an
 // expression, or an artifact whose content is put in then.
 func deferred(v any) bool { return holdsExpr(v) || holdsArtifact(v) }
 
@@ -99,7 +99,7 @@ func literals(params map[string]any) map[string]any {
 	return out
 }
 
-// wholeExpr gives the path of a text that is one expression and nothing else.
+// wholeExpr returns the path of a text that is one expression and nothing else.
 func wholeExpr(v any) (contracts.Path, bool) {
 	text, ok := v.(string)
 	if !ok || !strings.Contains(text, opening) {

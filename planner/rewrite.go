@@ -92,7 +92,7 @@ func (r *rewriting) text(text string) (any, bool, error) {
 	return out.String(), true, nil
 }
 
-// path gives what one path means in the plan: the value of a parameter, or the
+// path returns what one path means in the plan: the value of a parameter, or the
 // expression by which the run finds it.
 func (r *rewriting) path(path contracts.Path) (any, bool, error) {
 	switch path.Root() {
@@ -195,7 +195,7 @@ func (r *rewriting) sides(in contracts.Condition) (*contracts.Condition, bool, e
 	return &out, len(out.In) > 0, err
 }
 
-// laterKnown tells whether a path is only known while the plan runs.
+// laterKnown reports whether a path is only known while the plan runs.
 func (r *rewriting) laterKnown(text string) bool {
 	path, err := contracts.ParseExpr(text)
 	if err != nil || path.Root() != "params" {

@@ -89,7 +89,7 @@ func (c *capability) loosened() *contracts.Schema {
 	return compiled
 }
 
-// knows tells whether a parameter, or a field of one, may be given.
+// knows reports whether a parameter, or a field of one, may be given.
 func (c *capability) knows(name string) bool {
 	if _, declared := c.at(name); declared || c.view.Open {
 		return true
@@ -116,13 +116,13 @@ func (c *capability) property(name string) *contracts.SchemaView {
 	return view
 }
 
-// declared tells whether the schema names a parameter.
+// declared reports whether the schema names a parameter.
 func (c *capability) declared(name string) bool {
 	_, ok := c.at(name)
 	return ok
 }
 
-// plansOnly tells whether a parameter is for the planner alone.
+// plansOnly reports whether a parameter is for the planner alone.
 func (c *capability) plansOnly(name string) bool { return c.property(name).OnlyHere }
 
 func (c *capability) spec(name string) contracts.ParameterSpec {
@@ -182,7 +182,7 @@ func lacking(view *contracts.SchemaView, within []string, object map[string]any)
 // maxFieldDepth is how deep fields of objects are asked for by themselves.
 const maxFieldDepth = 3
 
-// nearest gives what the closest of several alternatives still needs; nothing
+// nearest returns what the closest of several alternatives still needs; nothing
 // when one of them is met.
 func nearest(group []contracts.Choice, params map[string]any) []string {
 	var best []string
@@ -201,7 +201,7 @@ func nearest(group []contracts.Choice, params map[string]any) []string {
 	return best
 }
 
-// contradicts tells whether a given value excludes an alternative by its constants.
+// contradicts reports whether a given value excludes an alternative by its constants.
 func contradicts(choice contracts.Choice, params map[string]any) bool {
 	for name, want := range choice.Fixed {
 		if given, ok := params[name]; ok && !reflect.DeepEqual(want, given) {
@@ -211,7 +211,7 @@ func contradicts(choice contracts.Choice, params map[string]any) bool {
 	return false
 }
 
-// exclusive tells whether a parameter belongs to one of several alternatives.
+// exclusive reports whether a parameter belongs to one of several alternatives.
 func (c *capability) exclusive(name string) bool {
 	return slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool {
 		return slices.ContainsFunc(group, func(choice contracts.Choice) bool { return slices.Contains(choice.Required, name) })

@@ -49,7 +49,7 @@ func rehash(tb testing.TB, p *contracts.Plan) {
 	p.PlanHash = hash
 }
 
-// copyOf gives a plan that shares nothing with p.
+// copyOf returns a plan that shares nothing with p.
 func copyOf(tb testing.TB, p contracts.Plan) contracts.Plan {
 	tb.Helper()
 	raw, err := json.Marshal(p)

@@ -75,7 +75,7 @@ func typeOf(name string) string {
 	}
 }
 
-// compressed gives a body in gzip, or nothing where that is no shorter.
+// compressed returns a body in gzip, or nothing where that is no shorter.
 func compressed(body []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -88,7 +88,7 @@ func compressed(body []byte) []byte {
 	return out.Bytes()
 }
 
-// Has tells whether a path is one of the page: a file of it, or the address of one of
+// Has reports whether a path is one of the page: a file of it, or the address of one of
 // its views.
 func Has(urlPath string) bool {
 	_, _, ok := find(urlPath)
@@ -153,7 +153,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
 	}
 }
 
-// acceptsGzip tells whether a client takes gzip.
+// acceptsGzip reports whether a client takes gzip.
 func acceptsGzip(header string) bool {
 	for one := range strings.SplitSeq(header, ",") {
 		coding, quality, _ := strings.Cut(strings.TrimSpace(one), ";")

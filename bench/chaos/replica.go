@@ -124,7 +124,7 @@ func (r *replica) kill() {
 	}
 }
 
-// with gives a client of this server.
+// with returns a client of this server.
 func (r *replica) with(key string) (*client.Client, error) {
 	return client.New(client.Config{URL: "http://" + r.addr, Key: key, Retries: -1, Timeout: 10 * time.Second})
 }

@@ -113,7 +113,7 @@ func (s *site) refresh(ctx context.Context, chance *rand.Rand) error {
 	return ctx.Err()
 }
 
-// person gives the clients of somebody new.
+// person returns the clients of somebody new.
 func (s *site) person(ctx context.Context, admin *client.Client, name, role string) ([]*client.Client, error) {
 	key, err := admin.CreateKey(ctx, contracts.KeySpec{Kind: "user", Principal: name, Roles: []string{role}})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *site) person(ctx context.Context, admin *client.Client, name, role stri
 	return s.with(key.Text)
 }
 
-// with gives a client of each server.
+// with returns a client of each server.
 func (s *site) with(key string) ([]*client.Client, error) {
 	var all []*client.Client
 	for _, r := range s.replicas {

@@ -47,7 +47,7 @@ func spreadOf(figures []float64) spread {
 	return spread{at(sorted, 0.25), at(sorted, 0.5), at(sorted, 0.75)}
 }
 
-// at gives a quantile of sorted figures, between two of them where it lies there.
+// at returns a quantile of sorted figures, between two of them where it lies there.
 func at(sorted []float64, q float64) float64 {
 	place := q * float64(len(sorted)-1)
 	n := int(place)
@@ -83,7 +83,7 @@ func compare(pkg string, base, now series) []comparison {
 	return out
 }
 
-// worse tells whether more is taken than before: more allocations, or more time
+// worse reports whether more is taken than before: more allocations, or more time
 // where the middle halves do not touch.
 func (c comparison) worse() bool {
 	if c.unit == "allocs/op" {

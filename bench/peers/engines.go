@@ -36,7 +36,7 @@ func contenders() []contender {
 	)
 }
 
-// database gives the address of a database of a folder, which is made the first time.
+// database returns the address of a database of a folder, which is made the first time.
 func database(ctx context.Context, dir string) (string, error) {
 	name := "peers_" + filepath.Base(dir)
 	config, err := pgx.ParseConfig(os.Getenv(postgresEnv))

@@ -108,7 +108,7 @@ func (p *readmePlay) step(command, shown string) {
 
 var approveCode = regexp.MustCompile(`manifold approve ([A-Z0-9]{5})`)
 
-// run gives what a command prints; to wait for a person is no failure.
+// run returns what a command prints; to wait for a person is no failure.
 func (p *readmePlay) run(key, command string) string {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), "sh", "-c", command)

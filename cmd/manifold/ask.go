@@ -88,7 +88,7 @@ func (c *cli) lastEvent(ctx context.Context, server *client.Client, session stri
 	return after, nil
 }
 
-// live tells whether progress is shown while something runs.
+// live reports whether progress is shown while something runs.
 func (c *cli) live() bool { return !c.asJSON && terminal(c.errs.w) }
 
 // follow waits for a session's answer, shows progress to a person, and lets

@@ -59,7 +59,7 @@ type usageError struct{ err error }
 // Error says what is wrong with the command line.
 func (e usageError) Error() string { return e.err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -139,7 +139,7 @@ func (c *cli) show(v any, text func()) error {
 	return err
 }
 
-// terminal tells whether a person is at the other end.
+// terminal reports whether a person is at the other end.
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -140,7 +140,7 @@ func newCommandCheck(t *testing.T) commandCheck {
 	return c
 }
 
-// line gives the faults of a command line.
+// line returns the faults of a command line.
 func (c commandCheck) line(line string) []string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -156,7 +156,7 @@ func (c commandCheck) line(line string) []string {
 	return faults
 }
 
-// wordsOf gives the words of a call without quotes and without the brackets of a
+// wordsOf returns the words of a call without quotes and without the brackets of a
 // synopsis; what the shell would compute stays as it is written.
 func wordsOf(args []*syntax.Word) []string {
 	var words []string

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/authoring"
 )
 
-// started gives the command that serves a new domain, "" where this machine has
+// started returns the command that serves a new domain, "" where this machine has
 // no tool for the language.
 func started(t *testing.T, language, dir string) []string {
 	t.Helper()

@@ -129,7 +129,7 @@ func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.table("    ", nil, rows)
 }
 
-// other gives a text that says more than what stands there already.
+// other returns a text that says more than what stands there already.
 func other(text, there string) string {
 	if text == there {
 		return ""

@@ -26,9 +26,9 @@ type Row struct {
 	Opaque bool
 }
 
-// Of is what will be sent by a gate's action, by name, for every face: what
-// says nothing to a person, such as the hash of what was looked at, is not among
-// it, and stands in the action.
+// Of is what will be sent by a gate's action, by name, the same in every
+// interface. Values that only machines compare, such as the hash of what was looked at,
+// are left out; the action has them.
 func Of(i contracts.Interrupt) []Row {
 	if i.Action == nil {
 		return nil
@@ -89,7 +89,7 @@ func ParameterWords(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// IsDigest tells whether a value is a hash, which is there to be compared and
+// IsDigest reports whether a value is a hash, which is there to be compared and
 // never to be read.
 func IsDigest(value any) bool {
 	text, ok := value.(string)
@@ -99,13 +99,13 @@ func IsDigest(value any) bool {
 	return ok && slices.Contains([]int{40, 64, 96, 128}, len(text)) && hexadecimal(text)
 }
 
-// IsArtifact tells whether a value is a reference to what an earlier step made.
+// IsArtifact reports whether a value is a reference to what an earlier step made.
 func IsArtifact(value any) bool {
 	reference, ok := value.(map[string]any)
 	return ok && len(reference) == 1 && reference["$artifact"] != nil
 }
 
-// opaque tells whether a value is a digest or an id that is too long to be read.
+// opaque reports whether a value is a digest or an id that is too long to be read.
 func opaque(value any) bool {
 	text, ok := value.(string)
 	return ok && len(text) >= 20 && hexadecimal(strings.ReplaceAll(text, "-", "")) || IsDigest(value) || IsArtifact(value)

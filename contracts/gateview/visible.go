@@ -24,7 +24,7 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// hides tells whether a character shows as nothing, or moves what stands beside it.
+// hides reports whether a character shows as nothing, or moves what stands beside it.
 func hides(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
@@ -40,7 +40,7 @@ const (
 	asImage = 0xFE0F
 )
 
-// drawn tells whether the nth character is part of a picture.
+// drawn reports whether the nth character is part of a picture.
 func drawn(runes []rune, n int) bool {
 	picture := func(at int) bool {
 		return at >= 0 && at < len(runes) && (unicode.In(runes[at], unicode.So, unicode.Sk) || runes[at] == asImage)

@@ -121,7 +121,7 @@ func settable(flag, value string) bool {
 	return isShare && err == nil && n >= 0 && n <= 100
 }
 
-// For gives the flags of a run of a session over some domains: the strictest of what
+// For returns the flags of a run of a session over some domains: the strictest of what
 // is set for all and for each of them. A session keeps its side of a share.
 func (r Rollout) For(sessionID string, domains []string) Flags {
 	out := AllOn()

@@ -111,7 +111,7 @@ func (s Safety) Sum() int {
 	return s.ApprovalsBypassed + s.WriteCollisions + s.FailedResumes + s.AuditHoles
 }
 
-// Add gives the sum of both.
+// Add returns the sum of both.
 func (s Safety) Add(more Safety) Safety {
 	return Safety{
 		s.ApprovalsBypassed + more.ApprovalsBypassed, s.WriteCollisions + more.WriteCollisions,
@@ -200,7 +200,7 @@ type Tokens struct {
 	Out int `json:"out"`
 }
 
-// Add gives the sum of both.
+// Add returns the sum of both.
 func (t Tokens) Add(more Tokens) Tokens { return Tokens{In: t.In + more.In, Out: t.Out + more.Out} }
 
 // Cost is what one call is expected to cost.

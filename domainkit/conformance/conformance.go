@@ -94,7 +94,7 @@ type Report struct {
 	Checks  []Check `json:"checks"`
 }
 
-// OK tells whether the service keeps the contract: there is no error.
+// OK reports whether the service keeps the contract: there is no error.
 func (r Report) OK() bool { return r.Count(SeverityError) == 0 }
 
 // Findings lists what all checks found, in order.

@@ -76,7 +76,7 @@ func (e exchange) excerpt() string {
 type outcome struct {
 	exchange
 	result contracts.ToolResult
-	// isResult tells whether the answer was a ToolResult or JSON that can be
+	// isResult reports whether the answer was a ToolResult or JSON that can be
 	// wrapped as one; bare that it was the latter.
 	isResult bool
 	bare     bool
@@ -151,7 +151,7 @@ func (s *suite) execute(ctx context.Context, c *contracts.Capability, request co
 	}
 }
 
-// acceptedBy gives the operation of a 202 and how long to wait.
+// acceptedBy returns the operation of a 202 and how long to wait.
 func acceptedBy(e exchange) (operation string, pause time.Duration) {
 	var accepted contracts.Accepted
 	if e.status != http.StatusAccepted || json.Unmarshal(e.body, &accepted) != nil {

@@ -106,7 +106,7 @@ func (s scope) parameters(paramMap map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// holds tells whether a condition is true.
+// holds reports whether a condition is true.
 func (s scope) holds(c contracts.Condition) (bool, error) {
 	value, found, err := s.lookup(c.Path)
 	if err != nil {

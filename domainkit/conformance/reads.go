@@ -98,7 +98,7 @@ func checkForm(p *probe, c *contracts.Capability, got outcome, pointer string) {
 	}
 }
 
-// sent gives the parameters as the core sends them: parameters for
+// sent returns the parameters as the core sends them: parameters for
 // compositions are stripped, and a list that is decomposed is sent by its
 // items, of which this is the first.
 func sent(c *contracts.Capability, parameters map[string]any) map[string]any {

@@ -91,7 +91,7 @@ func (s *suite) silentCalls(p *probe, c *contracts.Capability, at string) {
 	}
 }
 
-// computed tells whether a value is not known before a call.
+// computed reports whether a value is not known before a call.
 func computed(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -197,7 +197,7 @@ func declared(schema *contracts.Schema, path string) (*contracts.Schema, bool) {
 	return schema, true
 }
 
-// isName tells whether a part of a path is nothing but a name.
+// isName reports whether a part of a path is nothing but a name.
 func isName(part string) bool { return part != "" && !strings.ContainsAny(part, "[]{}()\"' ") }
 
 // silentRoles flags follow-ups for roles that no capability of the manifest

@@ -54,7 +54,7 @@ func Execute(tb testing.TB, url, capability string, parameters any, context map[
 	return response.StatusCode, out
 }
 
-// Manifest gives what the domain declares.
+// Manifest returns what the domain declares.
 func Manifest(tb testing.TB, svc *domainkit.Service) *contracts.Manifest {
 	tb.Helper()
 	m, err := svc.Manifest()

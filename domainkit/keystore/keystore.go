@@ -1,5 +1,5 @@
-// Package keystore keeps the idempotency keys of a domain in a SQL database:
-// the statements that all databases share.
+// Package keystore stores the idempotency keys of a domain in a SQL database: the
+// statements that SQLite and PostgreSQL share. It opens no database.
 package keystore
 
 import (

@@ -30,7 +30,7 @@ type Store struct {
 
 var _ domainkit.Store = (*Store)(nil)
 
-// IsURL tells whether a text is the address of a database rather than a file.
+// IsURL reports whether a text is the address of a database rather than a file.
 func IsURL(address string) bool {
 	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
@@ -70,7 +70,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Ping tells whether the table can be read; it fits a health check.
+// Ping reports whether the table can be read; it fits a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `SELECT 1 FROM idempotency_key LIMIT 1`); err != nil {
 		return fmt.Errorf("read the store of keys: %w", err)

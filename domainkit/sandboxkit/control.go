@@ -62,7 +62,7 @@ func (c *Control) Forget() {
 	c.rules, c.requests, c.rng = nil, nil, NewRand(c.seed, "faults")
 }
 
-// Fired tells whether any rule has fired.
+// Fired reports whether any rule has fired.
 func (c *Control) Fired() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

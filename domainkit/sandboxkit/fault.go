@@ -28,7 +28,7 @@ const (
 	HTMLAnswer       Kind = "html_answer" // commits, then answers 200 with a page
 )
 
-// late tells whether the kind lets the request be carried out first.
+// late reports whether the kind lets the request be carried out first.
 func (k Kind) late() bool {
 	switch k {
 	case UnavailableAfter, ServerErrorAfter, ResetAfter, SlowAfter, HalfAnswer, HTMLAnswer:

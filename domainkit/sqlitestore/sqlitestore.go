@@ -133,7 +133,7 @@ func OpenOptional(ctx context.Context, path string) (domainkit.Store, func() err
 // Close closes the file.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.present.leave()) }
 
-// Ping tells whether the file can be read; it fits a health check.
+// Ping reports whether the file can be read; it fits a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	var one int
 	if err := s.db.QueryRowContext(ctx, "SELECT 1 FROM sqlite_master LIMIT 1").Scan(&one); err != nil {

@@ -1,7 +1,6 @@
-// Package upstream is what the clients of the systems behind domains have in
-// common: which answers to a read are worth another attempt, and how long to
-// wait for it. Writes are no business of this package: whether one may be
-// repeated is decided by who knows the system.
+// Package upstream is the retry policy of clients of the systems behind domains: which
+// answers to a read are retried, and how long to wait before. It never repeats a write:
+// whoever knows the system decides that.
 package upstream
 
 import (

@@ -143,7 +143,7 @@ func (cfg Config) site() (*site.Site, error) {
 	})
 }
 
-// readManifest puts the words and texts of the rooms together: domain.json is the
+// readManifest merges the words and texts of the packages: domain.json is the
 // manifest, the other files add capabilities and workflows to it.
 func readManifest() ([]byte, error) {
 	entries, err := manifestFiles.ReadDir("manifest")

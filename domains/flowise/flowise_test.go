@@ -139,7 +139,7 @@ func (b *bench) execute(capability string, parameters object, at in) contracts.T
 	return out
 }
 
-// changes tells whether a capability changes a flow that is there.
+// changes reports whether a capability changes a flow that is there.
 func changes(capability string) bool {
 	return slices.Contains([]string{
 		"apply_patch", "rename_chatflow", "rollback_chatflow", "delete_chatflow", "deploy_chatflow", "set_category",
@@ -184,7 +184,7 @@ func (b *bench) refused(capability string, parameters object, at in) *contracts.
 	return out.Error
 }
 
-// graph gives the artifact that holds a graph.
+// graph returns the artifact that holds a graph.
 func (b *bench) graph(r contracts.ToolResult) string {
 	b.Helper()
 	var text string

@@ -32,7 +32,7 @@ func newAbsenceNames(own map[string]string) (absenceNames, error) {
 	return names, nil
 }
 
-// kindOf gives the kind that a type of the tenant stands for, "" for one that
+// kindOf returns the kind that a type of the tenant stands for, "" for one that
 // has no kind.
 func (n absenceNames) kindOf(t rest.Ref) string {
 	for _, kind := range slices.Sorted(maps.Keys(n)) {

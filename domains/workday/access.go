@@ -211,7 +211,7 @@ func (d *domain) reference(ctx context.Context, who string) (string, error) {
 	return "", nil
 }
 
-// reportsTo tells whether a worker's direct manager is somebody.
+// reportsTo reports whether a worker's direct manager is somebody.
 func (d *domain) reportsTo(ctx context.Context, worker, manager string) (bool, error) {
 	w, err := d.worker(ctx, worker)
 	if err != nil {
@@ -227,6 +227,6 @@ func (d *domain) reportsTo(ctx context.Context, worker, manager string) (bool, e
 	return org.Manager.ID == manager && w.ID != manager, nil
 }
 
-// isAsker tells whether a search is for whoever asks: the word that a plan puts
+// isAsker reports whether a search is for whoever asks: the word that a plan puts
 // where a sentence says me or my.
 func isAsker(query string) bool { return fold(query) == "me" }

@@ -54,7 +54,7 @@ func eventState(status string) string {
 	return stateOther
 }
 
-// holds tells whether the entry keeps its day.
+// holds reports whether the entry keeps its day.
 func holds(e rest.Entry) bool {
 	state := entryState(e)
 	return state == stateApproved || state == stateSubmitted
@@ -116,7 +116,7 @@ func daysBetween(from, to string) int {
 	return n
 }
 
-// adjacent tells whether only a weekend, if anything, lies between two days.
+// adjacent reports whether only a weekend, if anything, lies between two days.
 func adjacent(a, b string) bool {
 	for next := shift(a, 1); next <= b; next = shift(next, 1) {
 		if next == b {

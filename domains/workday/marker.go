@@ -31,16 +31,16 @@ func mark(comment, key string, notes ...string) string {
 	return comment + " " + tag
 }
 
-// marked tells whether a comment has the marker of a key.
+// marked reports whether a comment has the marker of a key.
 func marked(comment, key string) bool {
 	tag := marker(key)
 	return tag != "" && strings.Contains(comment, "["+tag)
 }
 
-// hasMark tells whether a comment has the marker of any key.
+// hasMark reports whether a comment has the marker of any key.
 func hasMark(comment string) bool { return strings.Contains(comment, "[op:") }
 
-// notes gives what mark wrote behind the marker.
+// notes returns what mark wrote behind the marker.
 func notes(comment, key string) []string {
 	_, rest, found := strings.Cut(comment, "["+marker(key))
 	if !found {

@@ -40,7 +40,7 @@ func (o organizations) company() rest.Company { return rest.NewCompany(o.d.clien
 // Nothing are the parameters of a capability that takes none.
 type Nothing struct{}
 
-// myInfo tells whoever asks what Workday knows of them.
+// myInfo gives the requester's own profile.
 func (o organizations) myInfo(ctx context.Context, call domainkit.Call, _ Nothing) (Profile, error) {
 	me, err := myself(ctx, o.d, call.Principal)
 	if err != nil {

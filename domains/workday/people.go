@@ -28,7 +28,7 @@ type Whom struct {
 	Workers []string `json:"workers,omitempty" min:"1" max:"50" description:"Several workers, by ID or name"`
 }
 
-// one gives the single worker; several are the core's to split.
+// one returns the single worker; several are the core's to split.
 func (w Whom) one() (string, error) {
 	if w.Worker == "" {
 		return "", domainkit.Refusef(contracts.ErrInvalidParameters, "one call is for one worker; give worker instead of workers")
@@ -36,7 +36,7 @@ func (w Whom) one() (string, error) {
 	return w.Worker, nil
 }
 
-// Profile is what is told of a worker.
+// Profile is what the domain shows of a worker.
 type Profile struct {
 	Worker       string `json:"worker"`
 	Name         string `json:"name"`
@@ -70,7 +70,7 @@ func (d *domain) getWorker(ctx context.Context, _ domainkit.Call, in Whom) (Prof
 	return d.profile(ctx, w)
 }
 
-// profile tells of a worker, with whom they report to.
+// profile describes a worker, with their manager.
 func (d *domain) profile(ctx context.Context, w rest.Worker) (Profile, error) {
 	p := Profile{
 		Worker: w.ID, Name: w.Descriptor, Title: w.Title, Organization: w.Organization.Descriptor,
@@ -195,7 +195,7 @@ func (d *domain) lookUp(ctx context.Context, query string) ([]rest.Worker, error
 	return []rest.Worker{w}, err
 }
 
-// exactly tells whether a query is just this worker: an address or a number was looked
+// exactly reports whether a query is just this worker: an address or a number was looked
 // up as it is, and every word of a name is one of theirs.
 func exactly(query string, w rest.Worker) bool {
 	if strings.Contains(query, "@") || strings.IndexFunc(query, unicode.IsDigit) >= 0 {

@@ -92,7 +92,7 @@ func (d *domain) planTimeOff(ctx context.Context, _ domainkit.Call, in Wish) (Ti
 	return out, nil
 }
 
-// draftPlan is a request that was draftPlan through and not submitted.
+// draftPlan is a time-off request that was validated but not submitted.
 type draftPlan struct {
 	worker   rest.Worker
 	kind     rest.AbsenceType

@@ -72,7 +72,7 @@ func (b *bench) restart() {
 	b.url = domaintest.Serve(b, svc)
 }
 
-// id gives the Workday id of a person.
+// id returns the Workday id of a person.
 func (b *bench) id(name string) string {
 	b.Helper()
 	w, known := b.people[name]

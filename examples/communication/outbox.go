@@ -129,7 +129,7 @@ func (o *outbox) write(m message) error {
 	return nil
 }
 
-// health tells whether the outbox can still be trusted.
+// health reports whether the outbox can still be trusted.
 func (o *outbox) health() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -125,7 +125,7 @@ type alertQuery struct {
 
 type foundAlert struct {
 	Found bool `json:"found"`
-	// Applied tells whether the request of a key took effect, even if the alert
+	// Applied reports whether the request of a key took effect, even if the alert
 	// was deleted since.
 	Applied *bool   `json:"applied,omitempty"`
 	AlertID string  `json:"alert_id,omitempty"`

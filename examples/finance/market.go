@@ -15,7 +15,7 @@ type stock struct {
 	usd float64
 }
 
-// listed gives the companies of the market. The names are real, the prices are
+// listed returns the companies of the market. The names are real, the prices are
 // not.
 func listed() []stock {
 	return []stock{
@@ -42,7 +42,7 @@ func listed() []stock {
 	}
 }
 
-// perUSD gives how much of a currency one US dollar buys.
+// perUSD returns how much of a currency one US dollar buys.
 func perUSD(currency string) float64 {
 	switch currency {
 	case "EUR":

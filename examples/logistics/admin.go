@@ -68,7 +68,7 @@ type plan struct {
 	Revenue  int    `json:"revenue_month"`
 }
 
-// plans gives what each plan brings.
+// plans returns what each plan brings.
 func plans(w *world.World) []plan {
 	var rows []plan
 	for _, name := range []string{"enterprise", "pro", "starter"} {
@@ -248,7 +248,7 @@ type use struct {
 	Change   int     `json:"change_in_8_weeks"`
 }
 
-// uses gives how much each feature is used, the most used first.
+// uses returns how much each feature is used, the most used first.
 func uses(w *world.World) []use {
 	var rows []use
 	for _, f := range w.Platform.Features {

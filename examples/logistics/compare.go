@@ -75,7 +75,7 @@ type named struct {
 	Region string `json:"region"`
 }
 
-// shortlist gives the carriers that were named; one by itself is compared with the
+// shortlist returns the carriers that were named; one by itself is compared with the
 // two of its region that pay best.
 func (d *domain) shortlist(_ domainkit.Call, in asked) (listing[named], error) {
 	var rows []named

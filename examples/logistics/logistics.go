@@ -161,7 +161,7 @@ type listing[T any] struct {
 // Summary words the listing.
 func (l listing[T]) Summary() string { return l.line }
 
-// listed gives the first rows of a list, and words what all of it is.
+// listed returns the first rows of a list, and words what all of it is.
 func listed[T any](rows []T, line string) listing[T] {
 	return listing[T]{len(rows), rows[:min(len(rows), mostRows)], line}
 }

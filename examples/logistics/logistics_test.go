@@ -46,7 +46,7 @@ func facts(t *testing.T, server, capability, parameters, key string) map[string]
 	return result.Facts
 }
 
-// rows gives the rows of a listing.
+// rows returns the rows of a listing.
 func rows(t *testing.T, facts map[string]any) []map[string]any {
 	t.Helper()
 	list, ok := facts["rows"].([]any)

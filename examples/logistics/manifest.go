@@ -110,7 +110,7 @@ func readFamilies() ([]family, error) {
 	return out, nil
 }
 
-// readSentences gives the examples in other languages, by the name of what they
+// readSentences returns the examples in other languages, by the name of what they
 // lead to.
 func readSentences() (map[string][]any, error) {
 	names, err := files.ReadDir("sentences")
@@ -130,7 +130,7 @@ func readSentences() (map[string][]any, error) {
 	return out, nil
 }
 
-// readSkills gives what reasoning steps are told, by the names of the files.
+// readSkills returns what reasoning steps are told, by the names of the files.
 func readSkills() (map[string]string, error) {
 	names, err := files.ReadDir("skills")
 	if err != nil {

@@ -19,7 +19,7 @@ type toolUse struct {
 	P95    int     `json:"p95_ms"`
 }
 
-// toolUses gives how each tool does, those that fail most first.
+// toolUses returns how each tool does, those that fail most first.
 func toolUses(w *world.World, hours int) []toolUse {
 	var rows []toolUse
 	for _, tool := range world.Tools() {

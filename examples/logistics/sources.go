@@ -173,7 +173,7 @@ func (d everybody) costPerHire(_ domainkit.Call, _ nothing) (listing[funnel], er
 	return listed(rows, fmt.Sprintf("the cheapest hires come from %s, for %.0f USD each", rows[0].Of, rows[0].CostPerHire)), nil
 }
 
-// byPlatform gives the funnel of each platform, the cheapest hires first.
+// byPlatform returns the funnel of each platform, the cheapest hires first.
 func (d *domain) byPlatform() ([]funnel, error) {
 	if err := d.open("ads"); err != nil {
 		return nil, err

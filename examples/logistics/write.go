@@ -35,7 +35,7 @@ type fate struct {
 	Change  *world.Change `json:"change,omitempty"`
 }
 
-// findChange tells whether a request took effect.
+// findChange reports whether a request took effect.
 func (d *domain) findChange(_ domainkit.Call, in byKey) (fate, error) {
 	c, ok := d.book.Made(in.Key)
 	if !ok {

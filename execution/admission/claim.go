@@ -59,7 +59,7 @@ type claim struct {
 	idle chan struct{}
 }
 
-// claimed tells whether the places of a limit are claimed. A single place always
+// claimed reports whether the places of a limit are claimed. A single place always
 // is: a server that comes must not find another one using it.
 func (l *Limits) claimed(key Key, limit int) bool {
 	return l.quota.Places != nil && key.kind == ofCapability && limit > 0 && (limit == 1 || limit < l.quota.Share.Servers())
@@ -106,7 +106,7 @@ func (l *Limits) keep(key Key, places int, c *claim) {
 	}
 }
 
-// wanted tells whether runs wait for a key, and ends its claim if none does.
+// wanted reports whether runs wait for a key, and ends its claim if none does.
 func (l *Limits) wanted(key Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -72,7 +72,7 @@ func (l *Limits) release(key Key) {
 	}
 }
 
-// takeWaiting gives the nudges of those who wait for a key, who then try anew; the
+// takeWaiting returns the nudges of those who wait for a key, who then try anew; the
 // caller holds mu.
 func (l *Limits) takeWaiting(key Key) map[string]func() {
 	nudges := l.waiting[key]

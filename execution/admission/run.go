@@ -216,7 +216,7 @@ func (r *Run) Close() {
 	}
 }
 
-// AwaitWriter tells whether the node may write, or notes that it waits until the
+// AwaitWriter reports whether the node may write, or notes that it waits until the
 // write is over that is under way.
 func (r *Run) AwaitWriter(node string) (Wait, bool) {
 	if r.writer == "" || r.writer == node {
@@ -289,7 +289,7 @@ func (r *Run) TimeCame(key Key) {
 	r.Free(key)
 }
 
-// WaitsForRoom tells whether a node waits for a limit, which is freed without a
+// WaitsForRoom reports whether a node waits for a limit, which is freed without a
 // wake-up in the store.
 func (r *Run) WaitsForRoom() bool {
 	for key, waiting := range r.waiting {
@@ -300,7 +300,7 @@ func (r *Run) WaitsForRoom() bool {
 	return false
 }
 
-// RoomSeekers gives the nodes that wait for such a limit.
+// RoomSeekers returns the nodes that wait for such a limit.
 func (r *Run) RoomSeekers() []string {
 	var nodes []string
 	for key, waiting := range r.waiting {

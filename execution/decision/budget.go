@@ -24,7 +24,7 @@ func raiseInWords(i contracts.Interrupt, text string) (any, bool) {
 	return map[string]any{Raise: to}, err == nil && len(fields) <= 3
 }
 
-// RaisesBudget tells whether an answer gives a run more than it was allowed.
+// RaisesBudget reports whether an answer gives a run more than it was allowed.
 func RaisesBudget(i contracts.Interrupt, response any) bool {
 	value, err := Value(i, response)
 	return i.Type == contracts.InterruptBudgetExceeded && (err != nil || value != contracts.SayStop)

@@ -25,7 +25,7 @@ type Decider struct {
 	Void func(d contracts.InterruptDecided) bool
 	// Stands tells what they have to do with the action; nil says nothing.
 	Stands func(i contracts.Interrupt) contracts.Stands
-	// May tells whether they may, judged on the interrupt as it is at the moment
+	// May reports whether they may, judged on the interrupt as it is at the moment
 	// of deciding.
 	May func(i contracts.Interrupt, d contracts.Decision) error
 }
@@ -63,7 +63,7 @@ func (g Given) Decide(i *contracts.Interrupt, who Decider, now time.Time) error 
 	return g.answer(i, who, now)
 }
 
-// still tells whether the question asks for what was read.
+// still reports whether the question asks for what was read.
 func (g Given) still(i *contracts.Interrupt) bool {
 	return reflect.DeepEqual(g.question.Options, i.Options) && reflect.DeepEqual(g.question.ResponseSchema, i.ResponseSchema)
 }
@@ -108,7 +108,7 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 	return nil
 }
 
-// affirmed tells whether the approvals of a gate are as many, and of those, that it
+// affirmed reports whether the approvals of a gate are as many, and of those, that it
 // takes.
 func affirmed(i *contracts.Interrupt) bool {
 	initiator := slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
@@ -117,7 +117,7 @@ func affirmed(i *contracts.Interrupt) bool {
 	return gateview.Approvals(*i) >= gateview.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
 }
 
-// counted gives a gate without the approvals that count no more.
+// counted returns a gate without the approvals that count no more.
 func counted(i contracts.Interrupt, who Decider) *contracts.Interrupt {
 	if who.Void != nil {
 		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.Void)

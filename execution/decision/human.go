@@ -21,7 +21,7 @@ const (
 	FactFeedback = "feedback"
 )
 
-// NeedsMore tells whether an answer is nothing without words or values.
+// NeedsMore reports whether an answer is nothing without words or values.
 func NeedsMore(answer string) bool {
 	switch answer {
 	case contracts.SayChoose, contracts.SaySearch, contracts.SayEdit, contracts.SayIterate:
@@ -51,7 +51,7 @@ func Facts(i contracts.Interrupt, response any) (map[string]any, error) {
 	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no answer to %s%s", shortText(text), i.Code, possible(i))
 }
 
-// plainValue tells whether an object is the value that a question without answers
+// plainValue reports whether an object is the value that a question without answers
 // asks for.
 func plainValue(i contracts.Interrupt, members map[string]any) bool {
 	_, decides := members[FactDecision]

@@ -22,7 +22,7 @@ func (s *Store) InterruptByCode(_ context.Context, code string) (contracts.Inter
 	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "no open question has the code %q", code)
 }
 
-// Interrupts gives the selected interrupts, oldest first.
+// Interrupts returns the selected interrupts, oldest first.
 func (s *Store) Interrupts(_ context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Events gives a session's events after a place.
+// Events returns a session's events after a place.
 func (s *Store) Events(_ context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *Store) Events(_ context.Context, sessionID string, after int64, limit i
 	return clone(first(found, limit))
 }
 
-// Ledger gives the entries of a run's chain after a place.
+// Ledger returns the entries of a run's chain after a place.
 func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +190,7 @@ func (s *Store) Blob(_ context.Context, sha256 string) ([]byte, error) {
 	return slices.Clone(b.Body), nil
 }
 
-// Payload gives the payload of a ledger entry.
+// Payload returns the payload of a ledger entry.
 func (s *Store) Payload(_ context.Context, e contracts.LedgerEntry) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +214,7 @@ func keepPayloads(s *Store, entries []contracts.LedgerEntry, payloads [][]byte) 
 	}
 }
 
-// NodeData gives the raw output of a node until it expires.
+// NodeData returns the raw output of a node until it expires.
 func (s *Store) NodeData(_ context.Context, runID, nodeID string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ func (s *Store) AcquireLocks(_ context.Context, l execution.Lease, nodeID string
 	return execution.LockHolder{}, true, nil
 }
 
-// Locks gives all held locks by key.
+// Locks returns all held locks by key.
 func (s *Store) Locks(_ context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,7 +44,7 @@ func (s *Store) CreateRun(_ context.Context, run execution.Run, ttl time.Duratio
 	return nil
 }
 
-// LoadRun gives all that is needed to go on with a run.
+// LoadRun returns all that is needed to go on with a run.
 func (s *Store) LoadRun(_ context.Context, runID string) (execution.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Store) LoadRun(_ context.Context, runID string) (execution.Snapshot, er
 	})
 }
 
-// ReadSignals gives what others wrote for a run.
+// ReadSignals returns what others wrote for a run.
 func (s *Store) ReadSignals(_ context.Context, runID string) (execution.Signals, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func selects(f execution.RunFilter, run execution.Run) bool {
 		(f.ScoreBelow <= 0 || run.Verdict != nil && run.Verdict.Score != nil && *run.Verdict.Score < f.ScoreBelow)
 }
 
-// lower gives a text with small ASCII letters.
+// lower returns a text with small ASCII letters.
 func lower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

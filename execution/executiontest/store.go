@@ -63,7 +63,7 @@ func WithOpened(opened func(contracts.Interrupt)) Option {
 	return func(s *Store) { s.opened = opened }
 }
 
-// NewStore gives an empty store.
+// NewStore returns an empty store.
 func NewStore(options ...Option) *Store {
 	s := &Store{
 		opened: func(contracts.Interrupt) {},
@@ -79,7 +79,7 @@ func NewStore(options ...Option) *Store {
 	return s
 }
 
-// existing gives the row of a run; the caller holds mu.
+// existing returns the row of a run; the caller holds mu.
 func (s *Store) existing(runID string) (*runRow, error) {
 	row, ok := s.runs[runID]
 	if !ok {
@@ -88,7 +88,7 @@ func (s *Store) existing(runID string) (*runRow, error) {
 	return row, nil
 }
 
-// held gives the row of a run that the lease still names; the caller holds mu.
+// held returns the row of a run that the lease still names; the caller holds mu.
 func (s *Store) held(l execution.Lease) (*runRow, error) {
 	row, err := s.existing(l.RunID)
 	if err != nil {

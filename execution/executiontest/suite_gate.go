@@ -45,7 +45,7 @@ func gate(id, code string) contracts.Interrupt {
 	}
 }
 
-// opened gives a run with open gates.
+// opened returns a run with open gates.
 func opened(t *testing.T, s execution.Store, gates ...contracts.Interrupt) execution.Lease {
 	t.Helper()
 	return create(t, s, exampleRun("r1"), execution.Transition{At: day(), Gates: gates})

@@ -57,7 +57,7 @@ func mustWait(t *testing.T, s execution.Store, lease execution.Lease, node strin
 	}
 }
 
-// three gives the leases of three runs.
+// three returns the leases of three runs.
 func three(t *testing.T, s execution.Store) (a, b, c execution.Lease) {
 	t.Helper()
 	return create(t, s, exampleRun("a")), create(t, s, exampleRun("b")), create(t, s, exampleRun("c"))

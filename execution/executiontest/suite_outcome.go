@@ -45,7 +45,7 @@ func outcome(summary string) execution.Outcome {
 	}}
 }
 
-// announced gives a run with committed intents of node n1.
+// announced returns a run with committed intents of node n1.
 func announced(t *testing.T, s execution.Store, intents ...execution.Intent) execution.Lease {
 	t.Helper()
 	return create(t, s, exampleRun("r1"), execution.Transition{At: day(), Intents: intents})

@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 // markup is what plain text has not.
 var markup = regexp.MustCompile(`</?[A-Za-z!]|\]\s*\(|\]\s*:|!\[|[\x00-\x08\x0b-\x1f\x7f]`)
 
-// Check tells whether all that a sentence says stands in the sources. The error is
+// Check reports whether all that a sentence says stands in the sources. The error is
 // an *Error.
 func (g *Ground) Check(sentence string) (Grounded, error) {
 	said := strings.NewReplacer("**", "", "`", "", "__", "").Replace(strings.Join(strings.Fields(sentence), " "))
@@ -232,7 +232,7 @@ func (c *check) beside() Kind {
 	return ""
 }
 
-// goesOn tells whether a clause speaks of what one before it does: it is the same, or
+// goesOn reports whether a clause speaks of what one before it does: it is the same, or
 // brings no alternative to what that one names.
 func (c *check) goesOn(from, to int) bool {
 	if from == to {
@@ -248,7 +248,7 @@ func (c *check) goesOn(from, to int) bool {
 	return true
 }
 
-// alternatives tells whether two names stand under the same name of their rows, as
+// alternatives reports whether two names stand under the same name of their rows, as
 // those that are compared do.
 func alternatives(a, b label) bool {
 	return slices.ContainsFunc(a.places, func(p place) bool {
@@ -256,7 +256,7 @@ func alternatives(a, b label) bool {
 	})
 }
 
-// belongs tells whether what stands in some rows can be said of the subject: there
+// belongs reports whether what stands in some rows can be said of the subject: there
 // is no list in which both stand, and in different items.
 func (c *check) belongs(subject, rows []int) bool {
 	for _, l := range c.g.lists {

@@ -19,7 +19,7 @@ type date struct {
 	clock string
 }
 
-// onDay tells whether all that d says of a day holds for the day of another.
+// onDay reports whether all that d says of a day holds for the day of another.
 func (d date) onDay(of date) bool {
 	same := func(a, b int) bool { return a == 0 || a == b }
 	if same(d.year, of.year) && same(d.month, of.month) && same(d.day, of.day) {
@@ -46,7 +46,7 @@ func (d date) without() date {
 	return d
 }
 
-// atTime tells whether a time stands in a text that says no day beside it.
+// atTime reports whether a time stands in a text that says no day beside it.
 func (g *Ground) atTime(text int, clock string) bool {
 	return slices.ContainsFunc(g.dates, func(d dayFound) bool { return d.text == text && d.clock == clock && d.month == 0 && d.year == 0 })
 }

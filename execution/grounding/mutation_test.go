@@ -24,7 +24,7 @@ var (
 	capital = regexp.MustCompile(`\b(Ana|Bruno|Carla|Helena|Miguel|Otto|Zoe|Apple|Tesla|Lisbon|Porto|Cars|Wheels|Costa|Lima|Dias|Duarte|Reis|Braun|Martin)\b`)
 )
 
-// replaced gives the text once for each match, with what stands instead.
+// replaced returns the text once for each match, with what stands instead.
 func replaced(s string, of *regexp.Regexp, with func(match string) []string) []string {
 	var out []string
 	for _, m := range of.FindAllStringIndex(s, -1) {
@@ -37,7 +37,7 @@ func replaced(s string, of *regexp.Regexp, with func(match string) []string) []s
 	return out
 }
 
-// swapped gives the text with each of the words that it has in the place of the first
+// swapped returns the text with each of the words that it has in the place of the first
 // one.
 func swapped(s string, pairs ...string) []string {
 	var out []string

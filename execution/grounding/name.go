@@ -25,7 +25,7 @@ func (c *check) names() Kind {
 	return ""
 }
 
-// isName tells whether a token is to be taken for a part of a name.
+// isName reports whether a token is to be taken for a part of a name.
 func (c *check) isName(i int, inGerman bool) bool {
 	t := c.tokens[i]
 	if t.kind != kindWord || !capital(elided(t.text)) || c.isQuoted(t) || unitOf(t.fold) != "" && c.behindNumber(i) {
@@ -48,7 +48,7 @@ func (c *check) isName(i int, inGerman bool) bool {
 
 var cardinal = cardinals()
 
-// behindNumber tells whether a number or a sign of a currency stands before.
+// behindNumber reports whether a number or a sign of a currency stands before.
 func (c *check) behindNumber(i int) bool {
 	if i == 0 {
 		return false
@@ -118,7 +118,7 @@ func (c *check) label(clause int, places []place) {
 	}
 }
 
-// together tells whether two words stand side by side in a source, or under different
+// together reports whether two words stand side by side in a source, or under different
 // names of one row.
 func (c *check) together(a, b token) bool {
 	if common[a.fold] {

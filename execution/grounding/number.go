@@ -50,10 +50,10 @@ func numberAt(tokens []token, i int) number {
 	return n
 }
 
-// near tells whether nothing but a space stands behind the token.
+// near reports whether nothing but a space stands behind the token.
 func near(tokens []token, i int) bool { return tokens[i+1].start-tokens[i].end <= 2 }
 
-// negative tells whether a sign stands at a place: a dash that touches what is
+// negative reports whether a sign stands at a place: a dash that touches what is
 // behind it and nothing before it.
 func negative(tokens []token, i int) bool {
 	if i < 0 {
@@ -107,7 +107,7 @@ func (n *number) behind(tokens []token, i int) {
 	}
 }
 
-// readNumber gives the readings of digits with points, commas and spaces.
+// readNumber returns the readings of digits with points, commas and spaces.
 func readNumber(text string) (values []*big.Rat, decimals int) {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '\'' || r == '’' {

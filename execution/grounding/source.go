@@ -250,7 +250,7 @@ func (g *Ground) link(t token, at int, inText bool) {
 // squeezed is a text with single spaces, folded.
 func squeezed(s string) string { return strings.Join(strings.Fields(fold(s)), " ") }
 
-// within tells whether a row is another, or stands in it.
+// within reports whether a row is another, or stands in it.
 func (g *Ground) within(r, outer int) bool {
 	for ; r >= 0; r = g.rows[r].parent {
 		if r == outer {
@@ -260,7 +260,7 @@ func (g *Ground) within(r, outer int) bool {
 	return false
 }
 
-// shares tells whether what stands in two rows is said of the same thing.
+// shares reports whether what stands in two rows is said of the same thing.
 func (g *Ground) shares(a, b int) bool { return g.within(a, b) || g.within(b, a) }
 
 // inGroup are the rows of a group that hold a row; none where the row is outside.

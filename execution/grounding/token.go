@@ -138,7 +138,7 @@ func fold(s string) string {
 	return b.String()
 }
 
-// capital tells whether a word begins with a capital letter.
+// capital reports whether a word begins with a capital letter.
 func (t token) capital() bool { return capital(t.text) }
 
 func capital(word string) bool {

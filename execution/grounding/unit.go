@@ -93,7 +93,7 @@ func keyUnits(key string) []string {
 	return out
 }
 
-// namesUnit tells whether a fact says which unit those beside it are in.
+// namesUnit reports whether a fact says which unit those beside it are in.
 func namesUnit(key string) bool {
 	return slices.ContainsFunc(keyWords(key), func(part string) bool {
 		return slices.Contains([]string{"currency", "unit", "units", "uom"}, part)

@@ -32,7 +32,7 @@ func (c *check) days() Kind {
 	return ""
 }
 
-// sameDay tells whether what is said of a day holds for one that stands in a
+// sameDay reports whether what is said of a day holds for one that stands in a
 // source. A weekday beside a date is that of the date.
 func (c *check) sameDay(i int, said, found date) bool {
 	switch {
@@ -174,7 +174,7 @@ func (c *check) number(i int, n number) Kind {
 	}
 }
 
-// is tells whether a number is a value, as it stands or rounded as money is.
+// is reports whether a number is a value, as it stands or rounded as money is.
 func (n number) is(v value) bool {
 	for _, said := range n.values {
 		for _, found := range v.of {
@@ -189,7 +189,7 @@ func (n number) is(v value) bool {
 	return false
 }
 
-// unitFits tells whether the unit that is said can be that of a value. A value
+// unitFits reports whether the unit that is said can be that of a value. A value
 // without one has any that is spoken of; a percentage is not told as a plain number.
 func (c *check) unitFits(n number, v value) bool {
 	switch {
@@ -292,7 +292,7 @@ func (c *check) columns() [][]value {
 	return out
 }
 
-// computed tells whether a number is the sum of a column, or the sum or the
+// computed reports whether a number is the sum of a column, or the sum or the
 // difference of those of its values that the sentence speaks of. Percentages are not
 // added up, and the sum of all is not said of one.
 func (c *check) computed(i int, n number, column []value) []int {
@@ -339,7 +339,7 @@ func sum(of []value) *big.Rat {
 	return out
 }
 
-// speaksOf tells whether the sentence has the value itself, but for the number at a
+// speaksOf reports whether the sentence has the value itself, but for the number at a
 // place, or names what it is of.
 func (c *check) speaksOf(i int, v value) bool {
 	for k, t := range c.tokens {

@@ -57,7 +57,7 @@ func determiner(fold string) bool {
 		verbleibende verbleibenden restliche restlichen letzte letzten nachste nachsten erste ersten neue neuen noch`), fold)
 }
 
-// german tells whether a sentence is German, by its small words.
+// german reports whether a sentence is German, by its small words.
 func german(tokens []token) bool {
 	count := 0
 	for _, t := range tokens {

@@ -102,7 +102,7 @@ func (w working) value() value {
 	return value{of: []*big.Rat{w.of}, decimals: 3, units: w.units}
 }
 
-// workedOut tells whether a token is the result of a calculation, or a number of the
+// workedOut reports whether a token is the result of a calculation, or a number of the
 // calendar in one: a week is 7 days.
 func (c *check) workedOut(i int) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool {
@@ -110,7 +110,7 @@ func (c *check) workedOut(i int) bool {
 	})
 }
 
-// gives tells whether a number or time is what the calculation comes to.
+// gives reports whether a number or time is what the calculation comes to.
 func (w working) gives(c *check, t token, n number) bool {
 	if w.clock {
 		return t.kind == kindClock && w.of.Cmp(minutes(t.date.clock)) == 0
@@ -118,7 +118,7 @@ func (w working) gives(c *check, t token, n number) bool {
 	return t.kind != kindClock && n.is(w.value()) && c.unitFits(n, w.value())
 }
 
-// result tells whether a number or time is that of a calculation of the sentence.
+// result reports whether a number or time is that of a calculation of the sentence.
 func (c *check) result(t token, n number) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool { return w.gives(c, t, n) })
 }

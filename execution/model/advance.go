@@ -34,15 +34,15 @@ func (s *State) examine(at time.Time, c *Changes, n *Node) {
 	}
 }
 
-// satisfied tells whether a node counts as completed for what needs it.
+// satisfied reports whether a node counts as completed for what needs it.
 func (n *Node) satisfied() bool {
 	return n.State() == contracts.NodeCompleted || n.State() == contracts.NodeFailed && n.Spec.ContinueOnError
 }
 
-// failed tells whether a node dooms what needs it, under a merge rule.
+// failed reports whether a node dooms what needs it, under a merge rule.
 func (n *Node) failed() bool { return n.Ended() && !n.satisfied() && !n.Unwanted() }
 
-// Unwanted tells whether a node was skipped without anything having failed.
+// Unwanted reports whether a node was skipped without anything having failed.
 func (n *Node) Unwanted() bool {
 	return n.State() == contracts.NodeSkipped && n.Row.Skip != SkipUpstreamFailed
 }
@@ -109,7 +109,7 @@ func (s *State) emit(at time.Time, c *Changes, n *Node, e contracts.Event) {
 	c.Events = append(c.Events, e)
 }
 
-// begins tells whether the row is the first that says that its node has started.
+// begins reports whether the row is the first that says that its node has started.
 func (n *Node) begins(row *Row) bool { return n.Row.StartedAt == nil && row.StartedAt != nil }
 
 func nodeStart() contracts.Event {

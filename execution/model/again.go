@@ -67,7 +67,7 @@ func mayReadAgain(n *Node) bool {
 	return !copied && broken && (e.Type == contracts.ErrUpstream || e.Type == contracts.ErrTimeout)
 }
 
-// ReadsAgain tells whether the verifier asked for this instance: it is tried once.
+// ReadsAgain reports whether the verifier asked for this instance: it is tried once.
 func (n *Node) ReadsAgain() bool { return n.Spec.Round != nil && n.Spec.Round.By == byVerifier }
 
 // restsOn adds a node and all that needs it.

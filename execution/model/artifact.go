@@ -74,7 +74,7 @@ func (m *materializer) content(sha string) (any, error) {
 	return v, nil
 }
 
-// HasArtifacts tells whether there is a reference anywhere in a value.
+// HasArtifacts reports whether there is a reference anywhere in a value.
 func HasArtifacts(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -92,7 +92,7 @@ func HasArtifacts(v any) bool {
 	return false
 }
 
-// artifactRef tells whether a value is a reference, and to what.
+// artifactRef reports whether a value is a reference, and to what.
 func artifactRef(v map[string]any) (string, bool) {
 	ref, ok := v["$artifact"].(string)
 	if !ok || len(v) != 1 {

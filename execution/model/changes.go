@@ -55,7 +55,7 @@ type NodeData struct {
 	ExpiresAt time.Time
 }
 
-// Empty tells whether there is nothing to commit.
+// Empty reports whether there is nothing to commit.
 func (c *Changes) Empty() bool { return c.Since.IsZero() }
 
 // Rows are the rows of the touched nodes, in plan order.

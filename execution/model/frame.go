@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// InWorkflow tells whether the node is a step of a workflow.
+// InWorkflow reports whether the node is a step of a workflow.
 func (n *Node) InWorkflow() bool {
 	return n.Spec.Merge != contracts.MergeAllCompleted || n.Spec.Kind == contracts.KindResult
 }
@@ -51,7 +51,7 @@ type Reader struct {
 	After *Row
 }
 
-// ScopeOf gives the values that the expressions of a reader may read.
+// ScopeOf returns the values that the expressions of a reader may read.
 func (s *State) ScopeOf(r Reader, refs []string) (expr.Scope, error) {
 	scope := expr.Scope{"steps": s.stepValues(r, refs)}
 	if slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, "context") }) {
@@ -232,7 +232,7 @@ func Contributors(s *State, n *Node) []string {
 	return out
 }
 
-// ServesReviewed tells whether what a node gives, or does itself, is part of a write
+// ServesReviewed reports whether what a node gives, or does itself, is part of a write
 // that who has a part in it cannot approve.
 func (s *State) ServesReviewed(n *Node) bool {
 	seen, open := map[*Node]bool{n: true}, []*Node{n}
@@ -257,11 +257,11 @@ type Budget struct {
 	Name  string
 	Used  float64
 	Limit float64
-	// Bound tells whether there is a limit.
+	// Bound reports whether there is a limit.
 	Bound bool
 }
 
-// Over tells whether more is used than allowed.
+// Over reports whether more is used than allowed.
 func (b Budget) Over() bool { return b.Bound && b.Used > b.Limit }
 
 func (b Budget) value() map[string]any {
@@ -354,7 +354,7 @@ func OwnBudgets(s *State, frame string) []string {
 	return slices.Sorted(maps.Keys(s.Run.Plan.Frames[frame].Budgets))
 }
 
-// FailedBefore tells whether something that a node depends on has failed.
+// FailedBefore reports whether something that a node depends on has failed.
 func FailedBefore(s *State, n *Node) bool {
 	return slices.ContainsFunc(n.Spec.DependsOn, func(dep string) bool {
 		d := s.Newest(dep)

@@ -21,13 +21,13 @@ func holdsOf(f metrics.Flags) holds {
 	return holds{inTurn: f.DAGPlanning == metrics.FlagOff, whileAsked: f.BranchApprovals == metrics.FlagOff}
 }
 
-// keepsBack tells whether a node may not begin now.
+// keepsBack reports whether a node may not begin now.
 func (g *graph) keepsBack(n *Node) bool {
 	begun := n.Row.StartedAt != nil || n.State() != contracts.NodePending
 	return !begun && g.occupied()
 }
 
-// occupied tells whether the run does what nothing may begin beside.
+// occupied reports whether the run does what nothing may begin beside.
 func (g *graph) occupied() bool {
 	asked := g.count[contracts.NodeAwaitingApproval] + g.count[contracts.NodeAwaitingInput] + g.count[contracts.NodeOutcomeUnknown]
 	switch {
@@ -53,7 +53,7 @@ func (g *graph) letGo() {
 	g.holds.held = g.holds.held[:0]
 }
 
-// hasReady tells whether a node is to be started, or is as soon as somebody asks.
+// hasReady reports whether a node is to be started, or is as soon as somebody asks.
 func (g *graph) hasReady() bool {
 	return g.due > 0 || len(g.holds.held) > 0 && !g.occupied()
 }

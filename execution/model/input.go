@@ -37,7 +37,7 @@ func (in *Input) Open() *contracts.InputQuestion {
 	return nil
 }
 
-// Rest tells whether all questions that are open may be skipped.
+// Rest reports whether all questions that are open may be skipped.
 func (in *Input) Rest() bool {
 	return !slices.ContainsFunc(in.Needs.Questions, func(q contracts.InputQuestion) bool {
 		_, answered := in.Answers[q.ID]

@@ -29,7 +29,7 @@ type Intent struct {
 	Operation string
 	// Outcome is the first observation, nil while there is none.
 	Outcome *Outcome
-	// Consumed tells whether the lease holder has settled the intent in the ledger.
+	// Consumed reports whether the lease holder has settled the intent in the ledger.
 	Consumed bool
 }
 

@@ -35,7 +35,7 @@ type Payload struct {
 	salt []byte
 }
 
-// OpenPayload gives the payload of an entry from what is stored of it, by the rules
+// OpenPayload returns the payload of an entry from what is stored of it, by the rules
 // of the run's format; the error says that it is not the one that was recorded.
 func OpenPayload(format int, e contracts.LedgerEntry, raw []byte) (Payload, error) {
 	if contracts.HashBytes(raw) != e.PayloadSHA256 {
@@ -50,7 +50,7 @@ func OpenPayload(format int, e contracts.LedgerEntry, raw []byte) (Payload, erro
 	return Payload{Body: raw[SaltSize:], salt: raw[:SaltSize]}, nil
 }
 
-// Names tells whether an entry of this payload was made for an action, by the
+// Names reports whether an entry of this payload was made for an action, by the
 // plain hash that people compare.
 func (p Payload) Names(e contracts.LedgerEntry, action string) bool {
 	if p.salt != nil && action != "" {

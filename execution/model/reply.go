@@ -36,14 +36,14 @@ type Reply struct {
 	RetryAfter time.Duration
 	// Message says in one line what went wrong.
 	Message string
-	// Timeout tells whether a broken exchange ran out of time.
+	// Timeout reports whether a broken exchange ran out of time.
 	Timeout bool
 	// Faults lists what was cut or dropped from the result (limits and
 	// output_schema).
 	Faults []contracts.Fault
 }
 
-// LeavesOpen tells whether the refusal of a repeat says nothing of what an
+// LeavesOpen reports whether the refusal of a repeat says nothing of what an
 // earlier attempt did that was not answered. Only a domain that keeps keys
 // speaks for all attempts.
 func LeavesOpen(doubtful bool, idempotency contracts.Idempotency, r Reply) bool {
@@ -60,7 +60,7 @@ func LeavesOpen(doubtful bool, idempotency contracts.Idempotency, r Reply) bool 
 	}
 }
 
-// Definitive tells whether a reply to a write settles what it did.
+// Definitive reports whether a reply to a write settles what it did.
 func Definitive(r Reply) bool {
 	switch r.Kind {
 	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused:
@@ -72,7 +72,7 @@ func Definitive(r Reply) bool {
 	}
 }
 
-// Again tells whether a refusal may be sent again: the domain says that it is
+// Again reports whether a refusal may be sent again: the domain says that it is
 // retryable and had no effect.
 func Again(r Reply) bool {
 	e := r.Result.Error

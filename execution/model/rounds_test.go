@@ -233,7 +233,7 @@ func foretold(t *testing.T, tpl template) ends {
 	return o.out
 }
 
-// leads tells whether there is a way from a step to another, or it is the same.
+// leads reports whether there is a way from a step to another, or it is the same.
 func (o *oracle) leads(from, to int) bool {
 	return from == to || slices.ContainsFunc(o.steps[to].DependsOn, func(dep string) bool { return o.leads(from, o.index[dep]) })
 }
@@ -302,7 +302,7 @@ func (o *oracle) back(key [2]int) {
 	}
 }
 
-// good tells whether what ended so counts as completed, bad whether it dooms.
+// good reports whether what ended so counts as completed, bad whether it dooms.
 func (o *oracle) good(dep string) bool {
 	i := o.index[dep]
 	return o.end[i] == "completed " || o.end[i] == "failed " && o.steps[i].ContinueOnError

@@ -160,7 +160,7 @@ func (r *Row) Key(runID string) string {
 	return runID + "/" + r.NodeID + "/" + strconv.Itoa(r.Writes)
 }
 
-// Awaits tells whether the state is one that waits for a person.
+// Awaits reports whether the state is one that waits for a person.
 func Awaits(s contracts.NodeState) bool {
 	return s == contracts.NodeAwaitingApproval || s == contracts.NodeAwaitingInput || s == contracts.NodeOutcomeUnknown
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// Scope gives the values that a node's expressions may read: the results of
+// Scope returns the values that a node's expressions may read: the results of
 // earlier steps, the item it is bound to, its round, and who asked. An error is
 // about the limit of a budget that they read.
 func (s *State) Scope(n *Node, refs []string) (expr.Scope, error) {

@@ -58,7 +58,7 @@ func (n *Node) ID() string { return n.Row.NodeID }
 // State is where the node stands.
 func (n *Node) State() contracts.NodeState { return n.Row.State }
 
-// Ended tells whether the node has ended.
+// Ended reports whether the node has ended.
 func (n *Node) Ended() bool { return n.Row.State.Terminal() }
 
 // Next is a copy of the row to be changed and applied.
@@ -67,26 +67,26 @@ func (n *Node) Next() *Row {
 	return &row
 }
 
-// Writes tells whether the node was planned to change something.
+// Writes reports whether the node was planned to change something.
 func (n *Node) Writes() bool {
 	return n.Spec.Policy != nil && n.Spec.Policy.SideEffectClass.Writes()
 }
 
-// Words tells whether the node words what the others found. It counts for nothing in
+// Words reports whether the node words what the others found. It counts for nothing in
 // what the run comes to.
 func (n *Node) Words() bool { return n.Spec.Kind == contracts.KindAnswer }
 
-// Joins tells whether the node runs whatever became of what it waits for.
+// Joins reports whether the node runs whatever became of what it waits for.
 func (n *Node) Joins() bool { return n.Spec.Kind == contracts.KindJoin || n.Row.Expanded }
 
 // Dependents are the nodes that wait for this one, by need or by order. The list must
 // not be changed.
 func (n *Node) Dependents() []*Node { return n.dependents }
 
-// Superseded tells whether a later instance of the step counts instead.
+// Superseded reports whether a later instance of the step counts instead.
 func (n *Node) Superseded() bool { return n.superseded }
 
-// Waits tells whether a timer of the node still matters.
+// Waits reports whether a timer of the node still matters.
 func (n *Node) Waits() bool {
 	return n.Row.State == contracts.NodeAwaitingApproval || n.Row.State == contracts.NodeAwaitingInput || n.Row.State == contracts.NodeQueued && !n.woken
 }
@@ -193,13 +193,13 @@ func (s *State) Nodes() []*Node { return s.graph.nodes }
 // Len is how many nodes the run has.
 func (s *State) Len() int { return len(s.graph.nodes) }
 
-// Cancelling tells whether somebody wants the run to end.
+// Cancelling reports whether somebody wants the run to end.
 func (s *State) Cancelling() bool { return s.Run.CancelRequestedAt != nil }
 
-// Ended tells whether every node has ended.
+// Ended reports whether every node has ended.
 func (s *State) Ended() bool { return s.graph.open == 0 }
 
-// HasReady tells whether a node is to be started.
+// HasReady reports whether a node is to be started.
 func (s *State) HasReady() bool { return s.graph.hasReady() }
 
 // Next takes the first node in plan order that is to be started or tried again,

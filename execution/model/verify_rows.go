@@ -82,7 +82,7 @@ func (v *rowCheck) read(e contracts.LedgerEntry, payload func(contracts.LedgerEn
 	}
 }
 
-// same tells whether a value is the one whose canonical form was recorded.
+// same reports whether a value is the one whose canonical form was recorded.
 func same(value any, recorded []byte) bool {
 	body, err := contracts.Canonical(value)
 	return err == nil && bytes.Equal(body, recorded)
@@ -115,7 +115,7 @@ func (v *rowCheck) nodes() {
 	}
 }
 
-// skippedByOthers tells whether a node was skipped because of those before it,
+// skippedByOthers reports whether a node was skipped because of those before it,
 // which the ledger explains by their entries and not by one of its own: something
 // that it needs has ended otherwise than completed.
 func (v *rowCheck) skippedByOthers(row *Row) bool {

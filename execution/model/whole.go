@@ -74,7 +74,7 @@ func saidFor(n *Node) *contracts.Said {
 	return nil
 }
 
-// standsWhole tells whether a name stands in the sentence around words that are a
+// standsWhole reports whether a name stands in the sentence around words that are a
 // value of the parameter, where the rest of it is no value and no other request.
 func standsWhole(said *contracts.Said, param, words, name string) bool {
 	return slices.ContainsFunc(said.Words, func(w contracts.WordUse) bool {

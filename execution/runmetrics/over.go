@@ -103,7 +103,7 @@ func (m *Many) Forecast() metrics.Forecast {
 	return out
 }
 
-// Alike tells whether two plans are expected to take the same: they do the same calls
+// Alike reports whether two plans are expected to take the same: they do the same calls
 // in the same order, whatever the parameters.
 func Alike(a, b contracts.Plan) bool {
 	return a.Strategy == b.Strategy && slices.EqualFunc(a.Nodes, b.Nodes, func(x, y contracts.Node) bool { return x.Kind == y.Kind && x.Tool == y.Tool })

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// Of gives the figures of a run as it is stored, at a moment. The counters of Safety
+// Of returns the figures of a run as it is stored, at a moment. The counters of Safety
 // that need more than the run itself are left to Audited and Over.
 func Of(snap model.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 	s, err := model.Read(snap)
@@ -136,7 +136,7 @@ func (f *run) time(began time.Time, all []step) {
 	}
 }
 
-// useful tells whether a step gave somebody something: look-ups before a call serve
+// useful reports whether a step gave somebody something: look-ups before a call serve
 // the call alone.
 func useful(st step) bool {
 	lookup := st.Spec.Role == contracts.RolePreSearch || st.Spec.Role == contracts.RolePreChoose

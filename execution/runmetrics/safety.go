@@ -15,7 +15,7 @@ import (
 // took up: leases last 10 s, and who looks for such runs does so every few seconds.
 const Grace = time.Minute
 
-// bypassed gives the writes that were announced without an approval that was given for
+// bypassed returns the writes that were announced without an approval that was given for
 // exactly that action, by as many people as it takes, before they were announced.
 func bypassed(s *model.State, snap model.Snapshot) []string {
 	var out []string
@@ -35,7 +35,7 @@ func bypassed(s *model.State, snap model.Snapshot) []string {
 	return out
 }
 
-// enough tells whether as many people approved as a gate takes, the one who began among
+// enough reports whether as many people approved as a gate takes, the one who began among
 // them where it takes two. It is counted here once more, by the people: who counts the
 // broken rules must not rest on the code that keeps them.
 func enough(g contracts.Interrupt) bool {

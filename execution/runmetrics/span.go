@@ -29,7 +29,7 @@ func union(spans []span) []span {
 	return out
 }
 
-// without gives what is left of disjoint spans in order where others are cut out,
+// without returns what is left of disjoint spans in order where others are cut out,
 // which are so too.
 func without(spans, cut []span) []span {
 	var out []span

@@ -19,7 +19,7 @@ const (
 	FactFound   = "found"
 )
 
-// letPass tells whether the node is a verify step that let the run go on without
+// letPass reports whether the node is a verify step that let the run go on without
 // judging it, because of the flag verifier.
 func letPass(n *model.Node) bool {
 	return n.Spec.Kind == contracts.KindVerify && n.State() == contracts.NodeCompleted &&
@@ -36,7 +36,7 @@ func foundIn(n *model.Node) contracts.VerdictStatus {
 	return contracts.VerdictStatus(status)
 }
 
-// Rejects tells whether a verify step that has ended said less than verified, or
+// Rejects reports whether a verify step that has ended said less than verified, or
 // would have. One that failed did.
 func Rejects(n *model.Node) bool {
 	switch {

@@ -107,7 +107,7 @@ func WithOpinion(s *model.State, v contracts.Verdict, o contracts.Opinion) contr
 	return v
 }
 
-// Graver tells whether one verdict is worse than another; none is not.
+// Graver reports whether one verdict is worse than another; none is not.
 func Graver(a, b contracts.VerdictStatus) bool {
 	return slices.Index(verdictOrder[:], a) > slices.Index(verdictOrder[:], b)
 }
@@ -164,7 +164,7 @@ func (j *judge) checked(n *model.Node) {
 	}
 }
 
-// needsProof tells whether a write took effect that nobody has seen, whether its
+// needsProof reports whether a write took effect that nobody has seen, whether its
 // manifest asks for a verifier or not.
 func needsProof(n *model.Node) bool {
 	if n.Row.Expanded || !n.Writes() && (n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired) {

@@ -43,7 +43,7 @@ func AnswerNode(s *model.State) (by string, node contracts.Node, ok bool) {
 	return by, node, by != ""
 }
 
-// reads tells whether a node found something that was asked for.
+// reads reports whether a node found something that was asked for.
 func reads(n *model.Node) bool {
 	if n.Spec.Kind == contracts.KindResult {
 		return len(n.Row.Result.Facts) > 0

@@ -113,7 +113,7 @@ func (a *adviser) collision(ctx context.Context, matcher local.Matcher, catalog 
 	return nil
 }
 
-// taken gives the candidate that would be done, or asked about, instead of a
+// taken returns the candidate that would be done, or asked about, instead of a
 // capability. One that nobody would hear of takes nothing away.
 func taken(clauses []local.Clause, ref string) (local.Candidate, bool) {
 	var first local.Candidate
@@ -131,7 +131,7 @@ func taken(clauses []local.Clause, ref string) (local.Candidate, bool) {
 	return first, first.Confidence >= local.DefaultClarify
 }
 
-// without gives the set without one example of each capability that has two.
+// without returns the set without one example of each capability that has two.
 func (s Set) without(at int) Set {
 	out := s
 	out.Manifests = slices.Clone(s.Manifests)

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// together gives the manifests of the demo.
+// together returns the manifests of the demo.
 func together(t *testing.T) []*contracts.Manifest {
 	t.Helper()
 	svc, err := logistics.New(logistics.Config{})

@@ -80,7 +80,7 @@ func judgeAll(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, c
 	}
 }
 
-// done gives the calls of a message that would be done, on a Saturday, and how it was
+// done returns the calls of a message that would be done, on a Saturday, and how it was
 // understood.
 func done(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, say string) ([]string, intent.Understanding) {
 	t.Helper()

@@ -29,7 +29,7 @@ type Draw struct {
 	Hold float64
 }
 
-// Of gives the varied set; the given one is left as it is.
+// Of returns the varied set; the given one is left as it is.
 func (d Draw) Of(s Set) Set {
 	s = d.held(s)
 	out := Set{Name: s.Name, Cases: slices.Clone(s.Cases)}

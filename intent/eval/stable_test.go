@@ -52,7 +52,7 @@ func sayings(t *testing.T, manifests []*contracts.Manifest) []string {
 	return out
 }
 
-// without gives the manifests without the first example of one capability.
+// without returns the manifests without the first example of one capability.
 func without(t *testing.T, manifests []*contracts.Manifest, domain, capability string) []*contracts.Manifest {
 	t.Helper()
 	out := slices.Clone(manifests)

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// Strip gives a manifest as somebody would write it who has n English examples
+// Strip returns a manifest as somebody would write it who has n English examples
 // for each capability and no other language: it tells what a manifest is worth
 // that was not tuned. Words of other languages go from keywords and aliases too,
 // and its own tests, which say what the whole manifest reaches.

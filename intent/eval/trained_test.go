@@ -13,7 +13,7 @@ import (
 // longer than most tests, and nothing that is read with it changes it.
 var ready sync.Map
 
-// trained gives the adapter that is trained on a catalog, the same to all tests.
+// trained returns the adapter that is trained on a catalog, the same to all tests.
 // reads names what cfg says.
 func trained(t *testing.T, reads string, cfg local.Config, catalog *contracts.Catalog) *local.Reader {
 	t.Helper()

@@ -49,9 +49,7 @@ type builder struct {
 	firstFeature, firstDoc, firstCap int
 }
 
-// NewIndex builds the index of a catalog.
-func NewIndex(catalog *contracts.Catalog) *Index { return newIndex(catalog, slots.NewTools()) }
-
+// newIndex builds the index of a catalog.
 func newIndex(catalog *contracts.Catalog, tools *slots.Tools) *Index {
 	x := &Index{
 		snapshot: catalog.Snapshot, provisional: true, tools: tools, modalityReader: modality.NewReader(),

@@ -78,7 +78,7 @@ func TestWhatWasLearnedIsLearnedOnce(t *testing.T) {
 	}
 }
 
-// sure gives how sure each intent of a reading is.
+// sure returns how sure each intent of a reading is.
 func sure(u intent.Understanding) map[string]float64 {
 	out := map[string]float64{}
 	for _, i := range u.Intents {

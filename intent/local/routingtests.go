@@ -61,7 +61,7 @@ func Withheld(d *contracts.DomainEntry, name string) bool {
 		slices.ContainsFunc(d.Manifest.Workflows, func(w contracts.Workflow) bool { return w.Name == name })
 }
 
-// runRoutingTest gives what is wrong, and whether the sentence leads elsewhere; nothing means
+// runRoutingTest returns what is wrong, and whether the sentence leads elsewhere; nothing means
 // the test holds. What a test expects is to be accepted, or the first that is asked
 // about: who else is registered can make a sentence less clear, and is no fault of the
 // manifest.

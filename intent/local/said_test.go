@@ -52,7 +52,7 @@ func accounted(in contracts.Intent) string {
 // in every normal form of Unicode for comparing.
 const signs = "ʼ\u037a"
 
-// wordIn gives the first letter or digit between two words, of which there is none.
+// wordIn returns the first letter or digit between two words, of which there is none.
 func wordIn(gap string) string {
 	for _, r := range gap {
 		if !strings.ContainsRune(signs, r) && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

@@ -37,7 +37,7 @@ const kennel = `{
 	]
 }`
 
-// accepted gives what a kennel does at once about a message, as a write or not.
+// accepted returns what a kennel does at once about a message, as a write or not.
 func accepted(t *testing.T, message string) (u intent.Understanding, writes bool) {
 	t.Helper()
 	catalog := catalogOf("kennel", decoded(t, kennel))

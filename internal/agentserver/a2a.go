@@ -43,7 +43,7 @@ func NewA2A(cfg Config, backend Backend, url string) *A2A {
 	return a
 }
 
-// Handler gives what answers at a path, nil if it is none of this protocol's.
+// Handler returns what answers at a path, nil if it is none of this protocol's.
 func (a *A2A) Handler(path string) http.Handler { return a.handlers[path] }
 
 // a2aCaller is the key of the API as the caller of a request sees it, a2aURL that of the

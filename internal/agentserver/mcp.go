@@ -133,7 +133,7 @@ func refuse(w http.ResponseWriter, err error) {
 	_ = json.NewEncoder(w).Encode(p) // who does not read has gone
 }
 
-// forCaller gives the server with what this caller may see. Who they are is asked
+// forCaller returns the server with what this caller may see. Who they are is asked
 // anew for each request; what there is for them is kept for a moment.
 func (f *MCP) forCaller(ctx context.Context, header http.Header) (*mcp.Server, error) {
 	c, err := f.backend(header)
@@ -204,7 +204,7 @@ func (f *MCP) offer(ctx context.Context, c *client.Client, reads *sessions) (*mc
 	return server, nil
 }
 
-// caller gives the API as who sent a request sees it.
+// caller returns the API as who sent a request sees it.
 func (f *MCP) caller(extra *mcp.RequestExtra) (*client.Client, error) {
 	if extra == nil {
 		return f.backend(nil)

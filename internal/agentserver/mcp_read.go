@@ -46,7 +46,7 @@ func (f *MCP) addRead(server *mcp.Server, c *contracts.CapabilityView, reads *se
 	})
 }
 
-// toolSchema gives a schema that the library takes: an object, and without the
+// toolSchema returns a schema that the library takes: an object, and without the
 // annotation by which a client would put parameters into headers.
 func toolSchema(v any) (json.RawMessage, bool) {
 	raw, err := json.Marshal(v)
@@ -166,7 +166,7 @@ func unplanned(p contracts.PlanPreview) string {
 	return strings.Join(asks, "\n")
 }
 
-// writes tells whether a plan has a step that changes something.
+// writes reports whether a plan has a step that changes something.
 func writes(p *contracts.Plan) bool {
 	for i := range p.Nodes {
 		if policy := p.Nodes[i].Policy; policy != nil && policy.SideEffectClass.Writes() {

@@ -74,7 +74,7 @@ func (f *MCP) readArtifact(ctx context.Context, req *mcp.ReadResourceRequest) (*
 	return resource(req, string(body))
 }
 
-// named gives the API and the run that a resource names.
+// named returns the API and the run that a resource names.
 func (f *MCP) named(req *mcp.ReadResourceRequest, parts []string, want int) (*client.Client, string, error) {
 	id, err := url.PathUnescape(parts[0])
 	if err != nil || len(parts) != want {

@@ -1,5 +1,5 @@
-// Package app puts the server together: it is the only room that sees every
-// adapter. It reads no flags and no environment; cmd/ does that and fills in
+// Package app puts the server together: it is the only package that
+// imports every adapter. It reads no flags and no environment; cmd/ does that and fills in
 // Config.
 package app
 
@@ -199,7 +199,7 @@ type App struct {
 	local     *local.Reader
 	reader    intent.Reader // the model\'s; nil if there is none
 	runner    *execution.Runner
-	rooms     rooms
+	useCases  useCases
 	sender    *webhook.Sender
 	keys      *access.Keys
 	reviewers *access.Reviewers
@@ -260,7 +260,7 @@ func (a *App) Start(ctx context.Context) error {
 		{"intents", a.local.Start, a.local.Stop},
 		{"registry", func(ctx context.Context) error { return a.registry.Start(ctx, a.bootstrap) }, a.registry.Stop},
 		{"runner", a.runner.Start, a.runner.Stop},
-		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.rooms.live.Stop(); return nil }},
+		{"live", func(context.Context) error { return nil }, func(context.Context) error { a.useCases.live.Stop(); return nil }},
 		{"replicas", a.replicas.start, a.replicas.stop},
 		{"metrics", a.scrapes.start, a.scrapes.stop},
 	}
@@ -318,7 +318,7 @@ func (a *App) URL() string {
 	return "http://" + reachable(a.listener.Addr())
 }
 
-// reachable gives an address that a client on this machine can use.
+// reachable returns an address that a client on this machine can use.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -336,7 +336,7 @@ func (a *App) Hears() string { return a.hears }
 // Thinks says in one line what model there is, and what it does.
 func (a *App) Thinks() string { return a.thinks }
 
-// Failed gives the error that ended serving, if there is one.
+// Failed returns the error that ended serving, if there is one.
 func (a *App) Failed() <-chan error { return a.failed }
 
 // Settled waits until every domain was asked for its manifest once, and the
@@ -349,7 +349,7 @@ func (a *App) Settled(ctx context.Context) error {
 	return err
 }
 
-// secret gives the 32 bytes that stand for a name in the store.
+// secret returns the 32 bytes that stand for a name in the store.
 func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
 	proposal := make([]byte, 32)
 	_, _ = rand.Read(proposal) // it never returns an error

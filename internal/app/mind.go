@@ -107,7 +107,7 @@ func NewMind(model *reasoning.Model) execution.Mind {
 	return thinker{model}
 }
 
-// task is a thought as the model's room has it.
+// task converts a thought of a run to a task of package reasoning.
 func task(t execution.Thought) (out reasoning.Task, err error) {
 	switch t.Purpose {
 	case contracts.PurposeJudge:

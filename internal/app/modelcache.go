@@ -40,7 +40,7 @@ type modelCache struct {
 
 var _ local.ModelCache = modelCache{}
 
-// Load gives what was kept by the same program.
+// Load returns what was kept by the same program.
 func (s modelCache) Load(ctx context.Context, id string) []byte {
 	row := rowOf(id)
 	if row == "" {

@@ -65,9 +65,9 @@ func (a *App) sealingAgain() ([][]byte, error) {
 // more; of several servers the one that leads signs, and each refuses another database.
 func (a *App) roots() part {
 	if a.store.shared != nil {
-		return part{"signed roots", a.rooms.publisher.Compare, func(context.Context) error { return nil }}
+		return part{"signed roots", a.useCases.publisher.Compare, func(context.Context) error { return nil }}
 	}
-	return part{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}
+	return part{"signed roots", a.useCases.publisher.Start, a.useCases.publisher.Stop}
 }
 
 // wirePublisher makes what signs roots and publishes them.

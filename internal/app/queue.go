@@ -93,7 +93,7 @@ func (a *App) queued() part {
 				return 0, a.sender.Deliver(ctx, id)
 			},
 			Upkeep: []postgres.Upkeep{
-				{Name: "retention", First: a.rooms.retention.FirstSweep(), Every: a.rooms.retention.Every(), Do: a.rooms.retention.Sweep},
+				{Name: "retention", First: a.useCases.retention.FirstSweep(), Every: a.useCases.retention.Every(), Do: a.useCases.retention.Sweep},
 				{Name: "deliveries", First: leftEvery, Every: leftEvery, Do: a.sender.DeliverLeft},
 			},
 			Logger: a.cfg.Logger,

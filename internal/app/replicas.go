@@ -97,13 +97,13 @@ func (r *replicas) follow(ctx context.Context, domains <-chan struct{}) {
 // for, by whoever gets the job.
 func (a *App) singles() []part {
 	parts := []part{
-		{"conversations", a.rooms.conversation.Start, a.rooms.conversation.Stop},
+		{"conversations", a.useCases.conversation.Start, a.useCases.conversation.Stop},
 		{"telegram", a.startTelegram, a.stopTelegram},
 	}
 	if a.store.shared == nil {
-		return append(parts, part{"retention", a.rooms.retention.Start, a.rooms.retention.Stop}, part{"webhooks", a.sender.Start, a.sender.Stop})
+		return append(parts, part{"retention", a.useCases.retention.Start, a.useCases.retention.Stop}, part{"webhooks", a.sender.Start, a.sender.Stop})
 	}
-	parts = append([]part{{"signed roots", a.rooms.publisher.Start, a.rooms.publisher.Stop}}, parts...)
+	parts = append([]part{{"signed roots", a.useCases.publisher.Start, a.useCases.publisher.Stop}}, parts...)
 	l := &leader{store: a.store.shared, parts: parts, logger: a.cfg.Logger}
 	return []part{a.queued(), {"leader", l.start, l.stop}}
 }

@@ -20,7 +20,7 @@ func (a *App) wireTelegram() error {
 	cfg := a.cfg.Telegram
 	cfg.Now, cfg.Logger = a.cfg.Now, a.cfg.Logger
 	var err error
-	a.telegram, err = telegram.New(cfg, telegram.Deps{Conversation: a.rooms.conversation, Gates: a.rooms.gates, Inbox: a.store.mail, Notifier: a.notifier, Pages: a.api.Page, Leads: a.leads()})
+	a.telegram, err = telegram.New(cfg, telegram.Deps{Conversation: a.useCases.conversation, Gates: a.useCases.gates, Inbox: a.store.mail, Notifier: a.notifier, Pages: a.api.Page, Leads: a.leads()})
 	return err
 }
 

@@ -47,10 +47,10 @@ func watched(a *App) telemetry.Sources {
 	who := access.Principal{Kind: access.KindService, ID: "telemetry", Roles: []access.Role{access.RoleOperator}}
 	return telemetry.Sources{
 		Counts: func(ctx context.Context) (contracts.RunCounts, error) {
-			return a.rooms.runs.Counts(ctx, who, runs.Filter{All: true})
+			return a.useCases.runs.Counts(ctx, who, runs.Filter{All: true})
 		},
 		Stats: func(ctx context.Context) (metrics.Stats, error) {
-			return a.rooms.runs.Stats(ctx, who, runs.StatsFilter{Filter: runs.Filter{All: true}})
+			return a.useCases.runs.Stats(ctx, who, runs.StatsFilter{Filter: runs.Filter{All: true}})
 		},
 		Domains: a.registry.List,
 	}

@@ -194,7 +194,7 @@ func (a *App) wireCore(ctx context.Context, webhooks *webhook.Guard) error {
 		return err
 	}
 	a.replicas = replicas{store: a.store.shared, notifier: a.notifier, runner: a.runner, registry: a.registry, logger: a.cfg.Logger}
-	a.rooms, err = a.wireRooms(webhooks)
+	a.useCases, err = a.wireUseCases(webhooks)
 	return err
 }
 
@@ -266,7 +266,7 @@ func (a *App) wireInterfaces(ctx context.Context, webhooks *webhook.Guard) error
 		Burst: a.cfg.RequestBurst, Share: &a.share, Frontends: a.cfg.Frontends.config(), Links: links,
 		Heartbeat: a.cfg.Heartbeat, ChatWait: a.cfg.ChatWait, ChatStream: a.cfg.ChatStream, ChatSettle: a.cfg.ChatSettle, Version: a.cfg.Version, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, httpapi.Deps{
-		Conversation: a.rooms.conversation, Sessions: a.rooms.sessions, Gates: a.rooms.gates, Runs: a.rooms.runs, Audit: a.rooms.audit, Registry: a.registry, Keys: a.keys, SignIns: access.NewSignIns(a.keys, a.store.directory, a.witness.Links), Unregistered: a.domains.Forget, MarkerKey: marker,
+		Conversation: a.useCases.conversation, Sessions: a.useCases.sessions, Gates: a.useCases.gates, Runs: a.useCases.runs, Audit: a.useCases.audit, Registry: a.registry, Keys: a.keys, SignIns: access.NewSignIns(a.keys, a.store.directory, a.witness.Links), Unregistered: a.domains.Forget, MarkerKey: marker,
 		Page: page(a.cfg), Settings: settings(a),
 		WebhookKey: contracts.WebhookKey{KeyID: a.sender.KeyID(), Key: base64.StdEncoding.EncodeToString(key)},
 	})

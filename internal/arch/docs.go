@@ -78,14 +78,14 @@ func directRequirement(line string) (module string, ok bool) {
 	return fields[0], true
 }
 
-// decided tells whether a decision names the module.
+// decided reports whether a decision names the module.
 func (t *Tree) decided(module string) bool {
 	return slices.ContainsFunc(t.Files, func(f File) bool {
 		return f.Dir() == decisions && strings.Contains(string(f.Src), "`"+module+"`")
 	})
 }
 
-// text gives the content of one file.
+// text returns the content of one file.
 func (t *Tree) text(name string) (string, bool) {
 	for _, f := range t.Files {
 		if f.Path == name {

@@ -122,7 +122,7 @@ func refusedStandard(room Room, imported string) bool {
 	return slices.ContainsFunc(refuses, under(imported)) && !slices.ContainsFunc(room.Allows, under(imported))
 }
 
-// under tells whether a prefix covers the imported package; one that ends in
+// under reports whether a prefix covers the imported package; one that ends in
 // "!" covers only the package itself.
 func under(imported string) func(prefix string) bool {
 	return func(prefix string) bool {

@@ -16,7 +16,7 @@ type leak struct {
 	why     string
 }
 
-// in gives the places of the text in src.
+// in returns the places of the text in src.
 func (l leak) in(src []byte) [][]int {
 	marked := slices.ContainsFunc(l.marks, func(mark string) bool { return bytes.Contains(src, []byte(mark)) })
 	if !marked {

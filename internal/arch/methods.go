@@ -38,7 +38,7 @@ type typeDecl struct {
 	embedded []string // names of typeSet; those outside of the module are not in it
 }
 
-// methods gives the names of the method set of a type's pointer.
+// methods returns the names of the method set of a type's pointer.
 func (s typeSet) methods(name string) map[string]bool {
 	all := map[string]bool{}
 	s.collect(name, all, map[string]bool{})
@@ -129,7 +129,7 @@ func (s typeSet) readType(dir string, imports map[string]string, t *ast.TypeSpec
 	}
 }
 
-// moduleImports gives the folder of each package of this module that a file
+// moduleImports returns the folder of each package of this module that a file
 // imports, by the name it has in the file.
 func moduleImports(file *ast.File) map[string]string {
 	imports := map[string]string{}
@@ -148,7 +148,7 @@ func moduleImports(file *ast.File) map[string]string {
 	return imports
 }
 
-// typeName gives the name in typeSet of the type behind pointers and type
+// typeName returns the name in typeSet of the type behind pointers and type
 // arguments; that of a type from outside of the module is in no typeSet.
 func typeName(dir string, imports map[string]string, of ast.Expr) string {
 	switch e := of.(type) {

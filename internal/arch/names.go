@@ -109,7 +109,7 @@ func ReadVocabulary(tree *Tree) (Vocabulary, error) {
 	return Vocabulary{Domains: sortedKeys(domains, anyName), Capabilities: sortedKeys(capabilities, special)}, nil
 }
 
-// domainFolder gives the folder of the domain that a path belongs to.
+// domainFolder returns the folder of the domain that a path belongs to.
 func domainFolder(name string) (string, bool) {
 	parts := strings.Split(name, "/")
 	if len(parts) < 3 || !slices.Contains(homes(), parts[0]) {
@@ -120,7 +120,7 @@ func domainFolder(name string) (string, bool) {
 
 func anyName(string) bool { return true }
 
-// special tells whether a name is unlikely to be an ordinary word.
+// special reports whether a name is unlikely to be an ordinary word.
 func special(name string) bool {
 	return strings.Contains(name, "_") && !slices.Contains(lifecycle(), name)
 }
@@ -258,7 +258,7 @@ func isCapability(t ast.Expr) bool {
 	}
 }
 
-// ofDomainkit tells whether a function or type belongs to the SDK.
+// ofDomainkit reports whether a function or type belongs to the SDK.
 func ofDomainkit(fun ast.Expr) bool {
 	switch fun := fun.(type) {
 	case *ast.SelectorExpr:
@@ -304,7 +304,7 @@ func addConstants(spec ast.Spec, constants map[string]string) {
 	}
 }
 
-// textOf gives the text of a string literal or of a known constant.
+// textOf returns the text of a string literal or of a known constant.
 func textOf(e ast.Expr, constants map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

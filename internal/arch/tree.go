@@ -18,23 +18,23 @@ type File struct {
 	Src  []byte
 }
 
-// Dir gives the folder of the file; "." is the module root.
+// Dir returns the folder of the file; "." is the module root.
 func (f File) Dir() string { return path.Dir(f.Path) }
 
-// IsGo tells whether the file is Go source.
+// IsGo reports whether the file is Go source.
 func (f File) IsGo() bool { return strings.HasSuffix(f.Path, ".go") }
 
-// IsTest tells whether the file is a Go test.
+// IsTest reports whether the file is a Go test.
 func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
-// inTestdata tells whether the go tool ignores the file because of its folder.
+// inTestdata reports whether the go tool ignores the file because of its folder.
 func (f File) inTestdata() bool {
 	return slices.ContainsFunc(strings.Split(f.Dir(), "/"), func(part string) bool {
 		return part == "testdata" || strings.HasPrefix(part, "_")
 	})
 }
 
-// lineAt gives the number of the line that holds the byte at offset.
+// lineAt returns the number of the line that holds the byte at offset.
 func (f File) lineAt(offset int) int {
 	return 1 + bytes.Count(f.Src[:offset], []byte{'\n'})
 }
@@ -47,7 +47,7 @@ type Finding struct {
 	Text string
 }
 
-// String gives the finding as compilers write theirs.
+// String returns the finding as compilers write theirs.
 func (f Finding) String() string {
 	if f.Line == 0 {
 		return f.Path + ": " + f.Text

@@ -25,7 +25,7 @@ type Finding struct {
 	metadata   contracts.Metadata
 }
 
-// Served tells whether the operation may be called.
+// Served reports whether the operation may be called.
 func (f Finding) Served() bool { return f.Capability != "" }
 
 // judge says what each operation counts as. The order is that of the names.

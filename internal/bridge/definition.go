@@ -93,14 +93,14 @@ const (
 	maxDescription = 400
 )
 
-// plainName tells whether a name is of letters that cannot be taken for others.
+// plainName reports whether a name is of letters that cannot be taken for others.
 func plainName(name string) bool {
 	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
 		return r > unicode.MaxASCII || r < 0x20
 	})
 }
 
-// described gives a description as data: one line, no characters that are not
+// described returns a description as data: one line, no characters that are not
 // seen, and not longer than people read.
 func described(text string) string {
 	text = strings.Map(func(r rune) rune {

@@ -60,12 +60,12 @@ type Status struct {
 	Refused *contracts.ToolError
 }
 
-// Failed tells whether it is no success.
+// Failed reports whether it is no success.
 func (s Status) Failed() bool { return s.Code >= 300 || s.Refused != nil }
 
 type statusKey struct{}
 
-// Noting gives a context under which the status of each answer is noted, and a function
+// Noting returns a context under which the status of each answer is noted, and a function
 // that gives the newest. A protocol may answer several requests of one call at once.
 func Noting(ctx context.Context) (context.Context, func() Status) {
 	newest := &atomic.Pointer[Status]{}
@@ -148,7 +148,7 @@ func (s Status) Failure(subject string) *contracts.ToolError {
 	return fail(contracts.ErrUpstream, contracts.EffectUnknown, true, "failed")
 }
 
-// IsURL tells whether a text is an address of the web.
+// IsURL reports whether a text is an address of the web.
 func IsURL(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }

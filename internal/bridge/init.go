@@ -80,7 +80,7 @@ func Pins(pins map[string]Definition) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Repin gives the text of an overlay with the pins of these operations as they are
+// Repin returns the text of an overlay with the pins of these operations as they are
 // now, and what has changed of each. The first pins are those of all: an operation
 // without one would be new.
 func Repin(text []byte, findings []Finding, names []string) (next []byte, changes []string, err error) {

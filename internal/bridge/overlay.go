@@ -149,7 +149,7 @@ func ParseOverlay(text []byte) (Overlay, error) {
 	return o, nil
 }
 
-// tool gives what is said of an operation. A "*suffix" must fit one operation
+// tool returns what is said of an operation. A "*suffix" must fit one operation
 // only; the names of all are needed for that.
 func (o Overlay) tool(name string) Tool {
 	if t, ok := o.Tools[name]; ok {
@@ -188,7 +188,7 @@ func (o Overlay) faults(defs []Definition) []contracts.Fault {
 	return out
 }
 
-// Takes tells whether an operation is served by the selection; nil takes all. It looks at
+// Takes reports whether an operation is served by the selection; nil takes all. It looks at
 // the name, the path and the tags.
 func (s *Select) Takes(d Definition) bool {
 	if s == nil {

@@ -176,7 +176,7 @@ func messageIn(data []byte) string {
 	return ""
 }
 
-// outputOf gives the schema of what a capability gives, nil if it has none.
+// outputOf returns the schema of what a capability gives, nil if it has none.
 // Admission has compiled it before; should it not compile now, the answer is taken
 // unchecked rather than lost.
 func outputOf(entry *contracts.CapabilityEntry) *contracts.Schema {

@@ -30,7 +30,7 @@ type breaker struct {
 	probing   bool
 }
 
-// admit tells whether a call may go, or after which time to ask again. Once
+// admit reports whether a call may go, or after which time to ask again. Once
 // the pause is over one call is let through to try.
 func (b *breaker) admit() (wait time.Duration, ok bool) {
 	b.mu.Lock()

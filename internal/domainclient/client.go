@@ -105,7 +105,7 @@ func (c *Client) Forget(domain string) {
 	}
 }
 
-// lane gives the domain's lane; a new address makes a new one, because what
+// lane returns the domain's lane; a new address makes a new one, because what
 // was learned about the old one says nothing about it.
 func (c *Client) lane(at registry.Endpoint) *lane {
 	c.mu.Lock()
@@ -122,7 +122,7 @@ func (c *Client) lane(at registry.Endpoint) *lane {
 	return l
 }
 
-// visit gives a lane for a request that is no call: the domain's own where it
+// visit returns a lane for a request that is no call: the domain's own where it
 // fits. An address that is only tried, before it is registered, gets one that
 // is thrown away, so that trying it disturbs nothing.
 func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
@@ -139,7 +139,7 @@ func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
 	return l, l.close
 }
 
-// authorization gives the header's value for a registration's authorization.
+// authorization returns the header's value for a registration's authorization.
 func (c *Client) authorization(at registry.Endpoint) (string, error) {
 	if at.Authorization == "" {
 		return "", nil

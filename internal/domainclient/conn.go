@@ -35,7 +35,7 @@ func (c *trackedConn) mark() {
 	c.begun = false
 }
 
-// seal tells whether nothing was written since mark, and if so makes sure that
+// seal reports whether nothing was written since mark, and if so makes sure that
 // nothing will be: a write that the transport has still under way fails.
 func (c *trackedConn) seal() (unsent bool) {
 	c.mu.Lock()
@@ -91,7 +91,7 @@ func (x *exchange) unsent() bool {
 	}
 }
 
-// stale tells whether the request found a dead kept-alive connection.
+// stale reports whether the request found a dead kept-alive connection.
 func (x *exchange) stale() bool {
 	if !x.unsent() {
 		return false

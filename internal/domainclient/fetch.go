@@ -86,7 +86,7 @@ func (c *Client) Health(ctx context.Context, at registry.Endpoint) (contracts.He
 		"GET /health of domain %s: status must be ok, degraded or down, got %q", at.Domain, contracts.CleanSummary(string(h.Status)))
 }
 
-// readJSON gives the body of a 200 that says it is JSON and keeps to a size.
+// readJSON returns the body of a 200 that says it is JSON and keeps to a size.
 func readJSON(resp *http.Response, limit int64) ([]byte, error) {
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:

@@ -57,7 +57,7 @@ func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// Accept gives the next connection.
+// Accept returns the next connection.
 func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.made:

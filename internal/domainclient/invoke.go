@@ -28,7 +28,7 @@ type Invoker struct {
 
 var _ execution.Invoker = (*Invoker)(nil)
 
-// Invoker gives an execution.Invoker for the domains of the directory.
+// Invoker returns an execution.Invoker for the domains of the directory.
 func (c *Client) Invoker(d Directory) *Invoker { return &Invoker{client: c, directory: d} }
 
 // Invoke makes one exchange. Everything that can happen is a Reply.

@@ -128,7 +128,7 @@ func TestAChatStreamsAnAnswerBySentences(t *testing.T) {
 	}
 }
 
-// streamed gives the pieces of content of a streamed chat.
+// streamed returns the pieces of content of a streamed chat.
 func (s *site) streamed(key, words string) (pieces []string) {
 	s.t.Helper()
 	raw, err := json.Marshal(map[string]any{"model": "manifold", "stream": true, "messages": []any{map[string]string{"role": "user", "content": words}}})

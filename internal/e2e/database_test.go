@@ -102,7 +102,7 @@ func (l *line) mend() {
 	l.down = false
 }
 
-// counted gives the connections that were asked for and the most that were open at
+// counted returns the connections that were asked for and the most that were open at
 // once, since it was asked last.
 func (l *line) counted() (tries, most int) {
 	l.mu.Lock()

@@ -127,7 +127,7 @@ func (d *depot) alwaysMisbehave(f fault) {
 	d.faults, d.repeated = []fault{f}, true
 }
 
-// record gives what was really done, in order.
+// record returns what was really done, in order.
 func (d *depot) record() []effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()

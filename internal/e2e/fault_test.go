@@ -67,7 +67,7 @@ func faultCases() map[string]faultCase {
 	}
 }
 
-// hangs tells whether the case needs a short time-out.
+// hangs reports whether the case needs a short time-out.
 func (c faultCase) hangs() bool {
 	return c.long || slices.Contains(c.faults, faultHang) || slices.Contains(c.faults, faultHangAfter)
 }

@@ -367,14 +367,14 @@ func (c *cell) expect(want fate) {
 	}
 }
 
-// unseen tells whether somebody is told that an edit may be written over: in the answer,
+// unseen reports whether somebody is told that an edit may be written over: in the answer,
 // or, of the steps of a development, where the write stands.
 func (c *cell) unseen() bool {
 	const words = " ms before is not in it"
 	return strings.Contains(c.answer, words) || strings.Contains(states2text(c.view), words)
 }
 
-// stands tells whether the edit is on the server.
+// stands reports whether the edit is on the server.
 func (c *cell) stands() bool {
 	_, answer := overHTTP(c.T, http.MethodGet, c.endpoint+"/api/v1/chatflows/"+c.id, c.key, "")
 	return strings.Contains(string(answer), c.last)
@@ -393,7 +393,7 @@ func (c *cell) author(version string) string {
 	return ""
 }
 
-// versionOf gives the label of the newest version that has a text and that stood
+// versionOf returns the label of the newest version that has a text and that stood
 // in the history when the write had ended.
 func (c *cell) versionOf(text string) string {
 	c.Helper()

@@ -113,7 +113,7 @@ func TestASentenceEditOfAFlowShowsItsDifference(t *testing.T) {
 	}
 }
 
-// stopsAt gives the approval that a sentence comes to, or what is said instead: a
+// stopsAt returns the approval that a sentence comes to, or what is said instead: a
 // question, a refusal or an answer.
 func (s *site) stopsAt(sentence string) (gate *contracts.Interrupt, said string) {
 	s.t.Helper()

@@ -74,7 +74,7 @@ func flowiseServers() map[string]func(*testing.T) (endpoint, key string) {
 	}
 }
 
-// realFlowise gives the server that make test-flowise has started.
+// realFlowise returns the server that make test-flowise has started.
 func realFlowise(t *testing.T) (endpoint, key string) {
 	t.Helper()
 	if os.Getenv("FLOWISE_URL") == "" && os.Getenv("REQUIRE_FLOWISE") == "1" {

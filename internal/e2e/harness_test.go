@@ -70,7 +70,7 @@ func adminKey(t *testing.T, dir string) string {
 	return apptest.Key(t, filepath.Join(dir, "admin.key"))
 }
 
-// with gives a client with this key.
+// with returns a client with this key.
 func (s *site) with(key string) *client.Client {
 	s.t.Helper()
 	return apptest.Client(s.t, client.Config{URL: s.url, Key: key})
@@ -304,7 +304,7 @@ func textOf(a *contracts.Answer) string {
 	return b.String()
 }
 
-// in gives the same site for a subtest.
+// in returns the same site for a subtest.
 func (s *site) in(t *testing.T) *site {
 	t.Helper()
 	out := *s
@@ -312,7 +312,7 @@ func (s *site) in(t *testing.T) *site {
 	return &out
 }
 
-// longTests tells whether slow variants run, too.
+// longTests reports whether slow variants run, too.
 func longTests() bool { return sample.Nightly() }
 
 // withBootstrap gives the server a bootstrap file.

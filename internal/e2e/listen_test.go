@@ -122,7 +122,7 @@ func (p *process) watch(run string) *ear {
 	return e
 }
 
-// onRecord gives the numbers of a session's events, which have no gap.
+// onRecord returns the numbers of a session's events, which have no gap.
 func (p *process) onRecord(session string) []int64 {
 	p.t.Helper()
 	events, err := p.rita.Events(p.t.Context(), session, 0, 1000)

@@ -57,7 +57,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// manifold gives the program, built of this checkout.
+// manifold returns the program, built of this checkout.
 func manifold(t *testing.T) string {
 	t.Helper()
 	program, err := built()

@@ -28,7 +28,7 @@ type spread struct {
 	turn      atomic.Int64
 }
 
-// spreadOver gives the address of a proxy.
+// spreadOver returns the address of a proxy.
 func spreadOver(t *testing.T, backends ...string) string {
 	t.Helper()
 	s := &spread{backends: backends}

@@ -63,7 +63,7 @@ func (p *process) reads(session string, many int) {
 	p.ended(r.RunIDs[len(r.RunIDs)-1])
 }
 
-// newest gives the number of a session's last event.
+// newest returns the number of a session's last event.
 func (p *process) newest(session string) int64 {
 	p.t.Helper()
 	last := int64(0)

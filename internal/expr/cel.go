@@ -263,7 +263,7 @@ func (w *walker) indexes(e ast.Expr, bound []string) {
 	}
 }
 
-// selects gives the longest path from a root that an expression is, nil if it is
+// selects returns the longest path from a root that an expression is, nil if it is
 // none. What follows an index that only evaluation knows is not part of it.
 func selects(e ast.Expr, bound []string) contracts.Path {
 	switch {
@@ -290,7 +290,7 @@ func selects(e ast.Expr, bound []string) contracts.Path {
 	return nil
 }
 
-// open tells whether a path has an index in it that only evaluation knows.
+// open reports whether a path has an index in it that only evaluation knows.
 func open(e ast.Expr) bool {
 	switch {
 	case e.Kind() == ast.SelectKind:
@@ -406,7 +406,7 @@ func (e *EvalError) Error() string {
 	return fmt.Sprintf("${%s} cannot be computed: %s", shortened(e.Source), e.Cause)
 }
 
-// Unwrap gives the cause, as what was wrong with the expression or what it read.
+// Unwrap returns the cause, as what was wrong with the expression or what it read.
 func (e *EvalError) Unwrap() error { return contracts.Errorf(contracts.CodeInvalid, "%w", e.Cause) }
 
 func shortened(source string) string {

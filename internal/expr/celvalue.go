@@ -88,7 +88,7 @@ func newObject(members map[string]any) ref.Val {
 	return object{types.NewStringInterfaceMap(adapter{}, members)}
 }
 
-// Iterator gives the names in order.
+// Iterator returns the names in order.
 func (o object) Iterator() traits.Iterator {
 	var names []string
 	for it := o.Mapper.Iterator(); it.HasNext() == types.True; {

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Holds tells whether a condition holds, and what it read. A null counts as
+// Holds reports whether a condition holds, and what it read. A null counts as
 // absent; what is absent equals nothing, is in nothing and is not ordered, on
 // either side. Numbers compare by value, times (RFC 3339) by instant, other
 // text by its bytes; values of different types are unequal and not ordered.
@@ -70,7 +70,7 @@ func wholeExpression(text string) (contracts.TemplatePart, error) {
 	return parts[0], nil
 }
 
-// truth gives the value of an expression that is a condition.
+// truth returns the value of an expression that is a condition.
 func (r *resolver) truth(text string) (bool, error) {
 	part, err := wholeExpression(text)
 	if err != nil {
@@ -136,7 +136,7 @@ func isExpression(v any) bool {
 	return err == nil && len(parts) == 1 && parts[0].IsExpression()
 }
 
-// operand gives the right side; one that reads what is not there is nil.
+// operand returns the right side; one that reads what is not there is nil.
 func (r *resolver) operand(v any) (any, error) {
 	norm, err := contracts.Normalize(v)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *resolver) operand(v any) (any, error) {
 	return out, err
 }
 
-// optional gives the value at a path, nil if there is none, and notes both.
+// optional returns the value at a path, nil if there is none, and notes both.
 func (r *resolver) optional(path contracts.Path) (any, error) {
 	v, ok := lookup(r.scope, path)
 	if !ok {
@@ -237,7 +237,7 @@ func order(a, b any) (sign int, ordered bool) {
 	}
 }
 
-// number gives the exact value of a JSON number, nil for anything else.
+// number returns the exact value of a JSON number, nil for anything else.
 func number(v any) *big.Rat {
 	switch v := v.(type) {
 	case float64:

@@ -36,7 +36,7 @@ type MissingError struct{ Path string }
 // Error names the path.
 func (e *MissingError) Error() string { return "there is no value at " + e.Path }
 
-// Lookup gives the value at a path such as steps.n1.facts.matches[0].value.
+// Lookup returns the value at a path such as steps.n1.facts.matches[0].value.
 // The error is about the path itself: its syntax or an unknown root.
 func Lookup(scope Scope, path string) (value any, found bool, err error) {
 	parsed, err := contracts.ParseExpr(path)

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Refs gives the paths that the expressions inside v name, sorted, each once.
+// Refs returns the paths that the expressions inside v name, sorted, each once.
 func Refs(v any) ([]string, error) {
 	var c collector
 	if err := c.add(v); err != nil {
@@ -18,7 +18,7 @@ func Refs(v any) ([]string, error) {
 	return c.paths(), nil
 }
 
-// RefsOf gives the paths that a condition names, on both sides.
+// RefsOf returns the paths that a condition names, on both sides.
 func RefsOf(cond contracts.Condition) ([]string, error) {
 	var c collector
 	if cond.Expr != "" {
@@ -38,7 +38,7 @@ func RefsOf(cond contracts.Condition) ([]string, error) {
 	return c.paths(), nil
 }
 
-// Check gives what is wrong with the expressions inside v, by JSON pointer:
+// Check returns what is wrong with the expressions inside v, by JSON pointer:
 // their syntax, and roots other than those allowed. No roots allow all.
 func Check(v any, roots ...string) []contracts.Fault {
 	c := collector{keepGoing: true}

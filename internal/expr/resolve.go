@@ -137,7 +137,7 @@ func (r *resolver) write(b *strings.Builder, part contracts.TemplatePart, v any)
 	return nil
 }
 
-// several tells whether a path leads to a column.
+// several reports whether a path leads to a column.
 func (r *resolver) several(path contracts.Path) bool {
 	if path == nil {
 		return false
@@ -147,7 +147,7 @@ func (r *resolver) several(path contracts.Path) bool {
 	return ok
 }
 
-// part gives the value of an expression: a path needs no compiler.
+// part returns the value of an expression: a path needs no compiler.
 func (r *resolver) part(at string, part contracts.TemplatePart) (any, error) {
 	if part.Path != nil {
 		return r.read(at, part.Path)
@@ -170,7 +170,7 @@ func (r *resolver) compute(source string) (any, error) {
 	return p.eval(source, r.scope)
 }
 
-// read gives a copy of the value at a path and notes the read.
+// read returns a copy of the value at a path and notes the read.
 func (r *resolver) read(at string, path contracts.Path) (any, error) {
 	v, ok := lookup(r.scope, path)
 	if !ok {

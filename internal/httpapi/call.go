@@ -165,7 +165,7 @@ func (k *call) minimal() bool {
 	return false
 }
 
-// idempotencyKey gives the header of a request that may be repeated.
+// idempotencyKey returns the header of a request that may be repeated.
 func (k *call) idempotencyKey() (string, error) {
 	key := strings.TrimSpace(k.gin.GetHeader("Idempotency-Key"))
 	if len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {

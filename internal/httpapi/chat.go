@@ -176,7 +176,7 @@ func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.Se
 	return text + "\n\n" + s.signer.Line(m, k.who.Subject())
 }
 
-// openWebUI tells whether the frontend is an Open WebUI, which understands more
+// openWebUI reports whether the frontend is an Open WebUI, which understands more
 // than others.
 func (k *call) openWebUI() bool {
 	for name := range k.gin.Request.Header {

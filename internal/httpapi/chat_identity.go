@@ -115,7 +115,7 @@ func (s *callers) failed(c *gin.Context, err error) error {
 	return err
 }
 
-// forwarded gives the person whom a frontend speaks for.
+// forwarded returns the person whom a frontend speaks for.
 func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
 	var plain frontendUser
 	if chat {
@@ -130,7 +130,7 @@ func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (acc
 	return s.spokenFor(who, plain.Name(), plain.Role, false)
 }
 
-// signedUser gives the user whom a frontend has signed; claimed tells that it
+// signedUser returns the user whom a frontend has signed; claimed tells that it
 // names one besides, which counts for nothing.
 func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) (access.Principal, error) {
 	signed, _ := frontendHeader(h, "X-OpenWebUI-User-Jwt")
@@ -147,7 +147,7 @@ func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) 
 	return s.spokenFor(who, user.Name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
 }
 
-// spokenFor gives a frontend's user with the roles that the frontend tells of,
+// spokenFor returns a frontend's user with the roles that the frontend tells of,
 // and remembers these for the links of that person.
 func (s *callers) spokenFor(who access.Principal, name, role string, vouched bool) (access.Principal, error) {
 	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role), vouched)

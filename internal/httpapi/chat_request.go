@@ -88,7 +88,7 @@ func (r chatRequest) offers(tool string) bool {
 	return false
 }
 
-// texts gives the texts of the messages of a role, in order.
+// texts returns the texts of the messages of a role, in order.
 func (r chatRequest) texts(role string) []string {
 	var out []string
 	for _, m := range r.Messages {
@@ -99,7 +99,7 @@ func (r chatRequest) texts(role string) []string {
 	return out
 }
 
-// task tells whether the frontend asks by itself.
+// task reports whether the frontend asks by itself.
 func (r chatRequest) task(h http.Header) (chat.Task, bool) {
 	header, has := frontendHeader(h, "X-OpenWebUI-Task")
 	return chat.Recognize(chat.Request{

@@ -329,7 +329,7 @@ func (k *talk) sessionsOf(who string) int {
 	return len(sessions)
 }
 
-// traced tells whether an approval is recorded with these words.
+// traced reports whether an approval is recorded with these words.
 func (k *talk) traced(words string) bool {
 	k.t.Helper()
 	gates, err := k.admin.Gates(k.t.Context(), client.GatesFilter{})

@@ -30,7 +30,7 @@ type LinkConfig struct {
 	Key []byte
 	// TTL is how long a link counts, and never longer than its gate [1h].
 	TTL time.Duration
-	// Others are the people who have no key, and whom another face vouches for.
+	// Others are the people without a key whom another interface has authenticated.
 	Others []access.Principal
 }
 
@@ -174,7 +174,7 @@ func open(gate contracts.Interrupt, who access.Principal) error {
 	return nil
 }
 
-// reviewer gives the person of a link with the rights that they have now, as far
+// reviewer returns the person of a link with the rights that they have now, as far
 // as that is known here, and never more than they had when it was made. A request that says by itself who
 // is asking, as behind a proxy with a login, must be theirs.
 func (s *linkRoutes) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
@@ -212,7 +212,7 @@ func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Princip
 	return link.Narrow(who), nil
 }
 
-// withoutKey is the holder of a link whom another face vouches for, if it still does.
+// withoutKey is the holder of a link whom another interface authenticates, if it still does.
 func (p *pages) withoutKey(link chat.Link) (access.Principal, error) {
 	at := slices.IndexFunc(p.others, func(who access.Principal) bool { return who.Person() == link.Person })
 	if at < 0 {

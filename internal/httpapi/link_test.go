@@ -75,7 +75,7 @@ func refused(t *testing.T, what string, got answer, status int, reason string) {
 	}
 }
 
-// only gives the one gate that there is.
+// only returns the one gate that there is.
 func (s *site) only() contracts.Interrupt {
 	s.t.Helper()
 	all, err := s.admin.Gates(s.t.Context(), client.GatesFilter{})

@@ -10,7 +10,7 @@ import (
 // its files; what keeps browsers from harm is set here.
 type Page struct {
 	Handler http.Handler
-	// Has tells whether a path is the page's own.
+	// Has reports whether a path is the page's own.
 	Has func(path string) bool
 }
 

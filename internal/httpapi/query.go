@@ -30,7 +30,7 @@ var knownQueries = map[string][]string{
 	"GET /v1/audit/consistency":   {"from"},
 }
 
-// queryParams gives the parameters of a route, in the order of the document.
+// queryParams returns the parameters of a route, in the order of the document.
 func queryParams(method, path string) []string { return knownQueries[method+" "+path] }
 
 // checkQuery refuses a query that the route would not read whole: a filter with a slip

@@ -31,7 +31,7 @@ const (
 	failuresPerMinute, failuresAtOnce = 60, 300
 )
 
-// Config bounds the face; zero values take the defaults in brackets.
+// Config bounds the API; zero values take the defaults in brackets.
 type Config struct {
 	// ForwardedUser is the header in which frontend keys say who is asking
 	// ["Manifold-User"].
@@ -108,7 +108,7 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// Page gives the page on which somebody may decide a gate, "" if there is none.
+// Page returns the page on which somebody may decide a gate, "" if there is none.
 func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
 	return s.links.page(who, i)
 }

@@ -39,7 +39,7 @@ func newBrowsers(signIns *access.SignIns, publicURL string) (*browsers, error) {
 	return b, b.cross.AddTrustedOrigin(at.Scheme + "://" + at.Host)
 }
 
-// token gives what the browser shows, "" if it shows nothing.
+// token returns what the browser shows, "" if it shows nothing.
 func (b *browsers) token(c *gin.Context) string {
 	cookie, err := c.Request.Cookie(b.cookieName(c))
 	if err != nil {

@@ -78,7 +78,7 @@ func (s *streamRoutes) stream(k *call, runID string, listen listen) error {
 	return nil
 }
 
-// over tells whether a run had ended by the place that the reader has seen.
+// over reports whether a run had ended by the place that the reader has seen.
 func (s *streamRoutes) over(k *call, runID string, after int64) bool {
 	view, err := s.runs.Get(k.ctx(), k.who, runID, 0)
 	if err != nil || !view.State.Terminal() {

@@ -72,7 +72,7 @@ func readFrames(body io.Reader, out chan<- frame) {
 	}
 }
 
-// take gives the next frame that is no sign of life.
+// take returns the next frame that is no sign of life.
 func take(t *testing.T, frames <-chan frame) frame {
 	t.Helper()
 	for {

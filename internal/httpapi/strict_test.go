@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// operations gives what openapi.yaml of a server lists, as "METHOD /path", with
+// operations returns what openapi.yaml of a server lists, as "METHOD /path", with
 // the name of the body's schema, if it takes one.
 func (s *site) operations() map[string]string {
 	s.t.Helper()
@@ -37,7 +37,7 @@ func (s *site) operations() map[string]string {
 	return out
 }
 
-// dig gives what is at a place of a parsed document, nil if nothing is.
+// dig returns what is at a place of a parsed document, nil if nothing is.
 func dig(v any, names ...string) any {
 	for _, name := range names {
 		members, _ := v.(map[string]any) // of anything else there is nothing

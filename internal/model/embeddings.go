@@ -139,7 +139,7 @@ func (c *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 // errSilent tells that the server failed a moment ago.
 var errSilent = errors.New("the embedding server does not answer; it is asked again in a moment")
 
-// Score gives the vector of one text. After a failure the server is left alone
+// Score returns the vector of one text. After a failure the server is left alone
 // for a while, so that it costs one message its bound, not each.
 func (c *Embeddings) Score(ctx context.Context, text string) ([]float32, error) {
 	if c.resting() {

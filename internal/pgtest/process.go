@@ -99,7 +99,7 @@ func start(t *testing.T, bin string) *Server {
 	return s
 }
 
-// ordinary gives the shell, run by a user who is not root, and the folder to
+// ordinary returns the shell, run by a user who is not root, and the folder to
 // that user.
 func ordinary(dir string) ([]string, error) {
 	if os.Getuid() != 0 {

@@ -1,5 +1,5 @@
 // Package ratelimit keeps one token bucket for each key: for each caller, or for
-// each capability. It is the one limiter of the house; what a key is, and what
+// each capability. It is the only rate limiter of the server; what a key is, and what
 // to say to who must wait, is its users' business.
 package ratelimit
 
@@ -17,7 +17,7 @@ type Limit struct {
 	Burst     int
 }
 
-// Strict gives a limit that no minute ever exceeds: a bucket that is full at the
+// Strict returns a limit that no minute ever exceeds: a bucket that is full at the
 // beginning would let nearly twice as much through in the first.
 func Strict(perMinute int) Limit {
 	burst := max(perMinute/10, 1)

@@ -3,8 +3,8 @@
 // contracts.Compact values alone, constrains and validates what comes back,
 // lets it be repaired once, and accounts for every call.
 //
-// What a model says is data. This room decides nothing: a reading passes the
+// The output of a model is data. This package decides nothing: a reading passes the
 // same judgement as the local matcher's, an output is validated against its
-// schema, a verdict can only be lowered. It does no I/O; engines stand behind
-// Engine, each in a room of its own.
+// schema, a verdict can only be lowered. It does no I/O; engines implement
+// Engine in package model.
 package reasoning

@@ -40,7 +40,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the cause, for the log.
+// Unwrap returns the cause, for the log.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func faultf(kind Kind, cause error, format string, args ...any) *Error {

@@ -17,7 +17,7 @@ type Engine interface {
 	Complete(ctx context.Context, r Request) (Reply, error)
 }
 
-// Journal keeps what left the house, when somebody asked for that.
+// Journal records the exchanges with models, where an operator wants that.
 type Journal interface {
 	Keep(ctx context.Context, e Exchange) error
 }

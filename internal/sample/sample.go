@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Nightly tells whether everything is wanted.
+// Nightly reports whether everything is wanted.
 func Nightly() bool { return os.Getenv("MANIFOLD_NIGHTLY") == "1" }
 
 // Seed chooses what is tried.

@@ -179,7 +179,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// about tells whether Telegram's reason for a refusal has these words in it; it
+// about reports whether Telegram's reason for a refusal has these words in it; it
 // has no codes for them.
 func about(err error, words string) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), words)

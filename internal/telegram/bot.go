@@ -91,7 +91,7 @@ type Deps struct {
 	Gates        *gates.Gates
 	Inbox        orchestrator.Inbox
 	Notifier     orchestrator.Notifier
-	// Leads tells whether this server is the one that speaks for all; nil is always.
+	// Leads reports whether this server is the one that speaks for all; nil is always.
 	Leads func(context.Context) (bool, error)
 	// Pages are where what is too long for Telegram is decided; nil is nowhere.
 	Pages render.Pages

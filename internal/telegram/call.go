@@ -204,7 +204,7 @@ func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.P
 	}
 }
 
-// isAsked tells whether somebody holds a role that a procedure puts its question to.
+// isAsked reports whether somebody holds a role that a procedure puts its question to.
 func isAsked(who access.Principal, i contracts.Interrupt) bool {
 	return !i.Type.Gate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
 }

@@ -28,7 +28,7 @@ func (l *lanes) attempt(ctx context.Context, j job) {
 	}
 }
 
-// mine tells whether an update is ours to begin, as soon as the store can tell.
+// mine reports whether an update is ours to begin, as soon as the store can tell.
 func (l *lanes) mine(ctx context.Context, j job) bool {
 	retry := l.answers.box.retry
 	for wait := retry.first; ; wait = retry.after(wait) {

@@ -25,8 +25,8 @@ type keyboard struct {
 func (k keyboard) id() string { return fmt.Sprintf("%s@%d@%d", k.Gate, k.Chat, k.Message) }
 
 // keyboards are the buttons that stand in chats. They are taken away once what they
-// are about is closed, wherever and by whom: by words, by somebody else, at another
-// face, by its end. Each is kept in the box until then, over restarts; one whose
+// are about is closed, wherever and by whom: by words, by somebody else, in another
+// interface, by its end. Each is kept in the box until then, over restarts; one whose
 // message was sent right before a crash is not, and says so when it is pressed.
 //
 // Like the follower it holds no goroutine while nothing changes.

@@ -55,7 +55,7 @@ func (b *box) unfinished(ctx context.Context) ([]orchestrator.Received, error) {
 	return b.inbox.Unfinished(ctx, b.channel)
 }
 
-// mine tells whether an item is this server's to begin, and notes that it does: it
+// mine reports whether an item is this server's to begin, and notes that it does: it
 // leads, by the clock of the database, and nobody has ended the item. A server that
 // was frozen finds that another one has gone on.
 func (b *box) mine(ctx context.Context, j job) (bool, error) {

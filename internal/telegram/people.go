@@ -77,7 +77,7 @@ type audience struct {
 	groups map[int64]bool
 }
 
-// judge tells whether an update is for us and from somebody we know. What is
+// judge reports whether an update is for us and from somebody we know. What is
 // not for us is neither kept nor answered.
 func (a *audience) judge(u *models.Update) standing {
 	from, chat, addressed := a.addressed(u)
@@ -134,7 +134,7 @@ func spoken(m *models.Message) bool {
 		m.Poll != nil || m.Venue != nil || m.Location != nil || m.Story != nil || m.Checklist != nil || m.PaidMedia != nil || m.Game != nil
 }
 
-// named tells whether a message of a group names the bot: @bot, /command@bot,
+// named reports whether a message of a group names the bot: @bot, /command@bot,
 // or a link to it.
 func (a *audience) named(m *models.Message) bool {
 	text, entities := m.Text, m.Entities

@@ -48,7 +48,7 @@ type show struct {
 }
 
 // settled tells that nothing more comes: the run has ended. A question does not end
-// it: it may be answered at another face.
+// it: it may be answered in another interface.
 func settled(state orchestrator.SessionView) bool {
 	return !state.Running && !state.Waits && len(state.Open) == 0
 }

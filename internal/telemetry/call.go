@@ -80,7 +80,7 @@ func (t *Telemetry) callSpan(ctx context.Context, call *execution.Call) (context
 		attribute.String("manifold.node.id", call.Context.NodeID), attribute.Int("manifold.attempt", call.Context.Attempt))...))
 }
 
-// Engine gives a model, with each call in a span, by the conventions for generative
+// Engine returns a model, with each call in a span, by the conventions for generative
 // AI. What is said stays out of it.
 func (t *Telemetry) Engine(next reasoning.Engine, provider string) reasoning.Engine {
 	if t == nil {

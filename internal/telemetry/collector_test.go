@@ -108,7 +108,7 @@ func (m measured) Export(_ context.Context, r *collectmetrics.ExportMetricsServi
 	return &collectmetrics.ExportMetricsServiceResponse{}, nil
 }
 
-// first gives the first span with a name.
+// first returns the first span with a name.
 func (c *collector) first(t *testing.T, name string) *traces.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (c *collector) first(t *testing.T, name string) *traces.Span {
 	return c.spans[at]
 }
 
-// one gives the only span with a name of which all that is said holds.
+// one returns the only span with a name of which all that is said holds.
 func (c *collector) one(t *testing.T, name string, where ...func(*traces.Span) bool) *traces.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -148,7 +148,7 @@ func attribute(s *traces.Span, key string) *common.AnyValue {
 	return nil
 }
 
-// below tells whether a span is a child of another.
+// below reports whether a span is a child of another.
 func below(parent *traces.Span) func(*traces.Span) bool {
 	return func(s *traces.Span) bool {
 		return string(s.GetTraceId()) == string(parent.GetTraceId()) && string(s.GetParentSpanId()) == string(parent.GetSpanId())

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// Logger gives a logger whose lines name the trace that they belong to.
+// Logger returns a logger whose lines name the trace that they belong to.
 func (t *Telemetry) Logger(l *slog.Logger) *slog.Logger {
 	if t == nil || !t.tracing {
 		return l

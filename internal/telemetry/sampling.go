@@ -23,7 +23,7 @@ const (
 // usually is what is sent where nobody says: what a caller's trace says, else one of ten.
 func usually() sdktrace.Sampler { return sdktrace.ParentBased(sdktrace.TraceIDRatioBased(usualRatio)) }
 
-// sends tells whether what happens in a context may be sent: it is in a trace that is, or
+// sends reports whether what happens in a context may be sent: it is in a trace that is, or
 // in none yet. What a span would say is not even put together for others.
 func (t *Telemetry) sends(ctx context.Context) bool {
 	if !t.tracing {
@@ -44,7 +44,7 @@ func (t *Telemetry) runSampled(runID string) bool {
 	return span.SpanContext().IsSampled()
 }
 
-// remarkable tells whether a run is worth to be sent whatever the sampler says: it came
+// remarkable reports whether a run is worth to be sent whatever the sampler says: it came
 // out badly, or was slow. It is so only where nobody has chosen a sampler.
 func (t *Telemetry) remarkable(state contracts.RunState, took metrics.Timing) bool {
 	return t.usual && (state == contracts.RunFailed || state == contracts.RunDegraded || took.MachineMS >= slowRun.Milliseconds())

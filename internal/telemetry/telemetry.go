@@ -49,7 +49,7 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// signal tells whether one of the signals goes out by OTLP, and in which format: as
+// signal reports whether one of the signals goes out by OTLP, and in which format: as
 // the specification of OpenTelemetry says, but that nothing is sent where nobody has
 // named an exporter or an endpoint.
 func (c Config) signal(name string) (protocol string, on bool, err error) {

@@ -66,7 +66,7 @@ func (t *Telemetry) requestSpan(r *http.Request, l requestLabels) (context.Conte
 	return t.tracer.Start(r.Context(), "HTTP "+l.method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(semconv.URLFull(at.String())))
 }
 
-// withParent gives the request with the trace that it belongs to, if there is one: who
+// withParent returns the request with the trace that it belongs to, if there is one: who
 // gets it is not to send what this server does not.
 func (t *Telemetry) withParent(ctx context.Context, r *http.Request) *http.Request {
 	if !t.tracing || !trace.SpanContextFromContext(ctx).IsValid() {

@@ -160,7 +160,7 @@ func metadataAddrs() []netip.Addr {
 	}
 }
 
-// reserved tells whether an address belongs to nobody one could mean.
+// reserved reports whether an address belongs to nobody one could mean.
 func reserved(addr netip.Addr) bool {
 	if addr.Is4() {
 		b := addr.As4()
@@ -188,7 +188,7 @@ func reserved(addr netip.Addr) bool {
 	return false
 }
 
-// embedded gives the IPv4 address that a translation prefix carries to:
+// embedded returns the IPv4 address that a translation prefix carries to:
 // 64:ff9b::/96 (NAT64), 2002::/16 (6to4) and ::/96 (IPv4-compatible).
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {

@@ -13,7 +13,7 @@ import (
 // algEd25519 is what notes call Ed25519.
 const algEd25519 = 1
 
-// publicOf gives the public half of "PRIVATE+KEY+name+hash+key".
+// publicOf returns the public half of "PRIVATE+KEY+name+hash+key".
 func publicOf(private string) (string, error) {
 	parts := strings.SplitN(private, "+", 5)
 	if len(parts) != 5 {

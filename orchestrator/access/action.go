@@ -61,7 +61,7 @@ func Allowed(a Action) []Role {
 	}
 }
 
-// May tells whether the caller may do the action at all; the error says which
+// May reports whether the caller may do the action at all; the error says which
 // role it takes.
 func (p Principal) May(a Action) error {
 	allowed := Allowed(a)
@@ -72,11 +72,11 @@ func (p Principal) May(a Action) error {
 		"%s needs the role %s; this key has %s", a, orList(allowed), rolesText(p.Roles))
 }
 
-// MayReadRun tells whether the caller sees a run: its owner, and who may read all,
+// MayReadRun reports whether the caller sees a run: its owner, and who may read all,
 // as far as their keys reach.
 func (p Principal) MayReadRun(run contracts.Plan) error { return p.ownOr(run, ActionReadAllRuns) }
 
-// MayReadLedger tells whether the caller sees who did what when in a run.
+// MayReadLedger reports whether the caller sees who did what when in a run.
 func (p Principal) MayReadLedger(run contracts.Plan) error { return p.ownOr(run, ActionReadLedgers) }
 
 func (p Principal) ownOr(run contracts.Plan, others Action) error {
@@ -86,7 +86,7 @@ func (p Principal) ownOr(run contracts.Plan, others Action) error {
 	return p.MayWith(run.Owner, others)
 }
 
-// MayWith tells whether something is the caller's own, or they may do this with
+// MayWith reports whether something is the caller's own, or they may do this with
 // everybody's. It looks at no scope.
 func (p Principal) MayWith(owner contracts.Principal, others Action) error {
 	if SubjectOf(owner) == p.Subject() {
@@ -95,14 +95,14 @@ func (p Principal) MayWith(owner contracts.Principal, others Action) error {
 	return p.May(others)
 }
 
-// MaySteerRun tells whether the caller may cancel a run of this owner, or
+// MaySteerRun reports whether the caller may cancel a run of this owner, or
 // answer its questions that are no gates. Whether their key reaches it is decided
 // where it is read.
 func (p Principal) MaySteerRun(owner contracts.Principal) error {
 	return p.MayWith(owner, ActionSteerAllRuns)
 }
 
-// MayReadGate tells whether the caller sees a question with its evidence: who
+// MayReadGate reports whether the caller sees a question with its evidence: who
 // may read the run, and for a gate who could decide it.
 func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal) error {
 	if p.Sight().Sees(i, SubjectOf(owner)) {

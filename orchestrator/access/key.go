@@ -101,7 +101,7 @@ func (k Key) told() map[string]any {
 	return map[string]any{"name": k.Name, "kind": k.Kind, "principal": k.Principal, "roles": k.Roles, "scopes": k.Scopes, "expires_at": k.ExpiresAt}
 }
 
-// List gives a page of the keys, without any secret.
+// List returns a page of the keys, without any secret.
 func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contracts.List[Key], error) {
 	if err := by.May(ActionManageKeys); err != nil {
 		return contracts.List[Key]{}, err

@@ -46,11 +46,11 @@ func (p Principal) Person() string {
 	return ""
 }
 
-// Shared tells whether the caller may be any of several people: a frontend that
+// Shared reports whether the caller may be any of several people: a frontend that
 // does not say for whom it asks.
 func (p Principal) Shared() bool { return p.Kind == KindFrontend && p.Forwarded == "" }
 
-// ForPerson gives the principal of a frontend's key for the person whom the
+// ForPerson returns the principal of a frontend's key for the person whom the
 // frontend speaks for, with no more than these roles; nil leaves those of the
 // key. Vouched tells that this is more than the frontend's word. All other keys
 // stay who they are.
@@ -90,7 +90,7 @@ func (p Principal) within(roles []Role) []Role {
 // program is the name of what stands behind a key that is no person's.
 func (p Principal) program() string { return string(p.Kind) + ":" + p.ID }
 
-// Contract gives the principal as domains and plans see it. Its SubjectOf is
+// Contract returns the principal as domains and plans see it. Its SubjectOf is
 // p.Subject.
 func (p Principal) Contract() contracts.Principal {
 	out := contracts.Principal{ID: p.ID, OnBehalfOf: p.Person()}
@@ -109,17 +109,17 @@ func (p Principal) Contract() contracts.Principal {
 // SubjectOf is Subject for a stored principal.
 func SubjectOf(p contracts.Principal) string { return p.Subject() }
 
-// means tells whether the caller holds a role as Manifold means it: in an old key
+// means reports whether the caller holds a role as Manifold means it: in an old key
 // the word may have been a domain's.
 func (p Principal) means(r Role) bool {
 	young := r == RoleRequester || r == RoleAuditor
 	return p.Has(r) && (!young || !p.RolesBefore)
 }
 
-// Has tells whether the caller holds the role.
+// Has reports whether the caller holds the role.
 func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }
 
-// Covers tells whether the caller may have capabilities of this class of this
+// Covers reports whether the caller may have capabilities of this class of this
 // domain used. Writes need a role that may ask for them; the scopes of the key
 // narrow further.
 func (p Principal) Covers(domain string, class contracts.SideEffectClass) error {
@@ -169,10 +169,10 @@ func (p Principal) CoversPlan(plan contracts.Plan) error {
 	return nil
 }
 
-// All tells whether nothing is narrowed.
+// All reports whether nothing is narrowed.
 func (s Scopes) All() bool { return len(s.Domains) == 0 && len(s.Classes) == 0 }
 
-// Reaches tells whether all calls of a plan lie within the scopes of the caller's
+// Reaches reports whether all calls of a plan lie within the scopes of the caller's
 // key: what it could not have asked for it neither sees nor steers.
 func (p Principal) Reaches(plan contracts.Plan) error {
 	if p.Scopes.All() {
@@ -187,7 +187,7 @@ func (p Principal) Reaches(plan contracts.Plan) error {
 	return nil
 }
 
-// MayManage tells whether the caller administers a domain, "" for what belongs to
+// MayManage reports whether the caller administers a domain, "" for what belongs to
 // none.
 func (p Principal) MayManage(a Action, domain string) error {
 	if err := p.May(a); err != nil {
@@ -199,12 +199,12 @@ func (p Principal) MayManage(a Action, domain string) error {
 	return contracts.Errorf(contracts.CodeForbidden, "%s reaches beyond the scope of this key", a)
 }
 
-// within tells whether s is at most as wide as the other.
+// within reports whether s is at most as wide as the other.
 func (s Scopes) within(other Scopes) bool {
 	return narrower(s.Domains, other.Domains) && narrower(s.Classes, other.Classes)
 }
 
-// narrower tells whether every entry of a is in b; an empty list is the widest.
+// narrower reports whether every entry of a is in b; an empty list is the widest.
 func narrower[T comparable](a, b []T) bool {
 	if len(b) == 0 {
 		return true

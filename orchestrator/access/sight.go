@@ -24,7 +24,7 @@ type Sight struct {
 	Classes []contracts.SideEffectClass
 }
 
-// Sight gives what the caller may see.
+// Sight returns what the caller may see.
 func (p Principal) Sight() Sight {
 	roles := make([]string, 0, len(p.Roles)+1)
 	for _, r := range p.Roles {
@@ -39,7 +39,7 @@ func (p Principal) Sight() Sight {
 	}
 }
 
-// Sees tells whether a gate of a session of this owner is in sight.
+// Sees reports whether a gate of a session of this owner is in sight.
 func (s Sight) Sees(i contracts.Interrupt, owner string) bool {
 	if !s.Reaches(i) {
 		return false
@@ -52,7 +52,7 @@ func (s Sight) decides(i contracts.Interrupt) bool {
 	return slices.ContainsFunc(AskedRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) })
 }
 
-// Narrow tells whether the scopes narrow anything.
+// Narrow reports whether the scopes narrow anything.
 func (s Sight) Narrow() bool { return len(s.Domains)+len(s.Classes) > 0 }
 
 // DomainOf is the domain that a gate or a question is about, "" if it is about
@@ -66,7 +66,7 @@ func DomainOf(i contracts.Interrupt) string {
 	return domain
 }
 
-// Reaches tells whether the scopes let a gate through. The class of a question is
+// Reaches reports whether the scopes let a gate through. The class of a question is
 // not known, and does not count.
 func (s Sight) Reaches(i contracts.Interrupt) bool {
 	domain := DomainOf(i)

@@ -63,7 +63,7 @@ func NewSignIns(keys *Keys, store SignInStore, key []byte) *SignIns {
 	return &SignIns{keys: keys, store: store, mac: sumOf(key, "manifold sign-in"), now: keys.now}
 }
 
-// Link gives the token of a link that signs the caller in once, soon. Only the
+// Link returns the token of a link that signs the caller in once, soon. Only the
 // key of a person has one: what a browser does is done by somebody.
 func (s *SignIns) Link(ctx context.Context, who Principal) (token string, until time.Time, err error) {
 	if err := mayBrowse(who); err != nil {
@@ -118,7 +118,7 @@ func (s *SignIns) open(ctx context.Context, who Principal) (SignIn, error) {
 	return s.told(token, who, s.now(), ends), err
 }
 
-// Read gives the sign-in of a token. active tells that the person has done
+// Read returns the sign-in of a token. active tells that the person has done
 // something, which puts off the end.
 func (s *SignIns) Read(ctx context.Context, token string, active bool) (SignIn, error) {
 	keyID, ends, ok := s.read(sessionToken, token)
@@ -179,7 +179,7 @@ func (s *SignIns) told(token string, who Principal, seen, ends time.Time) SignIn
 	return SignIn{Token: token, Who: who, CSRF: textOf(sumOf([]byte(token), "csrf")), Idle: idle, Ends: ends}
 }
 
-// SameCSRF tells whether a request says what it must.
+// SameCSRF reports whether a request says what it must.
 func (s SignIn) SameCSRF(said string) bool { return hmac.Equal([]byte(s.CSRF), []byte(said)) }
 
 // issue makes a token that counts as long as the store knows it.
@@ -194,7 +194,7 @@ func (s *SignIns) issue(ctx context.Context, kind, keyID string, life time.Durat
 	return token, until, nil
 }
 
-// read gives the key and the end of a token that was made here and is not over.
+// read returns the key and the end of a token that was made here and is not over.
 func (s *SignIns) read(kind, token string) (keyID string, until time.Time, ok bool) {
 	parts := tokenForm.FindStringSubmatch(token)
 	if parts == nil || parts[1] != kind {

@@ -207,7 +207,7 @@ func CannotReach(catalog *contracts.Catalog, domain string) string {
 	return title + " " + contracts.Unreachable
 }
 
-// unwanted tells of a step that was skipped although nothing before it has failed.
+// unwanted notes a step that was skipped although nothing before it failed.
 func (c *composer) unwanted(n *contracts.NodeView) bool {
 	if n.State != contracts.NodeSkipped || n.Error != nil || n.Merge == contracts.MergeAllCompleted {
 		return false
@@ -314,7 +314,7 @@ func scalarColumns(entry *contracts.CapabilityEntry, done []*contracts.NodeView)
 	return columns
 }
 
-// propertyOrder gives the properties of a schema in the order in which the
+// propertyOrder returns the properties of a schema in the order in which the
 // author wrote them.
 func propertyOrder(schema json.RawMessage) []string {
 	var top struct {
@@ -341,7 +341,7 @@ func propertyOrder(schema json.RawMessage) []string {
 	return names
 }
 
-// rowsOf gives the rows of one result: the list at a path in the facts, or the
+// rowsOf returns the rows of one result: the list at a path in the facts, or the
 // facts themselves.
 func rowsOf(path string, facts map[string]any) []map[string]any {
 	if path == "" {

@@ -98,7 +98,7 @@ func compare(a, b any) int {
 	return cmp.Compare(strings.ToLower(chat.Value(a)), strings.ToLower(chat.Value(b)))
 }
 
-// having gives the rows with a cell that is a text; where there is none, those with a
+// having returns the rows with a cell that is a text; where there is none, those with a
 // cell that has its words.
 func having(rows [][]any, text string) [][]any {
 	of := func(fits func(cell string) bool) [][]any {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// ViewDeps are the rooms and ports that views read.
+// ViewDeps are the use cases and ports that read models are built from.
 type ViewDeps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
@@ -99,7 +99,7 @@ func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 	return nil
 }
 
-// substance gives the turn that says what came of one: of an answer, the turn
+// substance returns the turn that says what came of one: of an answer, the turn
 // that asked.
 func (v *Views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	t, err := v.turns.Turn(ctx, key)
@@ -134,7 +134,7 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	return nil
 }
 
-// answered tells whether somebody has answered a step of a workflow already: the
+// answered reports whether somebody has answered a step of a workflow already: the
 // plan was shown above the first question, and is not repeated above each.
 func answered(run contracts.RunView) bool {
 	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
@@ -199,7 +199,7 @@ func (v *Views) OfEnd(session orchestrator.Session, runID string) (orchestrator.
 	return out, true
 }
 
-// goesOn tells whether a turn is on its way, or was interrupted and will be
+// goesOn reports whether a turn is on its way, or was interrupted and will be
 // finished.
 func goesOn(t orchestrator.Turn) bool {
 	return t.Outcome == "" && t.Kind != orchestrator.TurnCommand && t.Kind != ""

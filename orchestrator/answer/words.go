@@ -87,7 +87,7 @@ func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 	return line
 }
 
-// Explains tells whether every word of a text is a value or a word of the
+// Explains reports whether every word of a text is a value or a word of the
 // capability. Words of up to three letters, such as articles, count for nothing, and
 // neither do those that are small.
 func Explains(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence, small func(string) bool) bool {

@@ -50,7 +50,7 @@ func (a *Audit) Replay(ctx context.Context, who access.Principal, runID string) 
 	return a.runner.Replay(ctx, runID)
 }
 
-// Ledger gives a page of a hash chain: that of a run to those who see it, that
+// Ledger returns a page of a hash chain: that of a run to those who see it, that
 // of a deleted one, of acts and of broken locks to those who may audit.
 func (a *Audit) Ledger(ctx context.Context, who access.Principal, runID string, p contracts.Page) (contracts.List[contracts.LedgerEntry], error) {
 	var none contracts.List[contracts.LedgerEntry]

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Root gives the last signed root.
+// Root returns the last signed root.
 func (a *Audit) Root(ctx context.Context, who access.Principal) (contracts.AuditRoot, error) {
 	if err := who.May(access.ActionAudit); err != nil {
 		return contracts.AuditRoot{}, err

@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Outside is a place for roots that whoever can write to the database cannot
-// change.
+// Outside stores roots where no one who can write to the database can change
+// them.
 type Outside interface {
 	Publish(ctx context.Context, root Root) error
 	// Last is the newest root that it has and can give back; the zero Root for

@@ -158,7 +158,7 @@ func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []stri
 	return faults, len(entries), len(entries) > len(known), nil
 }
 
-// unburied tells of a chain whose run is gone and that does not say so.
+// unburied reports a chain whose run was deleted without an entry that says so.
 func unburied(chain string, entries []contracts.LedgerEntry) []string {
 	if !ofRun(chain) || len(entries) == 0 || entries[len(entries)-1].Kind == contracts.LedgerDeleted {
 		return nil
@@ -166,7 +166,7 @@ func unburied(chain string, entries []contracts.LedgerEntry) []string {
 	return []string{"the run is gone, and no entry says that it was deleted"}
 }
 
-// ofRun tells whether a chain is that of a run, gone or not.
+// ofRun reports whether a chain is that of a run, gone or not.
 func ofRun(chain string) bool {
 	return chain != execution.LockChain && chain != execution.ActChain && !strings.HasPrefix(chain, execution.SessionChain(""))
 }

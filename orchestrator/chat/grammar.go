@@ -70,13 +70,13 @@ var greetings = []string{
 	"olá", "oi", "bom dia", "hola", "buenos días", "bonjour", "salut", "ciao", "buongiorno",
 }
 
-// Greets tells whether a message is nothing but a greeting.
+// Greets reports whether a message is nothing but a greeting.
 func Greets(message string) bool {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(greetings, strings.ToLower(text))
 }
 
-// Affirms tells whether a message is a bare yes: the answer to a question that
+// Affirms reports whether a message is a bare yes: the answer to a question that
 // has one option, and never an approval.
 func Affirms(message string) bool {
 	c, ok := Parse(message)
@@ -131,7 +131,7 @@ func Parse(message string) (Command, bool) {
 // yesMarks and noMarks are signs that people put beside a word.
 const yesMarks, noMarks = "✓✅👍", "❌👎"
 
-// contradicted tells whether the sign beside a word says the opposite of it:
+// contradicted reports whether the sign beside a word says the opposite of it:
 // then nobody knows what was meant.
 func contradicted(verb Verb, message string) bool {
 	if verb == Reject {

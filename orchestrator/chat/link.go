@@ -40,13 +40,13 @@ func LinkFor(who access.Principal, i contracts.Interrupt, until time.Time) Link 
 	return l
 }
 
-// Narrow gives the holder of a link with no more roles than it was made with.
+// Narrow returns the holder of a link with no more roles than it was made with.
 func (l Link) Narrow(who access.Principal) access.Principal {
 	who.Roles = slices.DeleteFunc(slices.Clone(who.Roles), func(r access.Role) bool { return !slices.Contains(l.Roles, string(r)) })
 	return who
 }
 
-// Expired tells whether the link is too old.
+// Expired reports whether the link is too old.
 func (l Link) Expired(now time.Time) bool { return now.Unix() >= l.Expires }
 
 // LinkToken writes a link so that nobody else can.

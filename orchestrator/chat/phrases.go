@@ -122,7 +122,7 @@ func spelledOut(phrases []string) []string {
 	return all
 }
 
-// thanks tells whether a phrase is nothing but gratitude: "great, thank you so much".
+// thanks reports whether a phrase is nothing but gratitude: "great, thank you so much".
 func thanks(phrase string) bool {
 	grateful := false
 	for word := range strings.FieldsSeq(phrase) {
@@ -245,7 +245,7 @@ func unled(text string) string {
 	return text
 }
 
-// Names tells whether a parameter, by the words of its name, is what something is called.
+// Names reports whether a parameter, by the words of its name, is what something is called.
 func Names(parameter string) bool {
 	words := strings.Fields(parameter)
 	return len(words) > 0 && slices.Contains(known.Naming, words[len(words)-1])
@@ -257,7 +257,7 @@ func One(message string) (words string, ok bool) {
 	return framed(plain(message), known.One)
 }
 
-// framed gives what stands between the words of the longest frame around a text.
+// framed returns what stands between the words of the longest frame around a text.
 func framed(text string, frames [][2]string) (words string, ok bool) {
 	longest := 0
 	for _, frame := range frames {
@@ -414,7 +414,7 @@ func ending(text string, all []string) (string, bool) {
 	return text, false
 }
 
-// BareCode tells whether a message is nothing but what looks like the code of a
+// BareCode reports whether a message is nothing but what looks like the code of a
 // gate.
 func BareCode(message string) (string, bool) {
 	text := strings.Trim(plain(message), "`")

@@ -44,7 +44,7 @@ func Pick(i contracts.Interrupt, message string) string {
 	return i.Options[at-1].ID
 }
 
-// told gives the one option that some words tell from the others, whatever article they
+// told returns the one option that some words tell from the others, whatever article they
 // begin with: "the US" of "the one for the US".
 func told(i contracts.Interrupt, words string) (id string, ok bool) {
 	for {
@@ -62,7 +62,7 @@ func told(i contracts.Interrupt, words string) (id string, ok bool) {
 // longestArticle is how many bytes the article has at most before what tells one of several.
 const longestArticle = 3
 
-// named gives the one option whose label has all the words of a text. To a question for
+// named returns the one option whose label has all the words of a text. To a question for
 // a number a part of a label is none: "three" is not "three weeks".
 func named(i contracts.Interrupt, text string) string {
 	words := strings.Fields(strings.ToLower(text))

@@ -38,7 +38,7 @@ func renderIn(language string, a *contracts.Answer) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// decided tells whether a verdict says nothing but that somebody has decided
+// decided reports whether a verdict says nothing but that somebody has decided
 // against what was asked, which the answer says in better words.
 func decided(v contracts.Verdict) bool {
 	return (v.Category == "rejected" || v.Category == "cancelled") && len(v.Reasons) == 1

@@ -334,7 +334,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// ofRun tells whether a question is one of a procedure, which somebody else may
+// ofRun reports whether a question is one of a procedure, which somebody else may
 // have to answer, from elsewhere.
 func ofRun(i contracts.Interrupt) bool {
 	return i.Workflow != "" || i.Type == contracts.InterruptBudgetExceeded
@@ -403,7 +403,7 @@ func Place(i contracts.Interrupt, text string) (int, bool) {
 	return n, err == nil
 }
 
-// AsksNumber tells whether the answer to a question is a number.
+// AsksNumber reports whether the answer to a question is a number.
 func AsksNumber(i contracts.Interrupt) bool {
 	kind, _ := i.ResponseSchema["type"].(string)
 	numeric := kind == "integer" || kind == "number"

@@ -61,7 +61,7 @@ var shapes = []struct {
 	{TaskMerge, "you have been provided with a set of responses from various models"},
 }
 
-// Recognize tells whether a request is a background task. The header decides;
+// Recognize reports whether a request is a background task. The header decides;
 // without one, the shape of the request does.
 func Recognize(r Request) (Task, bool) {
 	if r.HasHeader {
@@ -119,7 +119,7 @@ type TaskContext struct {
 	FollowUps []string
 }
 
-// TaskReply gives the text of the answer to a task.
+// TaskReply returns the text of the answer to a task.
 func TaskReply(t Task, c TaskContext) string {
 	if c.FollowUps == nil {
 		c.FollowUps = []string{}

@@ -8,7 +8,7 @@ import (
 // maxWhole is how many words a message has at most that is made of set phrases.
 const maxWhole = 16
 
-// madeOf tells whether a message is made of phrases of some lists and of nothing else,
+// madeOf reports whether a message is made of phrases of some lists and of nothing else,
 // and which of the lists are among them. A comma may stand anywhere; a phrase that ends
 // with one needs it: "não, esquece" is not "não esquece".
 func madeOf(message string, lists ...[]string) (used []bool, ok bool) {

@@ -33,7 +33,7 @@ type Config struct {
 	NoModelWords bool
 }
 
-// Deps are the rooms and ports that conversations work with.
+// Deps are the use cases and ports that conversations call.
 type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates

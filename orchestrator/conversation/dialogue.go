@@ -95,7 +95,7 @@ func (s standing) shownLast(in Input) *contracts.Interrupt {
 	})
 }
 
-// single gives the one open question that is meant; several are none.
+// single returns the one open question that is meant; several are none.
 func (s standing) single(meant func(contracts.Interrupt) bool) *contracts.Interrupt {
 	var found *contracts.Interrupt
 	for n := range s.questions {
@@ -135,7 +135,7 @@ func (s standing) asking(q contracts.Interrupt) *orchestrator.Turn {
 	return nil
 }
 
-// shownAgain tells whether the last turn was nothing but a question once more.
+// shownAgain reports whether the last turn was nothing but a question once more.
 func (s standing) shownAgain(q contracts.Interrupt) bool {
 	return len(s.turns) > 0 && s.turns[len(s.turns)-1].Shows == q.InterruptID && s.turns[len(s.turns)-1].Command == again
 }
@@ -232,7 +232,7 @@ func (r *reader) restoresForReason(ctx context.Context, who access.Principal, me
 	return false
 }
 
-// answersQuestion tells whether a bare word of the grammar, such as "approve" or
+// answersQuestion reports whether a bare word of the grammar, such as "approve" or
 // "stop", is an answer to the question of a procedure that was shown last.
 func (r *reader) answersQuestion(ctx context.Context, in Input, c chat.Command) (bool, error) {
 	if len(c.Codes) > 0 || in.Command != nil || in.Start != nil {
@@ -347,7 +347,7 @@ func (r *reader) forgotten(ctx context.Context, who access.Principal, in Input, 
 	return s.questions[0], fits
 }
 
-// takesWords tells whether any words would be an answer, to take or to search by.
+// takesWords reports whether any words would be an answer, to take or to search by.
 func takesWords(q contracts.Interrupt, words string) bool {
 	_, searches := decision.SearchAgain(q, words)
 	return searches || freeText(q)

@@ -138,7 +138,7 @@ func (r *reader) saidBesides(ctx context.Context, who access.Principal, message 
 	return r.follow(ctx, *base, f, t)
 }
 
-// saysAfter tells whether a value of an intent is said behind a place of its message.
+// saysAfter reports whether a value of an intent is said behind a place of its message.
 func saysAfter(in contracts.Intent, at int) bool {
 	for _, ev := range in.Evidence {
 		if ev.Span[0] >= at {
@@ -148,7 +148,7 @@ func saysAfter(in contracts.Intent, at int) bool {
 	return false
 }
 
-// writes tells whether one of some requests has an effect.
+// writes reports whether one of some requests has an effect.
 func (r *reader) writes(intents []contracts.Intent) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		entry, ok := r.catalogs.Catalog().Capability(in.Ref())

@@ -160,7 +160,7 @@ func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts
 	return m.finish(ctx, asking, true)
 }
 
-// waits tells whether a turn has not taken the answer to a question yet. One that
+// waits reports whether a turn has not taken the answer to a question yet. One that
 // was interrupted may not know that its question is open, and answered already.
 func waits(t orchestrator.Turn, i contracts.Interrupt) bool {
 	return t.InterruptID == i.InterruptID && (t.Outcome == orchestrator.TurnClarifying || t.Question != nil)
@@ -180,7 +180,7 @@ func (m *machine) asking(ctx context.Context, reply orchestrator.Turn, i contrac
 	return t, err
 }
 
-// waitingFor gives the turn that waits for the answer to a question.
+// waitingFor returns the turn that waits for the answer to a question.
 func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID string) (orchestrator.Turn, error) {
 	found, err := turns.ListTurns(ctx, orchestrator.TurnFilter{InterruptID: interruptID})
 	switch {

@@ -100,7 +100,7 @@ func (m *machine) answered(ctx context.Context, t orchestrator.Turn) (string, er
 	return out, nil
 }
 
-// open is a question or gate as a model is told of it.
+// open is a question or gate as the model's prompt shows it.
 func (s standing) open(i contracts.Interrupt) intent.Open {
 	o := intent.Open{ID: i.InterruptID, Kind: intent.OpenQuestion, Prompt: i.Prompt}
 	for _, option := range i.Options {

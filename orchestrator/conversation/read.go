@@ -268,7 +268,7 @@ func (r *reader) isRequest(ctx context.Context, who access.Principal, text strin
 	return len(r.requests(ctx, who, text)) > 0
 }
 
-// saysWhatToDo tells whether a text is a request in its own words, and not only a
+// saysWhatToDo reports whether a text is a request in its own words, and not only a
 // value that some request can be guessed from: "Ana Souza?" is the latter. One for what
 // was asked before that leaves something out only gives values to that.
 func (r *reader) saysWhatToDo(ctx context.Context, who access.Principal, text string, before []contracts.Intent) bool {

@@ -78,8 +78,8 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 	return c.Whole(ctx, Outcome{SessionID: id}, wait)
 }
 
-// Whole is Session for whoever has said something there: who decides a gate may
-// see what comes of it, and not the session before.
+// Whole is Session for a participant: whoever decides a gate may see what comes of
+// it, but not the earlier session.
 func (c *Conversation) Whole(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
 	began := time.Now()
 	view, ended, err := c.endOfNew(ctx, o, wait)

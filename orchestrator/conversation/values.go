@@ -42,7 +42,7 @@ func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fr
 	return 0, nil
 }
 
-// explained gives the values of a text if they are all that it says: first those of what
+// explained returns the values of a text if they are all that it says: first those of what
 // was named before, "and for Bruno", then, of what is corrected, others as well.
 func (r *reader) explained(ctx context.Context, base orchestrator.Turn, in contracts.Intent, kind chat.FragmentKind, text string) map[string]any {
 	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // valuesOf has found it

@@ -65,7 +65,7 @@ func New(d Deps) (*Gates, error) {
 	return &Gates{store: d.Store, list: d.List, runner: d.Runner, sessions: d.Sessions, reviewers: d.Reviewers, notifier: d.Notifier}, nil
 }
 
-// List gives a page of the questions that the caller may see, the oldest first.
+// List returns a page of the questions that the caller may see, the oldest first.
 func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.Interrupt], error) {
 	if f.Limit <= 0 { // what waits is looked through for one of it
 		f.Limit = contracts.MaxPageLimit
@@ -135,8 +135,8 @@ func (g *Gates) find(ctx context.Context, who access.Principal, idOrCode string)
 	return i, nil
 }
 
-// Now gives one question as it stands to what shows it and decides nothing; what of it
-// may be shown to whom is the business of who asks.
+// Now returns one question as it stands, without a check of rights: callers check them
+// before they show it.
 func (g *Gates) Now(ctx context.Context, id string) (contracts.Interrupt, error) {
 	return execution.InterruptNow(ctx, g.store, id)
 }
@@ -172,7 +172,7 @@ const (
 	ByPage = "page"
 )
 
-// HasDecided tells whether somebody has decided the present action of a gate.
+// HasDecided reports whether somebody has decided the present action of a gate.
 func HasDecided(i contracts.Interrupt, subject string) bool {
 	return slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
 		return d.DecidedBy == subject && d.ActionSHA256 == i.ActionSHA256
@@ -247,7 +247,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	return dropped, err
 }
 
-// May gives the codes of those open gates that the caller may approve, and of
+// May returns the codes of those open gates that the caller may approve, and of
 // those open questions that they may answer.
 func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts.Interrupt) (approve, answer []string, err error) {
 	open = slices.DeleteFunc(slices.Clone(open), func(i contracts.Interrupt) bool { return i.Status != contracts.InterruptOpen })
@@ -276,7 +276,7 @@ func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts
 	return approve, answer, nil
 }
 
-// MayReject tells whether the caller may stop or mend what is asked about.
+// MayReject reports whether the caller may stop or mend what is asked about.
 func MayReject(who access.Principal, owner contracts.Principal, i contracts.Interrupt) error {
 	return mayDecide(access.Panel{}, who, owner, i, contracts.DecisionReject)
 }
@@ -302,7 +302,7 @@ func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, er
 	return out, err
 }
 
-// shapes tells whether the answer to a question shapes a run: to cancel, to try the
+// shapes reports whether the answer to a question shapes a run: to cancel, to try the
 // same again and to look again do not.
 func shapes(i contracts.Interrupt) bool {
 	switch i.Response {
@@ -313,7 +313,7 @@ func shapes(i contracts.Interrupt) bool {
 	}
 }
 
-// with gives a gate with more requesters.
+// with returns a gate with more requesters.
 func with(i contracts.Interrupt, requesters []string) contracts.Interrupt {
 	i.Requesters = slices.Concat(i.Requesters, requesters)
 	return i
@@ -358,7 +358,7 @@ func acting(ctx context.Context, who access.Principal, i contracts.Interrupt) co
 	}
 }
 
-// DecidedBy tells whether somebody has made a decision on what a gate shows now.
+// DecidedBy reports whether somebody has made a decision on what a gate shows now.
 func DecidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
 	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
 		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256

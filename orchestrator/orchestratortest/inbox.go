@@ -39,7 +39,7 @@ func (s *Store) received(channel, id string) *item {
 	return nil
 }
 
-// Unfinished gives a channel's items that were not answered yet.
+// Unfinished returns a channel's items that were not answered yet.
 func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.Received, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ func (s *Store) SaveTurn(_ context.Context, t orchestrator.Turn) (orchestrator.T
 	return clone(t)
 }
 
-// Turn gives the turn of a key.
+// Turn returns the turn of a key.
 func (s *Store) Turn(_ context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Store) Turn(_ context.Context, key orchestrator.TurnKey) (orchestrator.
 	return clone(s.turns[i])
 }
 
-// ListTurns gives the turns that the filter selects.
+// ListTurns returns the turns that the filter selects.
 func (s *Store) ListTurns(_ context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Store) SavePreview(_ context.Context, p orchestrator.Preview) error {
 	return nil
 }
 
-// Preview gives the owner's preview that has not expired.
+// Preview returns the owner's preview that has not expired.
 func (s *Store) Preview(_ context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

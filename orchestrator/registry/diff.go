@@ -86,7 +86,7 @@ func differences(at string, a, b any, out *[]contracts.FieldDifference) {
 	*out = append(*out, contracts.FieldDifference{Pointer: at, Before: a, After: b})
 }
 
-// loosened gives the findings for which an admin is asked.
+// loosened returns the findings for which an admin is asked.
 func loosened(domain string, before, after domainSet, site contracts.SitePolicy) []contracts.Finding {
 	m := after[domain].manifest
 	old := byName(before[domain].manifest)

@@ -19,7 +19,7 @@ func newLinter() (*linter, error) {
 	return &linter{verbs}, err
 }
 
-// unserved tells of the capabilities that are not in service, and why.
+// unserved warns of the capabilities that are not in service, with the reason.
 func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...any)) {
 	for _, f := range m.UnservedFaults() {
 		index, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/capabilities/"), "/")

@@ -11,7 +11,7 @@ import (
 // which have none, out of their registrations.
 type packs struct{ Fetcher }
 
-// FetchManifest gives the manifest of a pack as it was registered.
+// FetchManifest returns the manifest of a pack as it was registered.
 func (p packs) FetchManifest(ctx context.Context, at Endpoint, etag string) (Fetched, error) {
 	if at.Pack == nil {
 		return p.Fetcher.FetchManifest(ctx, at, etag)

@@ -101,11 +101,11 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 	}, nil
 }
 
-// Catalog gives the present catalog. It never changes; a change makes a new
+// Catalog returns the present catalog. It never changes; a change makes a new
 // one.
 func (r *Registry) Catalog() *contracts.Catalog { return r.roster.catalog.Load() }
 
-// Endpoint gives the address of a registered domain.
+// Endpoint returns the address of a registered domain.
 func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 	d, ok := r.roster.domain(name)
 	if !ok {
@@ -114,7 +114,7 @@ func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 	return d.endpoint(), true
 }
 
-// Unauthorized is told that a domain refused our credential: it counts as
+// Unauthorized records that a domain refused our credential: it counts as
 // degraded for a while.
 func (r *Registry) Unauthorized(name string) {
 	if d, ok := r.roster.domain(name); ok {

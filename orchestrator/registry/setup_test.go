@@ -236,7 +236,7 @@ func wantOutcome(t *testing.T, got contracts.DomainReport, want contracts.Domain
 	}
 }
 
-// lines gives the findings of a severity as text.
+// lines returns the findings of a severity as text.
 func lines(findings []contracts.Finding, s contracts.Severity) []string {
 	var out []string
 	for _, f := range findings {

@@ -20,7 +20,7 @@ type active struct {
 // domainSet is what a catalog is built from, by domain.
 type domainSet map[string]active
 
-// with gives the set with one domain replaced.
+// with returns the set with one domain replaced.
 func (s domainSet) with(name string, a active) domainSet {
 	out := maps.Clone(s)
 	if out == nil {

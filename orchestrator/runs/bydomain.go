@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// ByDomain gives what a run knows, domain by domain.
+// ByDomain returns what a run knows, domain by domain.
 func (r *Runs) ByDomain(ctx context.Context, who access.Principal, runID string) (contracts.DomainState, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {

@@ -122,7 +122,7 @@ func (r *Runs) undone(ctx context.Context, runID, nodeID string) (map[string]str
 	return out, nil
 }
 
-// undoneBy gives the nodes that a run has undone, or may yet undo.
+// undoneBy returns the nodes that a run has undone, or may yet undo.
 func undoneBy(undo contracts.RunView) []string {
 	var out []string
 	for _, n := range undo.Plan.Nodes {
@@ -165,7 +165,7 @@ func undoID(runID, nodeID string, try int) string {
 	return "run_" + hex.EncodeToString(sum[:10])
 }
 
-// mayTakeEffect tells whether a step is a call itself that took effect, as far as anybody
+// mayTakeEffect reports whether a step is a call itself that took effect, as far as anybody
 // knows.
 func mayTakeEffect(n contracts.NodeView) bool {
 	return n.Kind == contracts.KindTool && n.Role == "" && (n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown)

@@ -1,3 +1,4 @@
-// Package runs has what people do with runs: preview and submit a plan, look at
-// a run, cancel it, undo one of its writes, and the locks that runs hold.
+// Package runs previews and submits plans, shows, cancels and undoes runs, and lists the
+// locks that they hold. For a run that asked to see results first it compiles the next round.
+// It does not advance runs: package execution does.
 package runs

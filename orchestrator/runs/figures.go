@@ -45,7 +45,7 @@ func (r *Runs) waited(ctx context.Context, run *execution.Run) (int64, error) {
 	return runmetrics.Timing(snap, r.cfg.Now()).HumanMS, err
 }
 
-// Figures gives what one run tells of itself.
+// Figures returns the metrics of one run.
 func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) (metrics.RunMetrics, error) {
 	snap, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (
 	return out, err
 }
 
-// each gives the runs that a filter selects, as they are stored, at most so many of so
+// each returns the runs that a filter selects, as they are stored, at most so many of so
 // many that are looked at; more tells that there are others.
 func (r *Runs) each(ctx context.Context, who access.Principal, f StatsFilter, most, seen int, do func(execution.Snapshot) error) (more bool, err error) {
 	taken := 0

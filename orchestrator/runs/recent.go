@@ -31,7 +31,7 @@ type compiled struct {
 	plan contracts.Plan
 }
 
-// find gives a plan as it would be compiled now.
+// find returns a plan as it would be compiled now.
 func (r *recent) find(who access.Principal, body contracts.RunPlan, catalog *contracts.Catalog, now time.Time) (compiled, bool) {
 	subject, owner := who.Subject(), who.Contract()
 	r.mu.Lock()

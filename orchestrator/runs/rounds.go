@@ -31,7 +31,7 @@ func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() 
 	return &Rounds{reader: reader, catalogs: catalogs, now: now}
 }
 
-// Next gives the next calls, a question, or nothing where nothing is left to do.
+// Next returns the next calls, a question, or nothing where nothing is left to do.
 func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
 	catalog := r.catalogs.Catalog()
 	u, err := r.reader.Understand(ctx, intent.Request{

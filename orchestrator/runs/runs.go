@@ -31,7 +31,7 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Deps are the rooms and ports that runs work with.
+// Deps are the use cases and ports that runs call.
 type Deps struct {
 	Store    execution.Store
 	Runner   *execution.Runner

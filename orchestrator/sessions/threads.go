@@ -15,12 +15,12 @@ import (
 
 // Thread is how a chat frontend ties a message to its chat.
 type Thread struct {
-	// Marked tells whether the last answer of the history carries a marker that
+	// Marked reports whether the last answer of the history carries a marker that
 	// was signed for this caller; SessionID and Shown are what it says.
 	Marked    bool
 	SessionID string
 	Shown     []string
-	// Continued tells whether the history has an answer before this message.
+	// Continued reports whether the history has an answer before this message.
 	Continued bool
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
@@ -62,7 +62,7 @@ func (p *Threads) Start(ctx context.Context, who access.Principal, body contract
 	return p.dir.Open(ctx, session)
 }
 
-// Find gives the session of a chat: the one that the marker names if it is the
+// Find returns the session of a chat: the one that the marker names if it is the
 // caller's, else the one of the chat's id or of the request that this one
 // repeats, else a new one.
 func (p *Threads) Find(ctx context.Context, who access.Principal, t Thread, message string) (orchestrator.Session, bool, error) {
@@ -86,7 +86,7 @@ func (p *Threads) Find(ctx context.Context, who access.Principal, t Thread, mess
 	return fresh, false, nil
 }
 
-// Own gives the session of an id, and whether it is the caller's.
+// Own returns the session of an id, and whether it is the caller's.
 func (p *Threads) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
 	if id == "" {
 		return orchestrator.Session{}, false, nil
@@ -141,7 +141,7 @@ func (p *Threads) repeated(ctx context.Context, who access.Principal, request st
 	return orchestrator.Session{}, false, nil
 }
 
-// unused gives the first number whose session does not exist. It tries
+// unused returns the first number whose session does not exist. It tries
 // numbers at doubling distances and then searches between the last two (an
 // exponential search), so that who asks the same every second costs few reads.
 func (p *Threads) unused(ctx context.Context, number func(int) string) (int, error) {
@@ -246,7 +246,7 @@ func requestSession(who access.Principal, request string, quarter int64, n int) 
 // by session.
 type waiting struct{ contexts sync.Map }
 
-// has tells whether somebody is still waiting for the answer.
+// has reports whether somebody is still waiting for the answer.
 func (w *waiting) has(sessionID string) bool {
 	ctx, there := w.contexts.Load(sessionID)
 	if !there {

@@ -129,7 +129,7 @@ func (d *draftCheck) gives(j int, path contracts.Path) []string {
 	return typesAt(entry.Capability.OutputSchema, path[3:])
 }
 
-// several tells whether a step is more than one call, so that its facts are those of
+// several reports whether a step is more than one call, so that its facts are those of
 // each.
 func (d *draftCheck) several(j int) bool {
 	step := &d.c.w.Steps[j]

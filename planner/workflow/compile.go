@@ -284,7 +284,7 @@ func (f *frame) node(i int) contracts.Node {
 	return n
 }
 
-// required tells whether a failure inside fails the run: not where the outer
+// required reports whether a failure inside fails the run: not where the outer
 // step goes on in spite of it.
 func (f *frame) required() bool { return f.outer == nil || f.outer.Required }
 

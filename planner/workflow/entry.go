@@ -101,7 +101,7 @@ func (s *survey) players(m *contracts.Manifest, w *contracts.Workflow, step cont
 	}
 }
 
-// grants tells whether the workflows of a manifest may call whoever plays a role:
+// grants reports whether the workflows of a manifest may call whoever plays a role:
 // those of a pack may, for an admin wrote it into the registration.
 func grants(catalog *contracts.Catalog, home *contracts.Manifest, role string) bool {
 	d, known := catalog.Domain(home.Domain)

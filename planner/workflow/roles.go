@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// several tells whether a step gives the results of all who are called, joined.
+// several reports whether a step gives the results of all who are called, joined.
 func several(p contracts.Players) bool {
 	return p == contracts.PlayersAll || p == contracts.PlayersPlanDomains
 }

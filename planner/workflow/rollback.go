@@ -46,7 +46,7 @@ func rollbacks(catalog *contracts.Catalog, home *contracts.Manifest, s *shape) [
 	return out
 }
 
-// mayWrite tells whether a step may have an effect: who plays a role, and what a
+// mayWrite reports whether a step may have an effect: who plays a role, and what a
 // workflow inside does, is not known before there is a plan.
 func mayWrite(catalog *contracts.Catalog, home *contracts.Manifest, step *contracts.Step) bool {
 	if step.Tool == "" {
@@ -176,7 +176,7 @@ func (f *frame) undoes(n *contracts.Node, writers []int) error {
 	return nil
 }
 
-// isOf tells whether a node belongs to one of some steps of the frame.
+// isOf reports whether a node belongs to one of some steps of the frame.
 func (f *frame) isOf(node string, steps []int) bool {
 	ids := stepsOf(node)
 	return slices.ContainsFunc(steps, func(i int) bool { return slices.Contains(ids, f.id(f.s.id(i))) })

@@ -187,7 +187,7 @@ func (s *shape) names(path []int) string {
 	return strings.Join(parts, " → ")
 }
 
-// before tells whether a step has ended whenever another begins.
+// before reports whether a step has ended whenever another begins.
 func (s *shape) before(i, j int) bool { return s.up != nil && s.up[j].has(i) }
 
 // sorted orders nodes so that each stands after what it waits for, or gives a

@@ -77,7 +77,7 @@ func (g *graph) inputType() (kind string) {
 	return kind
 }
 
-// start gives the node at which an agent flow begins; notes do not count.
+// start returns the node at which an agent flow begins; notes do not count.
 func (g *graph) start() ([]*node, error) {
 	if !g.hasEdges {
 		return nil, typeError("length")
@@ -195,7 +195,7 @@ func (r *run) model(n *node, prefix string) (string, int, error) {
 	return text, -1, err
 }
 
-// choose gives the number of the first condition that holds; the one after the
+// choose returns the number of the first condition that holds; the one after the
 // last stands for none.
 func (r *run) choose(n *node, outputs map[string]string) int {
 	conditions := items(n.Data.Inputs["conditions"])
@@ -268,7 +268,7 @@ func items(v any) []map[string]any {
 	return out
 }
 
-// after gives the nodes that an output leads to. Handles of nodes with several
+// after returns the nodes that an output leads to. Handles of nodes with several
 // outputs end with the output's number.
 func (r *run) after(n *node, branch int) []*node {
 	var out []*node

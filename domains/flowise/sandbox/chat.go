@@ -235,7 +235,7 @@ func mcpActions(v any) []string {
 	return out
 }
 
-// documents gives what plain-text loaders above the node hold.
+// documents returns what plain-text loaders above the node hold.
 func (r *run) documents(n *node) []any {
 	if n.Data.Inputs["returnSourceDocuments"] != true && n.text("returnSourceDocuments") != "true" {
 		return nil

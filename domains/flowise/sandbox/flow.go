@@ -69,7 +69,7 @@ func (s *Server) listFlows(r *request) (reply, error) {
 	return reply{http.StatusOK, map[string]any{"data": part, "total": len(rows)}}, nil
 }
 
-// find gives the flow of the path as GET and PUT look for it.
+// find returns the flow of the path as GET and PUT look for it.
 func (s *Server) find(r *request) (*flow, error) {
 	id := r.PathValue("id")
 	if !isUUID(id) {

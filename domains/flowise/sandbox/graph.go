@@ -46,7 +46,7 @@ func (n *node) text(input string) string {
 	return text
 }
 
-// ends tells whether the node was made to end a flow.
+// ends reports whether the node was made to end a flow.
 func (n *node) ends() bool { return n.Data.Outputs["output"] == "EndingNode" }
 
 func parse(data string) (*graph, error) {
@@ -110,7 +110,7 @@ func (g *graph) endings() ([]*node, error) {
 	return good, nil
 }
 
-// needed gives the nodes on the ways to an ending, in an order in which they
+// needed returns the nodes on the ways to an ending, in an order in which they
 // can be made. A way through a node that is not there is a TypeError.
 func (g *graph) needed(end *node) ([]*node, error) {
 	var order []*node
@@ -143,7 +143,7 @@ func (g *graph) needed(end *node) ([]*node, error) {
 	return order, err
 }
 
-// refs gives the nodes whose instances an input refers to.
+// refs returns the nodes whose instances an input refers to.
 func (g *graph) refs(value any) []*node {
 	var out []*node
 	switch v := value.(type) {

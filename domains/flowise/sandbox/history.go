@@ -49,7 +49,7 @@ func (s *Server) listHistory(r *request) (reply, error) {
 	return reply{http.StatusOK, rows}, nil
 }
 
-// before tells whether a message is not younger than the request asks for; a date
+// before reports whether a message is not younger than the request asks for; a date
 // that is none asks for nothing.
 func (m message) before(r *request) bool {
 	end, err := time.Parse(time.RFC3339, r.URL.Query().Get("endDate"))

@@ -189,7 +189,7 @@ func (r *run) finish(out map[string]any, err error) *outcome {
 	return &outcome{body: out, events: r.events}
 }
 
-// streams tells whether a chatflow streams: a function at its end never does,
+// streams reports whether a chatflow streams: a function at its end never does,
 // and every model must want to.
 func (g *graph) streams(ends []*node) bool {
 	for _, n := range ends {

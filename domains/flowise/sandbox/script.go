@@ -15,7 +15,7 @@ type script struct {
 	vars func(name string) (string, bool)
 }
 
-// runScript gives a string or a float64.
+// runScript returns a string or a float64.
 func runScript(code string, vars func(string) (string, bool)) (any, error) {
 	s := &script{rest: strings.TrimSpace(code), vars: vars}
 	body, found := strings.CutPrefix(s.rest, "return")

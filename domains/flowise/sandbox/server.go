@@ -201,7 +201,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 
 const maxBody = 50 << 20
 
-// play gives the answer, or reports that the connection is cut.
+// play returns the answer, or reports that the connection is cut.
 func (s *Server) play(w http.ResponseWriter, r *http.Request, fault sandboxkit.Fault, h handler) (out reply, cut bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

@@ -120,7 +120,7 @@ func (s *Server) EditFlow(id, flowData string) bool {
 	return known
 }
 
-// FlowData gives the graph of a flow as it is saved.
+// FlowData returns the graph of a flow as it is saved.
 func (s *Server) FlowData(id string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

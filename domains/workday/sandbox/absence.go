@@ -70,7 +70,7 @@ type entry struct {
 	comment               string
 }
 
-// blocks tells whether the entry keeps its day from being asked for again.
+// blocks reports whether the entry keeps its day from being asked for again.
 func (e *entry) blocks() bool { return e.status == statusApproved || e.status == statusSubmitted }
 
 type balanceKey struct{ workerID, planID string }
@@ -229,7 +229,7 @@ func (a *absence) settle(e *entry, to entryStatus) {
 	e.status = to
 }
 
-// workday tells whether people work on that day: Christmas and New Year are holidays.
+// workday reports whether people work on that day: Christmas and New Year are holidays.
 func workday(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	holiday := strings.HasSuffix(date, "-12-25") || strings.HasSuffix(date, "-01-01")

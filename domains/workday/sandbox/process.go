@@ -132,7 +132,7 @@ func (e *event) openStep() *step {
 	return e.steps[i]
 }
 
-// visible tells whether a subject may see an event; an invisible one is not
+// visible reports whether a subject may see an event; an invisible one is not
 // found.
 func (b *books) visible(e *event, subject string) bool {
 	return subject == systemUser || e.workerID == subject || e.initiator == subject ||

@@ -55,14 +55,14 @@ func NewBook(w *World, now func() time.Time) *Book {
 	return b
 }
 
-// Setting gives the value of a setting now.
+// Setting returns the value of a setting now.
 func (b *Book) Setting(kind, id string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.settings[kind+"/"+id]
 }
 
-// Settings gives all of a kind, by id.
+// Settings returns all of a kind, by id.
 func (b *Book) Settings(kind string) map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *Book) Note(key string, c Change, set string) Change {
 	return c
 }
 
-// Made gives the change of a key.
+// Made returns the change of a key.
 func (b *Book) Made(key string) (Change, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,7 @@ func (b *Book) Made(key string) (Change, bool) {
 	return c, ok
 }
 
-// By gives the changes of a capability, the oldest first.
+// By returns the changes of a capability, the oldest first.
 func (b *Book) By(capability string) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -59,7 +59,7 @@ func stream(seed uint64, part string) dice {
 // dice are what the world is made with.
 type dice struct{ *rand.Rand }
 
-// between gives a whole number from low to high, both included.
+// between returns a whole number from low to high, both included.
 func (d dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
 // about gives a number around the middle, at most spread away, rather near it
@@ -73,10 +73,10 @@ func (d dice) happens(probability float64) bool { return d.Float64() < probabili
 
 func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
-// Day gives a day as text, so many days from today.
+// Day returns a day as text, so many days from today.
 func (w *World) Day(ahead int) string { return w.Today.AddDate(0, 0, ahead).Format(time.DateOnly) }
 
-// DaysUntil gives how many days ahead a day is; what cannot be read is today.
+// DaysUntil returns how many days ahead a day is; what cannot be read is today.
 func (w *World) DaysUntil(day string) int {
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -99,7 +99,7 @@ func Share(part, whole int) float64 {
 	return Round1(100 * float64(part) / float64(whole))
 }
 
-// Quantile gives the value below which the share q of the values lies; of none
+// Quantile returns the value below which the share q of the values lies; of none
 // it is 0.
 func Quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {

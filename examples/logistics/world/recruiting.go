@@ -121,7 +121,7 @@ func (w *World) FindCampaign(query string) (*Campaign, bool) {
 	return nil, false
 }
 
-// Reached tells whether a stage is at or behind another; the lost have reached
+// Reached reports whether a stage is at or behind another; the lost have reached
 // what they had been contacted for.
 func Reached(stage, other string) bool {
 	if stage == "lost" {

@@ -25,9 +25,6 @@ const (
 	SilentDrop Grade = "silent-drop"
 )
 
-// Grades are all grades, best first.
-func Grades() []Grade { return []Grade{Right, Asked, Wrong, SilentDrop} }
-
 // Judgement is a grade, the reason, and the calls that it rests on.
 type Judgement struct {
 	Grade Grade

@@ -24,7 +24,7 @@ type memory struct {
 	kept map[string][]byte
 }
 
-// Load gives what was kept under an id.
+// Load returns what was kept under an id.
 func (m *memory) Load(_ context.Context, id string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// String gives all that was logged so far.
+// String returns all that was logged so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

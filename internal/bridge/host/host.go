@@ -48,7 +48,7 @@ const PagesPath = "/bridges/"
 // endTime bounds the end of a bridge.
 const endTime = 5 * time.Second
 
-// Serve gives the bridge of a domain, and what ends it. The service is reached when the
+// Serve returns the bridge of a domain, and what ends it. The service is reached when the
 // bridge is first asked. One that is only tried keeps nothing.
 func (h *Host) Serve(domain string, b contracts.Bridge, tried bool) (handler http.Handler, end func()) {
 	w := &hostedBridge{host: h, name: domain, bridge: b, tried: tried}
@@ -124,7 +124,7 @@ func (w *hostedBridge) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	d.ServeHTTP(out, r)
 }
 
-// current gives the bridge. With look, an overlay file that has changed is taken over.
+// current returns the bridge. With look, an overlay file that has changed is taken over.
 func (w *hostedBridge) current(ctx context.Context, look bool) (*bridge.Domain, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,14 +169,14 @@ func (w *hostedBridge) open(ctx context.Context) (err error) {
 		Changed: func() { domain.Changed() },
 	}
 	if reach.Logins, err = w.logins(ctx, reach); err != nil {
-		return errors.Join(err, w.keep())
+		return errors.Join(err, w.closeKeys())
 	}
 	source, err := Source(ctx, w.bridge, overlay, reach)
 	if err == nil {
 		domain, err = bridge.New(cfg, source)
 	}
 	if err != nil {
-		return errors.Join(err, w.keep())
+		return errors.Join(err, w.closeKeys())
 	}
 	w.domain, w.overlay = domain, text
 	return nil
@@ -215,8 +215,8 @@ func service(b contracts.Bridge) string {
 	return contracts.HashBytes([]byte(strings.Join(at, "\x00")))[:12]
 }
 
-// keep gives up the keys.
-func (w *hostedBridge) keep() error {
+// closeKeys closes the store of keys, if it is open.
+func (w *hostedBridge) closeKeys() error {
 	keys := w.keys
 	w.keys = nil
 	if keys == nil {
@@ -233,5 +233,5 @@ func (w *hostedBridge) close(ctx context.Context) error {
 	if w.domain != nil {
 		err = w.domain.Close(ctx)
 	}
-	return errors.Join(err, w.keep())
+	return errors.Join(err, w.closeKeys())
 }

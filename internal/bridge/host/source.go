@@ -95,7 +95,7 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 	return mcp.New(cfg)
 }
 
-// secret gives the value of the variable that "env:NAME" names, "" for "".
+// secret returns the value of the variable that "env:NAME" names, "" for "".
 func (r Reach) secret(said string) (string, error) {
 	if said == "" {
 		return "", nil

@@ -192,7 +192,7 @@ func formOf(p *sdk.ElicitParams) (form, error) {
 	return f, err
 }
 
-// names gives the fields in an order: what is required as it is listed, then the others.
+// names returns the fields in an order: what is required as it is listed, then the others.
 func (f form) names() []string {
 	names := slices.DeleteFunc(slices.Clone(f.Required), func(name string) bool { _, there := f.Properties[name]; return !there })
 	for _, name := range slices.Sorted(maps.Keys(f.Properties)) {

@@ -127,7 +127,7 @@ func manifest(t *testing.T, url string) *contracts.Manifest {
 	return m
 }
 
-// classes gives the class of each capability.
+// classes returns the class of each capability.
 func classes(m *contracts.Manifest) map[string]contracts.SideEffectClass {
 	out := map[string]contracts.SideEffectClass{}
 	for _, c := range m.Capabilities {
@@ -383,7 +383,7 @@ func TestAnAnswerOfAHundredMegabytesIsNotRead(t *testing.T) {
 	}
 }
 
-// calls tells whether a request calls a tool, and leaves its body to be read.
+// calls reports whether a request calls a tool, and leaves its body to be read.
 func calls(r *http.Request) bool {
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(r.Body)

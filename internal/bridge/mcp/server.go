@@ -116,7 +116,7 @@ func (s *Server) progressed(_ context.Context, req *sdk.ProgressNotificationClie
 	}
 }
 
-// connected gives the session, a new one if there is none.
+// connected returns the session, a new one if there is none.
 func (s *Server) connected(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

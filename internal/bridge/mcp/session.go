@@ -92,7 +92,7 @@ func (s *session) asked(p *sdk.ElicitParams) *sdk.ElicitResult {
 	return nobody
 }
 
-// result gives what came of a flight that has ended.
+// result returns what came of a flight that has ended.
 func (s *session) result(f *flight) (asked []*sdk.ElicitParams, unclear bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -71,7 +71,7 @@ func load(ctx context.Context, place string, remote []string, selected *bridge.S
 	return d, err
 }
 
-// plain gives a part of the document as JSON.
+// plain returns a part of the document as JSON.
 func plain(v any) (any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -256,7 +256,7 @@ const (
 	mediaForm = "application/x-www-form-urlencoded"
 )
 
-// readable gives the form of a body that a bridge can write.
+// readable returns the form of a body that a bridge can write.
 func readable(all openapi3.Content) (string, *openapi3.MediaType) {
 	for _, want := range []func(string) bool{
 		func(m string) bool { return m == mediaJSON },

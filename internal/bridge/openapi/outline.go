@@ -429,7 +429,7 @@ func keep(v any, kept *[]any) {
 	}
 }
 
-// schema gives a schema that the library has read, as JSON.
+// schema returns a schema that the library has read, as JSON.
 func (d document) schema(ref *openapi3.SchemaRef) (any, error) {
 	if ref.Value != nil {
 		if text, ok := ref.Value.Extensions[keptSchema].(string); ok {

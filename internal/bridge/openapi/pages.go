@@ -56,7 +56,7 @@ func (a *API) pager(op *operation, c bridge.Call) *pager {
 	return p
 }
 
-// given tells whether a parameter has another value than the one that is filled in where
+// given reports whether a parameter has another value than the one that is filled in where
 // nobody gives one.
 func (o *operation) given(name string, c bridge.Call) bool {
 	value, there := c.Arguments[name]
@@ -209,7 +209,7 @@ func (p *pager) result() (contracts.ToolResult, error) {
 	return result, err
 }
 
-// listOf gives the list of a page.
+// listOf returns the list of a page.
 func (p *pager) listOf(value any) ([]any, bool) {
 	if list, ok := value.([]any); ok {
 		return list, true

@@ -18,7 +18,7 @@ type jsonSchema struct {
 	defs map[string]any
 }
 
-// of gives a schema that is sent: what the server alone sets is left out.
+// of returns a schema that is sent: what the server alone sets is left out.
 func (j *jsonSchema) of(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -159,7 +159,7 @@ func (j *jsonSchema) followed(v any) map[string]any {
 	return s
 }
 
-// flat gives the properties of a body that is a plain object, so that they can be
+// flat returns the properties of a body that is a plain object, so that they can be
 // parameters of their own.
 func (j *jsonSchema) flat(v any) (properties map[string]any, required []string, ok bool) {
 	s := j.resolved(v)

@@ -140,7 +140,7 @@ func requests(set eval.Set, draw eval.Draw) ([]request, error) {
 // ones, of which a fit would else be another each time.
 const passes = 2
 
-// fit gives the weights of a fit on sets.
+// fit returns the weights of a fit on sets.
 func fit(sets ...*lessons) slots.Weights {
 	w := slots.Prior()
 	for range passes {
@@ -225,7 +225,7 @@ type part struct {
 	weights slots.Weights
 }
 
-// half gives every second request.
+// half returns every second request.
 func (l *lessons) half(from int) *lessons {
 	out := &lessons{name: l.name}
 	for i := from; i < len(l.plain); i += 2 {

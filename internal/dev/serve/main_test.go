@@ -24,7 +24,7 @@ func TestServerAndDomainsRunAsProcesses(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it builds and starts five programs")
 	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "./cmd/manifold", "./domains/workday/...", "./examples/finance/...")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "./cmd/manifold", "./domains/workday/...", "./examples/cmd/...")
 	build.Dir = "../../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -49,7 +49,7 @@ func TestServerAndDomainsRunAsProcesses(t *testing.T) {
 		}
 	})
 	awaitActive(t, filepath.Join(data, "server", "client.json"), ended, &out)
-	if !strings.Contains(out.String(), "elsewhere            is not shipped here") {
+	if !strings.Contains(out.String(), "elsewhere"+strings.Repeat(" ", 20)+"is not shipped here") {
 		t.Errorf("it says\n%s", out.String())
 	}
 }

@@ -49,7 +49,7 @@ func newVault(t *testing.T, change ...func(*contracts.Manifest)) *vault {
 	return v
 }
 
-// record gives what was really done, in order.
+// record returns what was really done, in order.
 func (v *vault) record() []payment {
 	v.mu.Lock()
 	defer v.mu.Unlock()

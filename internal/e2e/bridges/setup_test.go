@@ -57,7 +57,7 @@ var installed = sync.OnceValues(func() (string, error) {
 	return dir, os.WriteFile(complete, raw, 0o600)
 })
 
-// packages gives the folder of the packages, or leaves the test out.
+// packages returns the folder of the packages, or leaves the test out.
 func packages(tb testing.TB) string {
 	tb.Helper()
 	if os.Getenv("BRIDGES") != "1" {

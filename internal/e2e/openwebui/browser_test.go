@@ -155,7 +155,7 @@ func (b *tab) until(what, script string) {
 	}
 }
 
-// misses tells whether these words are nowhere on the page.
+// misses reports whether these words are nowhere on the page.
 func (b *tab) misses(words string) bool {
 	b.t.Helper()
 	return !strings.Contains(b.text(), words)

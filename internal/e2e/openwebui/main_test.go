@@ -39,7 +39,7 @@ func run(m *testing.M) (code int) {
 	return code
 }
 
-// onStage gives what the tests play on.
+// onStage returns what the tests play on.
 func onStage(t *testing.T) *stage {
 	t.Helper()
 	if os.Getenv("OPENWEBUI") != "1" {

@@ -68,7 +68,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.proxy.ServeHTTP(w, req)
 }
 
-// of gives what was asked in a chat.
+// of returns what was asked in a chat.
 func (r *relay) of(chatID string) []asked {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *relay) of(chatID string) []asked {
 	return out
 }
 
-// tasks gives the background tasks that were asked for in a chat.
+// tasks returns the background tasks that were asked for in a chat.
 func (r *relay) tasks(chatID string) map[string]int {
 	out := map[string]int{}
 	for _, a := range r.of(chatID) {

@@ -120,7 +120,7 @@ func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, err
 	return out, group.Wait()
 }
 
-// Score gives the vector of one text: Dimensions numbers of length 1.
+// Score returns the vector of one text: Dimensions numbers of length 1.
 func (e *Encoder) Score(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
-// installed gives the encoder that is installed on this machine, or skips the
+// installed returns the encoder that is installed on this machine, or skips the
 // test; REQUIRE_EMBEDDINGS makes it fail instead.
 func installed(tb testing.TB) *use.Encoder {
 	tb.Helper()

@@ -97,7 +97,7 @@ func replace(fresh, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// ours tells whether a folder holds nothing but an installation.
+// ours reports whether a folder holds nothing but an installation.
 func ours(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -238,7 +238,7 @@ func writeReceipt(dir string) error {
 	return os.WriteFile(filepath.Join(dir, fileReceipt), append(body, '\n'), 0o600)
 }
 
-// Check tells whether what is installed in a folder is whole, and whether it
+// Check reports whether what is installed in a folder is whole, and whether it
 // computes what it must.
 func Check(ctx context.Context, dir string) (err error) {
 	body, err := os.ReadFile(filepath.Join(dir, fileReceipt)) //nolint:gosec // the operator names it

@@ -41,7 +41,7 @@ func isKey(unit uint32) bool    { return unit>>8&1 == 1 }
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 func value(unit uint32) uint32  { return unit &^ (1 << 31) }
 
-// prefix gives what the longest key that in begins with is replaced by, or the
+// prefix returns what the longest key that in begins with is replaced by, or the
 // first character; and how many bytes that takes.
 func (n *normalizer) prefix(in []byte) ([]byte, int) {
 	length, at := n.longest(in)
@@ -79,7 +79,7 @@ func (n *normalizer) longest(in []byte) (length int, at uint32) {
 	return length, at
 }
 
-// normalize gives a text as pieces are cut from it: one blank between words, one
+// normalize returns a text as pieces are cut from it: one blank between words, one
 // before the first and none behind the last, each written as a sign of its own.
 func (n *normalizer) normalize(text string) []byte {
 	in := []byte(text)

@@ -82,7 +82,7 @@ func parseArray(body []byte) (array, error) {
 	return a, nil
 }
 
-// floats gives the numbers of an array of float32 or float64.
+// floats returns the numbers of an array of float32 or float64.
 func (a array) floats() []float32 {
 	if a.kind == "<f8" {
 		out := make([]float32, len(a.data)/8)

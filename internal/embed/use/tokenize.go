@@ -38,7 +38,7 @@ type step struct {
 	id    int32
 }
 
-// pieces gives the most likely division of a text. Characters that stand in no
+// pieces returns the most likely division of a text. Characters that stand in no
 // piece are unknown, a run of them is one piece.
 func (t *tokenizer) pieces(text string) []int32 {
 	if len(text) > maxText {

@@ -71,7 +71,7 @@ func ParseScript(data []byte) (*Script, error) {
 	return &s, err
 }
 
-// Answer gives the answer of the first rule that fits.
+// Answer returns the answer of the first rule that fits.
 func (s *Script) Answer(asked Asked) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,20 +165,7 @@ func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	return r, nil
 }
 
-// Models are the models whose answers a file holds.
-func Models(answersPath string) ([]string, error) {
-	data, err := os.ReadFile(answersPath) //nolint:gosec // the operator names the file
-	if err != nil {
-		return nil, err
-	}
-	var answers recorded
-	if err := json.Unmarshal(data, &answers); err != nil {
-		return nil, fmt.Errorf("%s: %w", answersPath, err)
-	}
-	return names(answers.Models), nil
-}
-
-// Answer gives what the model answered, or else nothing.
+// Answer returns what the model answered, or else nothing.
 func (r *Recording) Answer(asked Asked) Answer {
 	if of := r.byText[strings.TrimSpace(asked.Last())]; len(of) > 0 {
 		return slices.MaxFunc(of, func(a, b *recordedCase) int { return a.match(asked) - b.match(asked) }).answer

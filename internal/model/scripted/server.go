@@ -99,7 +99,7 @@ func (s *Server) serve(f format) http.HandlerFunc {
 	}
 }
 
-// wait tells whether the client is still there after a time.
+// wait reports whether the client is still there after a time.
 func wait(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// sqlState gives the code of an error of the server, "" for others.
+// sqlState returns the code of an error of the server, "" for others.
 func sqlState(err error) string {
 	if fault, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return fault.Code
@@ -26,7 +26,7 @@ func passing(err error) bool {
 	return state == "40001" || state == "40P01"
 }
 
-// reached tells whether the server has answered: then the transaction was
+// reached reports whether the server has answered: then the transaction was
 // refused and nothing of it is stored.
 func reached(err error) bool {
 	if _, ok := errors.AsType[*contracts.Error](err); ok {
@@ -36,7 +36,7 @@ func reached(err error) bool {
 	return state != "" && !strings.HasPrefix(state, "57P") && !strings.HasPrefix(state, "08") || errors.Is(err, pgx.ErrNoRows)
 }
 
-// translate gives an error with a code of contracts; errors that have one keep
+// translate returns an error with a code of contracts; errors that have one keep
 // it. What the server does not say is that it cannot be reached.
 func translate(doing string, err error) error {
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// jobs gives what wakes somebody, as "kind id" with " later" for what is not due
+// jobs returns what wakes somebody, as "kind id" with " later" for what is not due
 // yet, in the order in which it was added.
 func jobs(t *testing.T, url string) []string {
 	t.Helper()

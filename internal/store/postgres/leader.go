@@ -10,7 +10,7 @@ INSERT INTO leader (name, owner, lease_until) VALUES ($1, $2, ` + now + ` + $3)
 ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
 WHERE leader.owner = excluded.owner OR leader.lease_until <= ` + now
 
-// Lead tells whether this process is the one that does what only one does, and
+// Lead reports whether this process is the one that does what only one does, and
 // keeps it so for ttl. It commits.
 func (s *Store) Lead(ctx context.Context, name string, ttl time.Duration) (bool, error) {
 	done, err := s.db.pool.Exec(ctx, lead, name, s.db.post.Origin, ttl.Nanoseconds())

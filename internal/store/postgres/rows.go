@@ -40,7 +40,7 @@ func (d *db) queue(b *pgx.Batch, statements []store.Statement, rows []store.Rows
 // tables keeps the statements that write rows to tables.
 type tables struct{ texts sync.Map }
 
-// of gives the statement that writes all rows of a table, column by column.
+// of returns the statement that writes all rows of a table, column by column.
 func (t *tables) of(table *store.Table) string {
 	if known, ok := t.texts.Load(table); ok {
 		text, _ := known.(string)
@@ -87,7 +87,7 @@ func arrayType(k store.Kind) string {
 	}
 }
 
-// arrays gives the columns of rows.
+// arrays returns the columns of rows.
 func arrays(r *store.Rows) []any {
 	args := make([]any, len(r.Columns))
 	for i, c := range r.Columns {

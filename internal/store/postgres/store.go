@@ -192,7 +192,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	return translate("reach the database", s.db.pool.Ping(ctx))
 }

@@ -33,7 +33,7 @@ type store struct {
 	*proof.Proofs
 }
 
-// open gives a store that is closed with the test.
+// open returns a store that is closed with the test.
 func open(t *testing.T, url string) *store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, Conns: 6, SealKeys: [][]byte{[]byte("the key of these tests")}})

@@ -37,7 +37,7 @@ func node(id string) []execution.NodeRecord {
 	return []execution.NodeRecord{{NodeID: id, State: contracts.NodeCompleted}}
 }
 
-// nodes gives the ids of a run's nodes.
+// nodes returns the ids of a run's nodes.
 func nodes(t *testing.T, s *store, runID string) string {
 	t.Helper()
 	got, err := s.LoadRun(t.Context(), runID)
@@ -51,7 +51,7 @@ func nodes(t *testing.T, s *store, runID string) string {
 	return strings.Join(ids, " ")
 }
 
-// connect gives a connection beside those of a store.
+// connect returns a connection beside those of a store.
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

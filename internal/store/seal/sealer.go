@@ -82,7 +82,7 @@ func (s *Sealer) Blind(scope string, version int64) Sum {
 	return s.Of("seal", scope, []any{version})
 }
 
-// Fits tells whether a stored seal is that of the rows.
+// Fits reports whether a stored seal is that of the rows.
 func (s *Sealer) Fits(seal Sealed, rows Sum) bool {
 	sum, ok := SumOf(seal.Sum)
 	return ok && sum == rows.Plus(s.Blind(seal.Scope, seal.Version))

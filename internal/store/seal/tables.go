@@ -9,7 +9,7 @@ type Table struct {
 	Columns []string
 	// run and session are where the columns of the run and of the session stand,
 	// -1 for none. A row belongs to its run, one without a run to its session, and
-	// one with neither to the house.
+	// one with neither to the global scope.
 	run, session int
 }
 
@@ -44,7 +44,7 @@ func (t *Table) Scope(values []any) string {
 }
 
 // Key is the column by which the rows of one kind of scope are found: RunScope,
-// SessionScope or House; all rows are of the house if there is none. ok is false
+// SessionScope or House; all rows are in the global scope if there is none. ok is false
 // if the table has no rows of the kind.
 func (t *Table) Key(kind string) (column string, ok bool) {
 	switch {
@@ -57,7 +57,7 @@ func (t *Table) Key(kind string) (column string, ok bool) {
 	}
 }
 
-// The scopes: what belongs to no run and no session belongs to the house.
+// The scopes: House is the global scope, of what belongs to no run and no session.
 const (
 	House        = "house"
 	RunScope     = "run:"

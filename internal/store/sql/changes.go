@@ -21,7 +21,7 @@ type changes struct {
 	consumed          []string // nonces
 	statements        []Statement
 	deliveries        []string
-	// house says that rows of the house are among them.
+	// house says that rows of the global scope are among them.
 	house bool
 }
 

@@ -21,7 +21,7 @@ var (
 	choice = regexp.MustCompile(`\{(pg|lite):([^{}]*)\}`)
 )
 
-// Render gives the text for the database.
+// Render returns the text for the database.
 func (d Dialect) Render(text string) string {
 	text = strings.ReplaceAll(text, "{now}", d.Now)
 	text = anyOf.ReplaceAllStringFunc(text, func(m string) string {

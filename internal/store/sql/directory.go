@@ -89,7 +89,7 @@ const selectDomain = `
 SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
 FROM domain `
 
-// Domains gives all rows by name.
+// Domains returns all rows by name.
 func (s *Directory) Domains(ctx context.Context) ([]registry.DomainRow, error) {
 	return list(ctx, s.core, "list domains", stored.ScanDomain, selectDomain+`ORDER BY name`)
 }

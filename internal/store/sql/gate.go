@@ -37,7 +37,7 @@ func (s *Runs) InterruptByCode(ctx context.Context, code string) (contracts.Inte
 		stored.ScanInterrupt, selectInterrupt+`WHERE code = $1 AND status = 'open' AND code <> ''`, strings.ToUpper(code))
 }
 
-// Interrupts gives the selected interrupts, oldest first.
+// Interrupts returns the selected interrupts, oldest first.
 func (s *Runs) Interrupts(ctx context.Context, f execution.InterruptFilter) ([]contracts.Interrupt, error) {
 	q := selectedGates(f)
 	text, args := q.Text(selectInterrupt, `ORDER BY place`, f.Limit)
@@ -66,7 +66,7 @@ func selectedGates(f execution.InterruptFilter) stored.Query {
 	return q
 }
 
-// ListGates gives a page of what a reader may see, in the order of opening. Its
+// ListGates returns a page of what a reader may see, in the order of opening. Its
 // cursor is the place of the last gate.
 func (s *Runs) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
 	q := selectedGates(execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})

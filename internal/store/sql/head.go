@@ -61,7 +61,7 @@ func scanHead(row stored.Row) (*head, error) {
 	return &r, err
 }
 
-// held gives the row of a run that the lease still names.
+// held returns the row of a run that the lease still names.
 func (g *group) held(l execution.Lease) (*head, error) {
 	r, ok := g.runs[l.RunID]
 	if !ok {

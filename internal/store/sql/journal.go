@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// Events gives a session's events after a place.
+// Events returns a session's events after a place.
 func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
 	limit = stored.LimitOf(limit)
 	var found []contracts.Event
@@ -32,7 +32,7 @@ func (s *Runs) Events(ctx context.Context, sessionID string, after int64, limit 
 	return found, s.db.Fault("read the events of session "+sessionID, err)
 }
 
-// Ledger gives the entries of a run's chain after a place.
+// Ledger returns the entries of a run's chain after a place.
 func (s *Runs) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	return list(ctx, s.core, "read the ledger of run "+runID, func(row stored.Row) (contracts.LedgerEntry, error) {
 		body, err := stored.Text(row)
@@ -49,7 +49,7 @@ func (s *Runs) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 		bytes, `SELECT body FROM blob WHERE sha256 = $1`, stored.BareHash(sha256))
 }
 
-// Payload gives the payload of a ledger entry. Older ones are contents by hash.
+// Payload returns the payload of a ledger entry. Older ones are contents by hash.
 func (s *Runs) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, error) {
 	payload, err := one(ctx, s.core, "read a payload of "+e.RunID, nil, func(row stored.Row) ([]byte, error) {
 		var first int64
@@ -65,7 +65,7 @@ func (s *Runs) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, er
 	return s.Blob(ctx, e.PayloadSHA256)
 }
 
-// NodeData gives the raw output of a node until it expires.
+// NodeData returns the raw output of a node until it expires.
 func (s *Runs) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	return one(ctx, s.core, "read the raw output of node "+nodeID,
 		contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID),

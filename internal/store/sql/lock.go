@@ -159,7 +159,7 @@ func wakeNext(ctx context.Context, x Querier, wake func(string), keys []string) 
 	return woken, nil
 }
 
-// Locks gives all held locks by key.
+// Locks returns all held locks by key.
 func (s *Runs) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	var q stored.Query
 	if p.Cursor != "" {

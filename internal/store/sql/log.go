@@ -43,7 +43,7 @@ const selectUnlogged = `
 SELECT s.scope, s.version, s.sum, coalesce((SELECT l.body FROM ledger l WHERE l.run_id = substr(s.scope, 5) ORDER BY l.seq DESC LIMIT 1), '')
 FROM seal s WHERE s.version <> s.logged ORDER BY s.scope LIMIT 0 + $1`
 
-// Unlogged gives the scopes that the log has no leaf of as they are.
+// Unlogged returns the scopes that the log has no leaf of as they are.
 func (s *Proofs) Unlogged(ctx context.Context, limit int) ([]audit.Leaf, error) {
 	return list(ctx, s.core, "read what is to be logged", func(row stored.Row) (audit.Leaf, error) {
 		var leaf audit.Leaf

@@ -95,7 +95,7 @@ func (s *Mail) Receive(ctx context.Context, items []orchestrator.Received) ([]or
 
 const selectInbox = `SELECT channel, id, reply, received_at, body FROM inbox WHERE channel = $1 AND finished = $2 ORDER BY place`
 
-// Unfinished gives a channel's items that were not answered yet.
+// Unfinished returns a channel's items that were not answered yet.
 func (s *Mail) Unfinished(ctx context.Context, channel string) ([]orchestrator.Received, error) {
 	return list(ctx, s.core, "list the inbox of "+channel, stored.ScanReceived, selectInbox, channel, unfinished)
 }

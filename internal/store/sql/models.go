@@ -7,7 +7,7 @@ import (
 // Models is the cache of matcher models that were trained.
 type Models struct{ *core }
 
-// Load gives the model of an id; nil if there is none, or no more.
+// Load returns the model of an id; nil if there is none, or no more.
 func (s *Models) Load(ctx context.Context, id string) ([]byte, error) {
 	return one(ctx, s.core, "read a trained model", nil, bytes, `SELECT body FROM learned WHERE id = $1`, id)
 }

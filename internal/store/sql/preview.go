@@ -29,7 +29,7 @@ func (s *Talk) SavePreview(ctx context.Context, p orchestrator.Preview) error {
 	return err
 }
 
-// Preview gives the owner's preview that has not expired.
+// Preview returns the owner's preview that has not expired.
 func (s *Talk) Preview(ctx context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	absent := contracts.Errorf(contracts.CodeNotFound, "there is no preview of plan %s, or it has expired", planHash)
 	return one(ctx, s.core, "read preview "+planHash, absent, func(row stored.Row) (orchestrator.Preview, error) {

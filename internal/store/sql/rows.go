@@ -44,7 +44,7 @@ func (r *Rows) add(cells ...any) { r.Cells = append(r.Cells, cells...) }
 // Len is how many rows there are.
 func (r *Rows) Len() int { return len(r.Cells) / len(r.Columns) }
 
-// Rendered gives the table as a dialect has it, and which columns of the rows
+// Rendered returns the table as a dialect has it, and which columns of the rows
 // those are.
 func (t *Table) Rendered(d Dialect) (columns []Column, at []int) {
 	for i, c := range t.Columns {

@@ -25,7 +25,7 @@ const (
 	intentsOf   = selectIntent + `WHERE run_id = $1 ORDER BY place`
 )
 
-// LoadRun gives all that is needed to go on with a run.
+// LoadRun returns all that is needed to go on with a run.
 func (s *Runs) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
 	var got execution.Snapshot
 	var runs []execution.Run
@@ -50,7 +50,7 @@ const (
 	openIntentsOf = selectIntent + `WHERE run_id = $1 AND consumed = false ORDER BY place`
 )
 
-// ReadSignals gives what others wrote for a run.
+// ReadSignals returns what others wrote for a run.
 func (s *Runs) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
 	var got execution.Signals
 	found := false

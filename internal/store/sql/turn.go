@@ -53,12 +53,12 @@ func (s *Talk) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	return t, contracts.Errorf(contracts.CodeConflict, "turn %q has changed since", t.Key)
 }
 
-// Turn gives the turn of a key.
+// Turn returns the turn of a key.
 func (s *Talk) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	return one(ctx, s.core, "read a turn", noTurn(key), stored.ScanTurn, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model)
 }
 
-// ListTurns gives the turns that the filter selects.
+// ListTurns returns the turns that the filter selects.
 func (s *Talk) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	text, args := selectedTurns(f)
 	turns, err := list(ctx, s.core, "list turns", stored.ScanTurn, text, args...)

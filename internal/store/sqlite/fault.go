@@ -19,7 +19,7 @@ const (
 	codeConstraint = sqlite3.SQLITE_CONSTRAINT
 )
 
-// primaryCode gives the primary result code of a driver error, 0 for others.
+// primaryCode returns the primary result code of a driver error, 0 for others.
 func primaryCode(err error) int {
 	if fault, ok := errors.AsType[*lite.Error](err); ok {
 		return fault.Code() & 0xff
@@ -27,7 +27,7 @@ func primaryCode(err error) int {
 	return 0
 }
 
-// translate gives an error with a code of contracts; errors that have one keep
+// translate returns an error with a code of contracts; errors that have one keep
 // it.
 func translate(doing string, err error) error {
 	if err == nil {

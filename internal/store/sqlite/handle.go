@@ -69,7 +69,7 @@ func (h *handle) close() error {
 	return errors.Join(append(errs, h.conn.Close())...)
 }
 
-// prepared gives the statement of a text; the texts are constants, so that
+// prepared returns the statement of a text; the texts are constants, so that
 // their number is bounded.
 func (h *handle) prepared(ctx context.Context, text string) (statement, error) {
 	if s, ok := h.statements[text]; ok {
@@ -101,7 +101,7 @@ func positional(text string) string {
 	return parameter.ReplaceAllString(text, "?")
 }
 
-// bind gives the arguments as SQLite has them: a list is JSON. It refuses texts
+// bind returns the arguments as SQLite has them: a list is JSON. It refuses texts
 // with a zero byte, as PostgreSQL does: where SQLite shows a row, a text ends with
 // it, so that what follows would be in no seal.
 func (h *handle) bind(s statement, args []any) ([]any, error) {

@@ -139,7 +139,7 @@ func (w *watched) read(row func(...any) error, into []any) error {
 	return nil
 }
 
-// same tells whether the sealed columns of a row stay as they are.
+// same reports whether the sealed columns of a row stay as they are.
 func same(old, new []any) bool {
 	return slices.EqualFunc(old, new, func(a, b any) bool {
 		x, isBytes := a.([]byte)

@@ -35,7 +35,7 @@ func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
 	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory, Proofs: s.Proofs}, nil
 }
 
-// open gives a fresh store that is closed with the test.
+// open returns a fresh store that is closed with the test.
 func open(t *testing.T, path string) *store {
 	t.Helper()
 	s, err := openAll(t.Context(), sqlite.Config{Path: path, SealKeys: [][]byte{[]byte("the key of these tests")}})

@@ -73,7 +73,7 @@ func (b *bundle) later(ctx context.Context, tr execution.Transition) <-chan erro
 	return answer
 }
 
-// nodes gives the ids of the nodes that the store shows.
+// nodes returns the ids of the nodes that the store shows.
 func nodes(t *testing.T, s *store) string {
 	t.Helper()
 	got, err := s.LoadRun(t.Context(), "r1")

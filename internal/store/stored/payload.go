@@ -24,7 +24,7 @@ func PackPayloads(payloads [][]byte) []byte {
 	return pack
 }
 
-// PayloadOf gives the payload at a place of a pack, nil if there is none.
+// PayloadOf returns the payload at a place of a pack, nil if there is none.
 func PayloadOf(pack []byte, place int64) ([]byte, error) {
 	for ; len(pack) > 0; place-- {
 		size, n := binary.Uvarint(pack)

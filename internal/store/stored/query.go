@@ -32,7 +32,7 @@ func (q *Query) Beyond(cursor, columns, direction string) error {
 	return err
 }
 
-// Text gives the query of a page, with one row more, which says whether there is
+// Text returns the query of a page, with one row more, which says whether there is
 // a next. Its arguments are numbered.
 func (q *Query) Text(selects, order string, limit int) (text string, args []any) {
 	if len(q.conditions) > 0 {

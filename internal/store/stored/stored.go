@@ -38,7 +38,7 @@ func Moment(n int64) *time.Time {
 	return &t
 }
 
-// Encode gives the JSON of a value as it is stored.
+// Encode returns the JSON of a value as it is stored.
 func Encode(v any) (string, error) {
 	b, _ := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)

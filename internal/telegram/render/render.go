@@ -198,7 +198,7 @@ func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 	return out
 }
 
-// fits tells whether a gate can be shown whole, above its own buttons.
+// fits reports whether a gate can be shown whole, above its own buttons.
 func fits(p Part) bool { return len(Pack([]Part{p})) == 1 }
 
 // fitting is a gate as it can be decided here: what does not fit one message can

@@ -14,10 +14,10 @@ type Person struct {
 	Chat int64
 }
 
-// Person gives a person in the private chat with the bot.
+// Person returns a person in the private chat with the bot.
 func (s *Server) Person(id int64) Person { return Person{server: s, ID: id, Chat: id} }
 
-// In gives the same person in a group.
+// In returns the same person in a group.
 func (p Person) In(group int64) Person {
 	p.Chat = group
 	return p

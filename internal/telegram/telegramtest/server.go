@@ -150,7 +150,7 @@ func (s *Server) push(no int64, body map[string]any) {
 	s.updates = append(s.updates, raw)
 }
 
-// NewMessageID gives the id of a message that a person writes.
+// NewMessageID returns the id of a message that a person writes.
 func (s *Server) NewMessageID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

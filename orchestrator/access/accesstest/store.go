@@ -30,7 +30,7 @@ type Store struct {
 // signIn is a token that counts.
 type signIn struct{ seen, until time.Time }
 
-// NewStore gives an empty store.
+// NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{keys: map[string]access.Key{}, signIns: map[string]signIn{}}
 }
@@ -68,7 +68,7 @@ func (s *Store) Key(_ context.Context, id string) (access.Key, error) {
 	return key, nil
 }
 
-// Keys gives all keys, oldest first.
+// Keys returns all keys, oldest first.
 func (s *Store) Keys(_ context.Context, p contracts.Page) (contracts.List[access.Key], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package change says what becomes of a request that goes on: which of its parameters a
-// fragment is about, and how what was said reads then.
+// Package change edits an earlier request by a follow-up message: it finds the parameter that
+// a fragment is about, and rewrites the request with it. It reads no text.
 package change
 
 import (
@@ -46,7 +46,7 @@ func Words(values map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// Renamed gives the one name of an intent another value: the words as they stand, without
+// Renamed returns the one name of an intent another value: the words as they stand, without
 // their quotation marks.
 func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
 	var named []string
@@ -81,7 +81,7 @@ func Twin(entry *contracts.CapabilityEntry, name string) string {
 	return ""
 }
 
-// IsLookedUp tells whether a parameter is found by its words before the call.
+// IsLookedUp reports whether a parameter is found by its words before the call.
 func IsLookedUp(entry *contracts.CapabilityEntry, name string) bool {
 	flow := entry.Capability.Metadata.Flow
 	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name })
@@ -137,7 +137,7 @@ func Undo(catalog *contracts.Catalog, run contracts.RunView) (contracts.Intent, 
 	return in, true
 }
 
-// Contradicts tells whether values that come with an answer to what was asked are others
+// Contradicts reports whether values that come with an answer to what was asked are others
 // than a request has already.
 func Contradicts(in contracts.Intent, values map[string]any, asked string) bool {
 	for name, value := range values {

@@ -21,7 +21,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Deps are the rooms and ports that commands work with.
+// Deps are the use cases and ports that commands call.
 type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates

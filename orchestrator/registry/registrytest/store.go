@@ -23,12 +23,12 @@ type Store struct {
 	manifests map[string][]byte
 }
 
-// NewStore gives an empty store.
+// NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{rows: map[string]registry.DomainRow{}, manifests: map[string][]byte{}}
 }
 
-// Domains gives all rows, sorted by name.
+// Domains returns all rows, sorted by name.
 func (s *Store) Domains(context.Context) ([]registry.DomainRow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Store) DeleteDomain(_ context.Context, name string, revision int64) err
 	return nil
 }
 
-// Manifest gives a body.
+// Manifest returns a body.
 func (s *Store) Manifest(_ context.Context, digest string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package bridges runs bridges as commands: it serves one, writes a first overlay,
-// shows what its operations count as, and takes over what has changed.
+// shows how its operations are classified, and confirms what has changed.
 package bridges
 
 import (

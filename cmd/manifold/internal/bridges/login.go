@@ -90,7 +90,7 @@ func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login
 	return mcp.Login(l), nil
 }
 
-// keysOf gives the key that encrypts token files, none if there is none.
+// keysOf returns the key that encrypts token files, none if there is none.
 func keysOf(said string, getenv func(string) string) ([][]byte, error) {
 	if said == "" {
 		return nil, nil

@@ -51,7 +51,7 @@ type place struct {
 	turn int
 }
 
-// find gives the turn that a request is about. Where several conversations have
+// find returns the turn that a request is about. Where several conversations have
 // the same words, the one whose earlier turns stand in the request is meant.
 func (s *script) find(asked scripted.Asked) (place, bool) {
 	last := strings.TrimSpace(asked.Last())

@@ -44,7 +44,7 @@ func readRecorded(path, model string, s *script) (*recorded, error) {
 	return &recorded{s, answers}, nil
 }
 
-// Answer gives what the model answered; what was not recorded is declined.
+// Answer returns what the model answered; what was not recorded is declined.
 func (r *recorded) Answer(asked scripted.Asked) scripted.Answer {
 	at, known := r.find(asked)
 	got, ok := r.answers[key(at)]

@@ -34,7 +34,7 @@ type answers func() scripted.Answer
 
 func (a answers) Answer(scripted.Asked) scripted.Answer { return a() }
 
-// Answer gives the answer of the first rule that fits.
+// Answer returns the answer of the first rule that fits.
 func (b *byScript) Answer(asked scripted.Asked) scripted.Answer {
 	return b.counted(b.rules.Answer(asked))
 }

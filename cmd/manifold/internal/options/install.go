@@ -88,7 +88,7 @@ func (e *Installer) progress() func(done, of int64) {
 	}
 }
 
-// Check tells whether the weights are there, whole, and compute what they must.
+// Check reports whether the weights are there, whole, and compute what they must.
 func (e *Installer) Check(ctx context.Context) error {
 	dir, err := e.folder()
 	if err != nil {

@@ -64,7 +64,7 @@ func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 U
 
 func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// shown gives a value as people read it: text as it is, all else as JSON.
+// shown returns a value as people read it: text as it is, all else as JSON.
 func shown(v any) (string, error) {
 	if text, ok := v.(string); ok {
 		return gateview.Visible(text), nil

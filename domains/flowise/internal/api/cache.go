@@ -32,7 +32,7 @@ func newCache(ttl time.Duration, now func() time.Time) *cache {
 	return &cache{ttl: ttl, now: now, entries: map[string]*entry{}}
 }
 
-// get gives what is kept, or loads it. Failures are not kept, and whoever
+// get returns what is kept, or loads it. Failures are not kept, and whoever
 // waited for one that failed loads for himself.
 func (c *cache) get(ctx context.Context, key string, load func(context.Context) ([]byte, error)) ([]byte, error) {
 	if c.ttl < 0 {
@@ -54,7 +54,7 @@ func (c *cache) get(ctx context.Context, key string, load func(context.Context) 
 	}
 }
 
-// claim gives the entry, and whether the caller has to fill it.
+// claim returns the entry, and whether the caller has to fill it.
 func (c *cache) claim(key string) (e *entry, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

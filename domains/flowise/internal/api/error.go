@@ -59,7 +59,7 @@ type Error struct {
 	Cause  error
 }
 
-// Error gives the operation and the reason.
+// Error returns the operation and the reason.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("flowise %s: %s", e.Op, e.Reason())
 	switch e.Effect {
@@ -74,7 +74,7 @@ func (e *Error) Error() string {
 	}
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // As lets an Error be read as a contracts.Error.
@@ -105,7 +105,7 @@ func (e *Error) Reason() string {
 // AsError finds the Error in err's chain.
 func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
 
-// IsKind tells whether err is an Error of that kind.
+// IsKind reports whether err is an Error of that kind.
 func IsKind(err error, kind Kind) bool {
 	e, is := AsError(err)
 	return is && e.Kind == kind

@@ -117,7 +117,7 @@ func FlowID(namespace, key string) string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
-// validID tells whether the server will find the id again: it saves any text as
+// validID reports whether the server will find the id again: it saves any text as
 // an id, and then refuses to read or delete what is no UUID.
 func validID(id string) bool {
 	ok, err := regexp.MatchString(`^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, id)
@@ -200,7 +200,7 @@ func (c *Client) UpdateFlow(ctx context.Context, id string, change FlowChange) (
 	return changed, checkRow(op, changed, id)
 }
 
-// heldBy tells whether the flow is as the change wants it.
+// heldBy reports whether the flow is as the change wants it.
 func (ch FlowChange) heldBy(f Flow) bool {
 	deployed, category := f.Deployed != nil && *f.Deployed, ""
 	if f.Category != nil {

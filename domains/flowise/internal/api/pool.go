@@ -108,7 +108,7 @@ func NewPool(instances []Instance, base Config) (*Pool, error) {
 	return p, nil
 }
 
-// Client gives the client of an instance; "" is the default.
+// Client returns the client of an instance; "" is the default.
 func (p *Pool) Client(id string) (*Client, error) {
 	client, known := p.clients[cmp.Or(id, p.fallback)]
 	if !known {

@@ -136,7 +136,7 @@ func readAnswer(op call, raw []byte) (Answer, error) {
 	return out, nil
 }
 
-// looseText gives a text as it is and anything else as JSON.
+// looseText returns a text as it is and anything else as JSON.
 func looseText(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 || string(raw) == "null" {

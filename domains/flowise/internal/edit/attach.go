@@ -84,7 +84,7 @@ func (t Target) giving(class string) []string {
 	return out
 }
 
-// withParam gives the node that ops put in a value.
+// withParam returns the node that ops put in a value.
 func withParam(ops []flow.Op, name, value string) []flow.Op {
 	params := map[string]json.RawMessage{name: text(value)}
 	for _, op := range ops {

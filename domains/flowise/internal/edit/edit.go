@@ -243,7 +243,7 @@ func (t Target) Memory(at Spot, kind string) ([]flow.Op, error) {
 	return t.attach(at, kind)
 }
 
-// Sized gives the memory that ops put in the number of messages that it keeps.
+// Sized returns the memory that ops put in the number of messages that it keeps.
 func (t Target) Sized(ops []flow.Op, kind string, size int) ([]flow.Op, error) {
 	def, known := t.Defs.Node(kind)
 	if !known {

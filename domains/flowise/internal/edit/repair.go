@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Repairs gives the ops that mend what the validator found wrong and that can be
+// Repairs returns the ops that mend what the validator found wrong and that can be
 // mended without being told a value: a credential of which there is one of the
 // type, a connection to what only one node of the flow gives. What is left is told.
 func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string) (ops []flow.Op, left []flow.Finding) {
@@ -27,7 +27,7 @@ func (t Target) Repairs(findings []flow.Finding, credentials map[string][]string
 	return ops, left
 }
 
-// repair gives the op for one finding, or nil.
+// repair returns the op for one finding, or nil.
 func (t Target) repair(f flow.Finding, credentials map[string][]string) flow.Op {
 	if f.Code == flow.CodeAnchorMissing {
 		return t.connection(f)

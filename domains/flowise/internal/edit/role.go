@@ -90,7 +90,7 @@ func Spots(g *flow.Graph, defs flow.Definitions, role Role) []Spot {
 	return out
 }
 
-// Find gives the spot of an id.
+// Find returns the spot of an id.
 func Find(g *flow.Graph, defs flow.Definitions, id string) (Spot, bool) {
 	where, param, _ := strings.Cut(id, "#")
 	for _, p := range flow.Places(g, defs) {
@@ -101,7 +101,7 @@ func Find(g *flow.Graph, defs flow.Definitions, id string) (Spot, bool) {
 	return Spot{}, false
 }
 
-// playedBy gives the parameters or anchors by which a place plays a role.
+// playedBy returns the parameters or anchors by which a place plays a role.
 func playedBy(p flow.Place, role Role) []string {
 	switch role {
 	case RoleModel:

@@ -67,7 +67,7 @@ func (op *AddNode) add(d *draft) []contracts.Fault {
 	return nil
 }
 
-// order gives the names of the values. Which of two parameters with one name is
+// order returns the names of the values. Which of two parameters with one name is
 // meant depends on the other values, so these come last.
 func (op *AddNode) order(def *knowledge.Definition) []string {
 	times := map[string]int{}

@@ -130,7 +130,7 @@ func (d *draft) open(target *draftNode, ins []field) []field {
 	})
 }
 
-// taken gives the node that is connected to an anchor, or "".
+// taken returns the node that is connected to an anchor, or "".
 func (d *draft) taken(handle, target string) string {
 	for _, e := range d.edges {
 		if e.Target == target && e.TargetHandle == handle {
@@ -205,7 +205,7 @@ func (op *Connect) check(d *draft, source *draftNode, out, in field) []contracts
 	return nil
 }
 
-// reaches tells whether edges lead from one node to another.
+// reaches reports whether edges lead from one node to another.
 func (d *draft) reaches(from, to string) bool {
 	next := make(map[string][]string, len(d.edges))
 	for _, e := range d.edges {

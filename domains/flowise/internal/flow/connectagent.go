@@ -101,7 +101,7 @@ func agentEdgeData(source, target *draftNode, handle string) []byte {
 	return b.bytes()
 }
 
-// resizeOutputs gives a condition as many outputs as it has cases. The edge of
+// resizeOutputs returns a condition as many outputs as it has cases. The edge of
 // "else" stays the edge of "else".
 func (d *draft) resizeOutputs(n *draftNode, param string, value []byte) []contracts.Fault {
 	name := n.Name()

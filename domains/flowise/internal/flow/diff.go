@@ -84,7 +84,7 @@ type comparison struct {
 	defs Definitions
 }
 
-// byID gives the nodes of each id.
+// byID returns the nodes of each id.
 func (g *Graph) byID() map[string][]*Node {
 	out := make(map[string][]*Node, len(g.Nodes()))
 	for i := range g.Nodes() {
@@ -147,7 +147,7 @@ func (d *comparison) compareNode(was, now *Node) {
 	}
 }
 
-// compareData tells whether more changed than what the diff has a place for.
+// compareData reports whether more changed than what the diff has a place for.
 // What the canvas shows of the parameters follows the values.
 func (d *comparison) compareData(was, now *Node, keys []string) (other bool) {
 	for _, key := range keys {
@@ -263,7 +263,7 @@ func (e Edge) String() string {
 	return from + " -> " + to
 }
 
-// Empty tells whether nothing changed.
+// Empty reports whether nothing changed.
 func (d Diff) Empty() bool {
 	return len(d.NodesAdded)+len(d.NodesRemoved)+len(d.NodesRenamed)+len(d.NodesMoved)+
 		len(d.Params)+len(d.Credentials)+len(d.EdgesAdded)+len(d.EdgesRemoved)+len(d.Other) == 0

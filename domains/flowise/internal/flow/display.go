@@ -15,7 +15,7 @@ import (
 // noIndex is for parameters that stand in no array.
 const noIndex = -1
 
-// displayed tells whether the canvas shows a parameter, by the values of
+// displayed reports whether the canvas shows a parameter, by the values of
 // others. index is the place of the array item that it stands in. The rules
 // are the canvas's own: a text is compared for equality and as a pattern.
 func displayed(p *knowledge.Param, inputs map[string]any, index int) bool {
@@ -170,7 +170,7 @@ func (n *draftNode) refreshDisplay(name string) {
 	}
 }
 
-// inputs gives the values of a node decoded.
+// inputs returns the values of a node decoded.
 func (n Node) inputs() map[string]any {
 	raw := n.part(partInputs)
 	inputs, _ := decoded(raw).(map[string]any)

@@ -84,7 +84,7 @@ func quoted(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// next gives an edit of a kind; false says that the flow has no place for it.
+// next returns an edit of a kind; false says that the flow has no place for it.
 func (g *generator) next(kind int) (edit, bool) {
 	switch kind % 10 {
 	case 0:
@@ -187,7 +187,7 @@ func (g *generator) hole(remove func(edge object) string) (edit, bool) {
 	return edit{}, false
 }
 
-// anchor gives the required or optional anchor that an edge ends at, in a node
+// anchor returns the required or optional anchor that an edge ends at, in a node
 // that takes part in the run: one whose edges lead to an end.
 func (g *generator) anchor(e object) (anchor object, at int, ok bool) {
 	at = slices.IndexFunc(g.nodes, func(n object) bool { return text(n, "id") == text(e, "target") })

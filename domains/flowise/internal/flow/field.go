@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// decode gives an input with all it says; one that cannot be read is empty. It
+// decode returns an input with all it says; one that cannot be read is empty. It
 // is written out because a flow describes thousands of inputs, most of them by
 // a few short members.
 func (f field) decode() knowledge.Param {
@@ -19,7 +19,7 @@ func (f field) decode() knowledge.Param {
 	return p
 }
 
-// decodeMember tells whether the value fits its key.
+// decodeMember reports whether the value fits its key.
 func decodeMember(p *knowledge.Param, c *cursor, value []byte) bool {
 	switch {
 	case c.is("label"):

@@ -71,7 +71,7 @@ type Report struct {
 	SHA256 string `json:"sha256"`
 }
 
-// OK tells whether nothing forbids to write the flow.
+// OK reports whether nothing forbids to write the flow.
 func (r Report) OK() bool { return len(r.Errors()) == 0 }
 
 // Errors lists what forbids to write the flow.

@@ -25,7 +25,7 @@ func (f FormField) String() string {
 	return fmt.Sprintf("%s (%s)", f.Name, f.Type)
 }
 
-// FormOf gives the form that a flow begins with; it begins with a question
+// FormOf returns the form that a flow begins with; it begins with a question
 // unless there is one.
 func FormOf(g *Graph) (fields []FormField, begins bool) {
 	for _, n := range g.Nodes() {
@@ -70,7 +70,7 @@ func CheckForm(fields []FormField, values map[string]any) []string {
 	return out
 }
 
-// takes tells whether a value fits the field, as it is or written as text.
+// takes reports whether a value fits the field, as it is or written as text.
 func (f FormField) takes(value any) bool {
 	switch v := value.(type) {
 	case string:

@@ -57,7 +57,7 @@ var partKeys = [partCount]string{
 	partInputAnchors: "inputAnchors", partOutputAnchors: "outputAnchors", partOutputs: "outputs",
 }
 
-// part gives the bytes of a part, or nil.
+// part returns the bytes of a part, or nil.
 func (n Node) part(which int) []byte {
 	at := n.parts[which]
 	if at.to == 0 {
@@ -232,13 +232,13 @@ func readEdge(raw []byte) Edge {
 	return e
 }
 
-// textAt gives the string at a path, or "" where there is none.
+// textAt returns the string at a path, or "" where there is none.
 func textAt(raw []byte, path ...string) string {
 	value, _ := get(raw, path...)
 	return unquoteText(value)
 }
 
-// FlowData gives the bytes that the graph stands for. They must not be
+// FlowData returns the bytes that the graph stands for. They must not be
 // changed.
 func (g *Graph) FlowData() []byte { return g.raw }
 
@@ -251,7 +251,7 @@ func (g *Graph) Nodes() []Node { return g.nodes.items }
 // Edges lists the edges in their order. The list must not be changed.
 func (g *Graph) Edges() []Edge { return g.edges.items }
 
-// Node gives the first node of an id.
+// Node returns the first node of an id.
 func (g *Graph) Node(id string) (Node, bool) {
 	for _, n := range g.nodes.items {
 		if n.id == id {
@@ -289,7 +289,7 @@ func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
 func rawNode(n Node) []byte { return n.raw }
 func rawEdge(e Edge) []byte { return e.raw }
 
-// rearrange gives a list with other items, each with what stands before it. An
+// rearrange returns a list with other items, each with what stands before it. An
 // item is recognised by the place of its bytes, so it keeps the gap it had.
 func rearrange[T any](old list[T], items []T, raw func(T) []byte) list[T] {
 	known := make(map[*byte][]byte, len(old.items))

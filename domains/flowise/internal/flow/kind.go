@@ -16,7 +16,7 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind { return []Kind{Chatflow, Agentflow, Multiagent} }
 
-// Valid tells whether Flowise accepts k as the type of a graph.
+// Valid reports whether Flowise accepts k as the type of a graph.
 func (k Kind) Valid() bool { return slices.Contains(Kinds(), k) }
 
 // Categories of nodes that decide how a flow runs.

@@ -18,7 +18,7 @@ type box struct {
 	width, height float64
 }
 
-// number gives the number at a path, or 0.
+// number returns the number at a path, or 0.
 func number(raw []byte, path ...string) float64 {
 	value, _ := get(raw, path...)
 	v, err := strconv.ParseFloat(string(value), 64)

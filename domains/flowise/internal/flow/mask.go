@@ -60,7 +60,7 @@ func (m masker) show(name string, raw []byte) string {
 	return string(raw)
 }
 
-// hides tells whether a name is that of a secret.
+// hides reports whether a name is that of a secret.
 func (m masker) hides(name string) bool {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	return m.secret[name] || slices.ContainsFunc(secretNames(), func(end string) bool { return strings.HasSuffix(plain, end) })
@@ -77,7 +77,7 @@ func secretNames() []string {
 
 var onlyReference = regexp.MustCompile(`^(?i:bearer |basic )?\{\{[^{}]*\}\}$`)
 
-// refers tells whether a text only names where its value comes from.
+// refers reports whether a text only names where its value comes from.
 func refers(text string) bool { return onlyReference.MatchString(strings.TrimSpace(text)) }
 
 var (
@@ -153,7 +153,7 @@ func (m masker) value(v any) (out any, some bool) {
 	return v, some
 }
 
-// flags tells whether an item of a list is a flag that its next item belongs
+// flags reports whether an item of a list is a flag that its next item belongs
 // to, such as --api-key.
 func (m masker) flags(item any) bool {
 	text, is := item.(string)
@@ -161,7 +161,7 @@ func (m masker) flags(item any) bool {
 	return is && name != text && m.hides(name)
 }
 
-// keeps tells whether a value that belongs to a secret's name is the secret:
+// keeps reports whether a value that belongs to a secret's name is the secret:
 // something, and not where it comes from.
 func (masker) keeps(value any) bool {
 	switch v := value.(type) {

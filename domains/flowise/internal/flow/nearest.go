@@ -15,7 +15,7 @@ const maxCompared = 1000
 // maxLetters bounds the names that are looked for by their letters.
 const maxLetters = 64
 
-// nearest gives the known name that a wrong one was most likely meant to be, or
+// nearest returns the known name that a wrong one was most likely meant to be, or
 // "". Of equally near ones the first counts.
 func nearest(name string, known []string) string {
 	plain := plainName(name)

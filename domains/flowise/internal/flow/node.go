@@ -78,7 +78,7 @@ func (n Node) outputs() (fields []field, choice bool) {
 // their own descriptions, which may be older than the server's.
 type field []byte
 
-// text gives a member as text. Outputs of conditions are numbers.
+// text returns a member as text. Outputs of conditions are numbers.
 func (f field) text(key string) string {
 	raw, ok := get(f, key)
 	if !ok {
@@ -90,7 +90,7 @@ func (f field) text(key string) string {
 	return string(raw)
 }
 
-// says tells whether a member is this text.
+// says reports whether a member is this text.
 func (f field) says(key, text string) bool {
 	raw, ok := get(f, key)
 	if ok && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
@@ -133,7 +133,7 @@ func names(fields []field) []string {
 // reference is how an input names the node that is connected to it.
 func reference(id string) string { return "{{" + id + ".data.instance}}" }
 
-// compatible tells whether two handles have a type in common, as the canvas
+// compatible reports whether two handles have a type in common, as the canvas
 // decides it: by what stands behind the last dash of each.
 func compatible(sourceHandle, targetHandle string) bool {
 	targets := typesOf(targetHandle)

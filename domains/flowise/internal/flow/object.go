@@ -33,7 +33,7 @@ type values struct {
 	raw  map[string][]byte
 }
 
-// defaults gives the values that a new node has: the default, or "" where
+// defaults returns the values that a new node has: the default, or "" where
 // there is none or JavaScript takes it for none. Of two inputs with one name
 // the later default counts.
 func defaults(def *knowledge.Definition) *values {
@@ -75,7 +75,7 @@ func (v *values) bytes() []byte {
 	return b.bytes()
 }
 
-// tree gives the values decoded.
+// tree returns the values decoded.
 func (v *values) tree() map[string]any {
 	out := make(map[string]any, len(v.raw))
 	for key, raw := range v.raw {
@@ -84,7 +84,7 @@ func (v *values) tree() map[string]any {
 	return out
 }
 
-// decoded gives a value as Go has it, or nil.
+// decoded returns a value as Go has it, or nil.
 func decoded(raw []byte) any {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {

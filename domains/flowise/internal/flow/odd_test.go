@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// renamed gives a flow whose node is called otherwise, wherever it is named.
+// renamed returns a flow whose node is called otherwise, wherever it is named.
 func renamed(t *testing.T, name, from, to string) *flow.Graph {
 	t.Helper()
 	return decompile(t, []byte(strings.ReplaceAll(string(build(t, name).FlowData), from, to)))

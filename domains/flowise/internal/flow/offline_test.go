@@ -30,7 +30,7 @@ func (l local) offline(t *testing.T, one sample) sample {
 	return sample{name: one.name, kind: one.kind, data: r.FlowData}
 }
 
-// redirect gives the ops for one node.
+// redirect returns the ops for one node.
 func (l local) redirect(t *testing.T, g *generator, n object) []object {
 	t.Helper()
 	id, data := text(n, "id"), dataOf(n)

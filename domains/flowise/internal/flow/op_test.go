@@ -104,7 +104,7 @@ func TestOneMistakeIsToldOnce(t *testing.T) {
 	}
 }
 
-// value gives an input of a node.
+// value returns an input of a node.
 func value(tb testing.TB, g *flow.Graph, node, name string) string {
 	tb.Helper()
 	n, ok := g.Node(node)

@@ -91,7 +91,7 @@ func (p Place) Set(param string, value json.RawMessage) *SetParam {
 	return &SetParam{OpType: OpSetParam, NodeID: p.Node.id, ParamName: name, Value: value}
 }
 
-// Ends tells whether nothing comes after the node: it is what answers.
+// Ends reports whether nothing comes after the node: it is what answers.
 func (g *Graph) Ends(id string) bool {
 	return !slices.ContainsFunc(g.Edges(), func(e Edge) bool { return e.Source == id })
 }
@@ -107,7 +107,7 @@ func (g *Graph) Into(id, anchor string) []string {
 	return out
 }
 
-// Find gives the node of an id.
+// Find returns the node of an id.
 func (g *Graph) Find(id string) (Node, bool) {
 	for _, n := range g.Nodes() {
 		if n.id == id {

@@ -82,7 +82,7 @@ func (op *Disconnect) apply(d *draft) []contracts.Fault {
 	return nil
 }
 
-// names tells whether an anchor of the op means the name in a handle. Outputs
+// names reports whether an anchor of the op means the name in a handle. Outputs
 // of conditions are numbers there, and have names for people.
 func (op *Disconnect) names(n *draftNode, anchor, name string) bool {
 	if anchor == "" || anchor == name || anchor == n.id {
@@ -108,7 +108,7 @@ func (d *draft) neighbours(id string) string {
 	return "; it leads to " + listed(out)
 }
 
-// anchors gives the names in the handles, which are "<id>-output-<name>-<type>"
+// anchors returns the names in the handles, which are "<id>-output-<name>-<type>"
 // and "<id>-input-<name>-<type>".
 func (e Edge) anchors() (from, to string) {
 	return anchorIn(e.SourceHandle, e.Source+"-output-"), anchorIn(e.TargetHandle, e.Target+"-input-")

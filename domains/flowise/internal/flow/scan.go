@@ -15,7 +15,7 @@ type scanner struct {
 	pos int
 }
 
-// checkJSON tells whether src is exactly one JSON value in UTF-8.
+// checkJSON reports whether src is exactly one JSON value in UTF-8.
 func checkJSON(src []byte) error {
 	if !utf8.Valid(src) {
 		return fmt.Errorf("is not UTF-8")

@@ -54,7 +54,7 @@ func (c *cursor) next() bool {
 
 func (c *cursor) value() []byte { return c.src[c.from:c.to:c.to] }
 
-// is tells whether the member has this key.
+// is reports whether the member has this key.
 func (c *cursor) is(key string) bool {
 	if bytes.IndexByte(c.key, '\\') >= 0 {
 		return unquote(c.key) == key
@@ -71,7 +71,7 @@ func members(object []byte) []member {
 	return out
 }
 
-// elements gives the bytes of each element of an array. The bytes must have
+// elements returns the bytes of each element of an array. The bytes must have
 // passed checkJSON; anything but an array has no elements.
 func elements(array []byte) [][]byte {
 	places := spans(array)
@@ -128,7 +128,7 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// nestedEnd gives the place behind an object or array.
+// nestedEnd returns the place behind an object or array.
 func nestedEnd(src []byte, i int) int {
 	for depth := 0; i < len(src); i++ {
 		switch src[i] {
@@ -149,7 +149,7 @@ func nestedEnd(src []byte, i int) int {
 // keys and short values, for which a call costs more than the look.
 const nearText = 24
 
-// textEnd gives the place behind a text: behind the next quote that no
+// textEnd returns the place behind a text: behind the next quote that no
 // backslash escapes.
 func textEnd(src []byte, i int) int {
 	i++
@@ -177,7 +177,7 @@ func textEnd(src []byte, i int) int {
 	return len(src)
 }
 
-// unquote gives the text of a JSON string. What is no string gives "".
+// unquote returns the text of a JSON string. What is no string gives "".
 func unquote(raw []byte) string {
 	if len(raw) >= 2 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -198,7 +198,7 @@ func unescaped(value []byte) []byte {
 	return encode(decoded(value))
 }
 
-// get gives the bytes of the value at a path of keys. Of a key that stands
+// get returns the bytes of the value at a path of keys. Of a key that stands
 // twice the last one counts, as in JavaScript.
 func get(raw []byte, path ...string) (value []byte, ok bool) {
 	for _, key := range path {
@@ -280,7 +280,7 @@ func encode(v any) []byte {
 	return bytes.TrimRight(buf.Bytes(), "\n")
 }
 
-// isPlain tells whether a text stands in JSON as it is.
+// isPlain reports whether a text stands in JSON as it is.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -104,7 +104,7 @@ func (c *checker) checkAnchors(n *checkedNode, def *knowledge.Definition) {
 	}
 }
 
-// arrives tells whether an anchor holds what connections write: nothing, a
+// arrives reports whether an anchor holds what connections write: nothing, a
 // reference, or a list of them.
 func arrives(value []byte) bool {
 	switch firstByte(value) {
@@ -156,7 +156,7 @@ func (c *checker) checkReference(n *checkedNode, name, id string) {
 	}
 }
 
-// leadsTo tells whether the edges lead from one node to another, over whatever
+// leadsTo reports whether the edges lead from one node to another, over whatever
 // nodes: the server runs all of them, in that order.
 func leadsTo(into map[string][]Edge, from, to string) bool {
 	seen, open := map[string]bool{to: true}, []string{to}
@@ -220,7 +220,7 @@ func (c *checker) checkParams(n *checkedNode, def *knowledge.Definition) {
 	}
 }
 
-// requires tells whether an empty parameter is one too few. What the current
+// requires reports whether an empty parameter is one too few. What the current
 // definition does without is not asked of an older node; false and 0 are
 // written as empty, and a condition has another tab to be written in.
 func (c *checker) requires(p *knowledge.Param, def *knowledge.Definition, inputs map[string]any) bool {

@@ -28,7 +28,7 @@ func (c *checker) checkMessages(n *checkedNode) {
 		"set "+name+" to a list, which may be empty, or "+prefix+"EnableMemory to true")
 }
 
-// afterModel tells whether an agent or a model runs before.
+// afterModel reports whether an agent or a model runs before.
 func (c *checker) afterModel(n *checkedNode) bool {
 	if c.modelled == nil {
 		c.modelled = map[string]bool{}

@@ -92,7 +92,7 @@ func checkNumber(p *knowledge.Param, value []byte, text string) string {
 	return ""
 }
 
-// freeSolo tells whether an option may be typed instead of chosen.
+// freeSolo reports whether an option may be typed instead of chosen.
 func freeSolo(p *knowledge.Param) bool { return field(p.Raw).flag("freeSolo") }
 
 func optionNames(p *knowledge.Param) []string {
@@ -172,7 +172,7 @@ func checkMember(p *knowledge.Param, key string, value []byte) string {
 	return problem
 }
 
-// paramNames gives the distinct names.
+// paramNames returns the distinct names.
 func paramNames(params []knowledge.Param) []string {
 	var out []string
 	for i := range params {

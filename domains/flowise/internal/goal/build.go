@@ -39,7 +39,7 @@ type Tools struct {
 	Have map[string]string
 }
 
-// Approaches gives the ways to build what features ask for, the best first.
+// Approaches returns the ways to build what features ask for, the best first.
 func (t Tools) Approaches(f Features) ([]Approach, error) {
 	var out []Approach
 	var faults []string
@@ -151,7 +151,7 @@ func (f Features) wants() []string {
 	return out
 }
 
-// takes tells whether an anchor takes a class of nodes.
+// takes reports whether an anchor takes a class of nodes.
 func takes(p *knowledge.Param, class string) bool {
 	switch class {
 	case "Model":
@@ -185,7 +185,7 @@ func (b *builder) head() (*knowledge.Definition, error) {
 	return best, nil
 }
 
-// beside tells whether a head takes all that is wanted, and counts what it asks
+// beside reports whether a head takes all that is wanted, and counts what it asks
 // for and nobody wants. A label that names what is wanted breaks a tie.
 func beside(def *knowledge.Definition, wants []string) (cost int, fits bool) {
 	for _, want := range wants {

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// Change gives the ops that give a flow the features which it does not have. Only
+// Change returns the ops that give a flow the features which it does not have. Only
 // what was asked for is touched; what fits nowhere is told in words.
 func (t Tools) Change(g *flow.Graph, kind flow.Kind, f Features) (ops []flow.Op, left []string, err error) {
 	target := edit.Target{Graph: g, Kind: kind, Defs: t.Defs}

@@ -187,7 +187,7 @@ func modelParam(def *knowledge.Definition) string {
 	return ""
 }
 
-// gives tells whether a node can be connected to an anchor of a type.
+// gives reports whether a node can be connected to an anchor of a type.
 func gives(def *knowledge.Definition, class string) bool {
 	if def.HideOutput {
 		return false
@@ -240,7 +240,7 @@ func accounts(def *knowledge.Definition) []string {
 	return def.Credential.CredentialNames
 }
 
-// sharesAccount tells whether a node uses a credential that the flow uses anyway.
+// sharesAccount reports whether a node uses a credential that the flow uses anyway.
 func (b *builder) sharesAccount(def *knowledge.Definition) bool {
 	return slices.ContainsFunc(accounts(def), func(k string) bool {
 		return slices.ContainsFunc(b.ops, func(op flow.Op) bool {

@@ -142,11 +142,11 @@ func parameterTypes() map[string]bool {
 	}
 }
 
-// IsAnchor tells whether connections end at the input, as Flowise's own canvas
+// IsAnchor reports whether connections end at the input, as Flowise's own canvas
 // decides it.
 func (p *Param) IsAnchor() bool { return !parameterTypes()[p.Type] }
 
-// Input gives the first input of a name: some nodes have two, of which one is
+// Input returns the first input of a name: some nodes have two, of which one is
 // shown at a time.
 func (d *Definition) Input(name string) (*Param, bool) {
 	for i := range d.Inputs {

@@ -27,7 +27,7 @@ var shipped []byte
 // gives is never changed.
 var readShipped = sync.OnceValues(func() (*Snapshot, error) { return Parse(shipped) })
 
-// Shipped gives the snapshot that is part of this program.
+// Shipped returns the snapshot that is part of this program.
 func Shipped() (*Snapshot, error) {
 	s, err := readShipped()
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Snapshot) Flowise() string { return s.flowise }
 // members does not count.
 func (s *Snapshot) Fingerprint() string { return s.fingerprint }
 
-// Node gives the definition of a name. It is shared and must not be changed.
+// Node returns the definition of a name. It is shared and must not be changed.
 func (s *Snapshot) Node(name string) (*Definition, bool) {
 	d, ok := s.nodes[name]
 	return d, ok

@@ -16,7 +16,7 @@ type Made struct {
 	GraphSHA256 string `json:"graph_sha256,omitempty" pattern:"^[0-9a-f]{64}$" description:"Hash of the graph that shall come of it, as propose gives it; another one is not written"`
 }
 
-// Bound gives the graph alone; there is nothing yet that it changes.
+// Bound returns the graph alone; there is nothing yet that it changes.
 func (m Made) Bound() Base { return Base{GraphSHA256: m.GraphSHA256} }
 
 // Base is the flow that a write was approved for.
@@ -44,7 +44,7 @@ func (b Base) Still(f api.Flow) error {
 	return Unchanged(f, b.BaseSHA256)
 }
 
-// Bound gives the base itself, to whoever takes any bound write.
+// Bound returns the base itself, to whoever takes any bound write.
 func (b Base) Bound() Base { return b }
 
 // Unchanged refuses a flow that is not the one that was looked at: neither its

@@ -16,7 +16,7 @@ const (
 	shareTools    = 2 << 10
 )
 
-// Within gives the first items that have a share of the bytes.
+// Within returns the first items that have a share of the bytes.
 func Within[T any](items []T, share int) []T {
 	for len(items) > 0 && Size(items) > share {
 		items = items[:len(items)*3/4]

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// maxName is how much of a name is told; names that are given have at most so
-// many letters.
+// maxName bounds the length of names, those that are shown and those that are given.
 const maxName = 200
 
 // NameOf is the name of a flow, for facts.
@@ -37,5 +36,5 @@ func ClipLong(text string, most int) string {
 	return text
 }
 
-// SortedKeys gives the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

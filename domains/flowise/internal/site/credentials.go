@@ -40,7 +40,7 @@ func (s *Site) Credentials(ctx context.Context, instance string) (list []knowled
 
 var boundCredential = regexp.MustCompile(`"(credential|FLOWISE_CREDENTIAL_ID)"\s*:\s*"[^"]`)
 
-// CredentialTypes gives the types of the server's credentials by id, for a graph
+// CredentialTypes returns the types of the server's credentials by id, for a graph
 // that uses any. It is nil when the server does not tell: a graph is not wrong
 // because of that.
 func (s *Site) CredentialTypes(ctx context.Context, instance, flowData string) map[string]string {

@@ -93,7 +93,7 @@ func MadeBy(v store.Version) string {
 // so that its bytes stay as they are.
 const ArtifactFlow = "flow_data"
 
-// KindOf gives the type of a flow as a kind of graph; an assistant has a graph
+// KindOf returns the type of a flow as a kind of graph; an assistant has a graph
 // of no kind of its own.
 func KindOf(t api.FlowType) flow.Kind {
 	kind := flow.Kind(t)

@@ -24,7 +24,7 @@ type known struct {
 	at    time.Time
 }
 
-// Definitions gives the node definitions of an instance: those that were
+// Definitions returns the node definitions of an instance: those that were
 // refreshed or repaired last, else the shipped ones. They are read again when
 // another process has refreshed them.
 func (s *Site) Definitions(ctx context.Context, instance string) (*knowledge.Snapshot, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/api"
 )
 
-// Exactly gives the flows that have just this name or id: letter by letter, or,
+// Exactly returns the flows that have just this name or id: letter by letter, or,
 // where there is none, without accents and signs.
 func Exactly(flows []api.Flow, query string) []api.Flow {
 	query = strings.TrimSpace(query)
@@ -32,7 +32,7 @@ func letters(name string) string {
 	return norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(name), " ")))
 }
 
-// SameName tells whether two names differ only by case, accents and signs. Names
+// SameName reports whether two names differ only by case, accents and signs. Names
 // without a letter or digit are the same only as they are written.
 func SameName(a, b string) bool {
 	if p := Plain(a); p != "" {
@@ -41,7 +41,7 @@ func SameName(a, b string) bool {
 	return letters(a) == letters(b)
 }
 
-// Ranked gives the flows that a query may mean: by likeness of the name, then
+// Ranked returns the flows that a query may mean: by likeness of the name, then
 // by the last change.
 func Ranked(flows []api.Flow, query string) []api.Flow {
 	type scored struct {
@@ -94,7 +94,7 @@ func likeness(f api.Flow, query string) int {
 	return 0
 }
 
-// similar tells whether two words differ by little: a prefix, or one wrong
+// similar reports whether two words differ by little: a prefix, or one wrong
 // letter in four.
 func similar(a, b string) bool {
 	if len(a) >= 3 && strings.HasPrefix(b, a) {

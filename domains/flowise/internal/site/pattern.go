@@ -58,7 +58,7 @@ type PatternRef struct {
 	PatternID int64 `json:"pattern_id" min:"1" description:"Which pattern"`
 }
 
-// Usable gives a pattern whose nodes are still defined as they were.
+// Usable returns a pattern whose nodes are still defined as they were.
 func (s *Site) Usable(ctx context.Context, call domainkit.Call, id int64, anySchema bool) (store.Pattern, error) {
 	p, err := s.Data.Pattern(ctx, id)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // templatesTTL is how long the metadata of templates is good.
 const templatesTTL = 24 * time.Hour
 
-// Templates gives the metadata: kept, or asked for when it is old. A server
+// Templates returns the metadata: kept, or asked for when it is old. A server
 // that does not answer leaves what was kept.
 func (s *Site) Templates(ctx context.Context, instance string) (list []knowledge.Template, stale bool, err error) {
 	raw, at, err := s.Data.Snapshot(ctx, instance, SnapshotTemplates)

@@ -28,7 +28,7 @@ const expected = `
 SELECT COUNT(*) FROM flowise_operation
 WHERE instance = $1 AND chatflow_id = $2 AND (after_sha256 = $3 OR before_sha256 = $3) AND expires_at > $4`
 
-// Expected tells whether a write of this domain was about to bring a flow to this
+// Expected reports whether a write of this domain was about to bring a flow to this
 // graph, or to take it from there.
 func (s *Store) Expected(ctx context.Context, instance, chatflowID, sha256 string) (bool, error) {
 	var n int

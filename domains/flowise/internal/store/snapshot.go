@@ -23,7 +23,7 @@ func (s *Store) PutSnapshot(ctx context.Context, instance, kind string, body []b
 
 const getSnapshot = `SELECT body, refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
 
-// Snapshot gives what was kept, and when; nothing is nil.
+// Snapshot returns what was kept, and when; nothing is nil.
 func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, time.Time, error) {
 	var body []byte
 	var refreshed int64

@@ -74,10 +74,10 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Durable tells whether the store outlives the process.
+// Durable reports whether the store outlives the process.
 func (s *Store) Durable() bool { return s.cfg.Source != "" }
 
-// Ping tells whether the tables can be read; it fits a health check.
+// Ping reports whether the tables can be read; it fits a health check.
 func (s *Store) Ping(ctx context.Context) error {
 	if _, err := s.Repairs(ctx, "", ""); err != nil {
 		return fmt.Errorf("read the store: %w", err)

@@ -13,7 +13,7 @@ ON CONFLICT (instance, chatflow_id) DO UPDATE SET body = excluded.body, updated_
 
 const getSuite = `SELECT body FROM flowise_suite WHERE instance = $1 AND chatflow_id = $2`
 
-// Suite gives the tests that are kept beside a flow; none are nil.
+// Suite returns the tests that are kept beside a flow; none are nil.
 func (s *Store) Suite(ctx context.Context, instance, chatflowID string) ([]byte, error) {
 	return readSuite(s.db.QueryRowContext(ctx, getSuite, instance, chatflowID), chatflowID)
 }

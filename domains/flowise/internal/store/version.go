@@ -79,7 +79,7 @@ func (s *Store) Record(ctx context.Context, v Version, flowData string) (Version
 	return v, nil
 }
 
-// keepLast gives the newest version instead of a new one, with a new label if
+// keepLast returns the newest version instead of a new one, with a new label if
 // there is one.
 func (s *Store) keepLast(ctx context.Context, tx *sql.Tx, last Version, v *Version) error {
 	label := v.Label
@@ -175,7 +175,7 @@ SELECT chatflow_id, number, label, name, kind, sha256, reason, run_id, created_a
 WHERE instance = $1 AND number = (SELECT MAX(number) FROM flowise_version WHERE instance = v.instance AND chatflow_id = v.chatflow_id)
 ORDER BY created_at DESC LIMIT 1000`
 
-// Flows gives the newest version of each flow of an instance, the last kept
+// Flows returns the newest version of each flow of an instance, the last kept
 // first: at most a thousand.
 func (s *Store) Flows(ctx context.Context, instance string) ([]Version, error) {
 	rows, err := s.db.QueryContext(ctx, listFlows, instance)

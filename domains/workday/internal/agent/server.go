@@ -172,7 +172,7 @@ func said(answer *mcp.CallToolResult) string {
 	return strings.Join(parts, "\n")
 }
 
-// connected gives the session and what the server calls the tools.
+// connected returns the session and what the server calls the tools.
 func (m *Server) connected(ctx context.Context) (*mcp.ClientSession, map[string]agentTool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -241,7 +241,7 @@ func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, err
 	return out, nil
 }
 
-// wiring gives the tools by which flows are wired: those of the snapshot, if there is one.
+// wiring returns the tools by which flows are wired: those of the snapshot, if there is one.
 func (m *Server) wiring(ctx context.Context) (map[string]agentTool, error) {
 	if m.known != nil {
 		return m.known.tools(), nil

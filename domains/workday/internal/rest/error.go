@@ -38,7 +38,7 @@ type Detail struct {
 	Severity string `json:"severity"`
 }
 
-// Warning tells whether the validation does not block.
+// Warning reports whether the validation does not block.
 func (d Detail) Warning() bool { return strings.EqualFold(d.Severity, "warning") }
 
 // Error is a failed call.
@@ -55,7 +55,7 @@ type Error struct {
 	Cause          error
 }
 
-// Error gives the operation and the reason.
+// Error returns the operation and the reason.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("workday %s: %s", e.Op, e.Reason())
 	if e.MayHaveApplied {
@@ -64,7 +64,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Reason is the text for people: the tenant's validations, or its message.
@@ -88,7 +88,7 @@ func (e *Error) Reason() string {
 	return string(e.Kind)
 }
 
-// Has tells whether the tenant gave one of the codes.
+// Has reports whether the tenant gave one of the codes.
 func (e *Error) Has(codes ...string) bool {
 	for _, d := range e.Details {
 		if slices.Contains(codes, d.Code) {
@@ -98,7 +98,7 @@ func (e *Error) Has(codes ...string) bool {
 	return false
 }
 
-// OnlyWarns tells whether the tenant refused nothing and only warned.
+// OnlyWarns reports whether the tenant refused nothing and only warned.
 func (e *Error) OnlyWarns() bool {
 	return e.Kind == KindInvalid && len(e.Details) > 0 && !slices.ContainsFunc(e.Details, func(d Detail) bool { return !d.Warning() })
 }
@@ -106,7 +106,7 @@ func (e *Error) OnlyWarns() bool {
 // AsError finds the Error in err's chain.
 func AsError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
 
-// IsKind tells whether err is an Error of that kind.
+// IsKind reports whether err is an Error of that kind.
 func IsKind(err error, kind Kind) bool {
 	e, is := AsError(err)
 	return is && e.Kind == kind

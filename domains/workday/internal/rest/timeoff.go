@@ -48,7 +48,7 @@ type Plan struct {
 	TimeOffs json.RawMessage `json:"timeoffs"`
 }
 
-// For tells whether the plan counts a kind of time off.
+// For reports whether the plan counts a kind of time off.
 func (p Plan) For(kind AbsenceType) bool {
 	said := string(p.TimeOffs)
 	return kind.ID != "" && strings.Contains(said, kind.ID) || kind.Descriptor != "" && strings.Contains(said, `"`+kind.Descriptor+`"`)

@@ -49,7 +49,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[p
 	return err
 }
 
-// current tells whether the tables have the version of this release.
+// current reports whether the tables have the version of this release.
 func current(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[pgx.Tx]) (bool, error) {
 	var there bool // not so in the midst of the first steps
 	if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('river_migration') AND attname = 'line')`).Scan(&there); err != nil || !there {

@@ -1,5 +1,5 @@
-// Package queue is the distributed engine: River, which no other room knows. A
-// job is a wake-up and nothing more. What is to be done stands in rows of the
+// Package queue is the job queue of several servers, by River, which no other package
+// imports. A job is a wake-up and nothing more. What is to be done stands in rows of the
 // store, and so does whether it was done: a job that comes twice, late or never
 // harms nothing, because whoever works on one asks the rows, and sweeps find what
 // jobs have missed.

@@ -149,7 +149,7 @@ func quiet(to *slog.Logger) *slog.Logger {
 
 type warnings struct{ slog.Handler }
 
-// Enabled tells whether somebody wants to know.
+// Enabled reports whether somebody wants to know.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }

@@ -46,7 +46,7 @@ func (p RunPreview) Summary() string { return present.Clip(p.Name, 80) + ": " + 
 // maxActing bounds the nodes that are named.
 const maxActing = 20
 
-// previewRun gives the hash that binds the approval of a run to the graph, and
+// previewRun returns the hash that binds the approval of a run to the graph, and
 // refuses what could not be run, before anybody is asked to approve it.
 func (k *Asker) previewRun(ctx context.Context, call domainkit.Call, in Inquiry) (RunPreview, error) {
 	f, g, err := k.site.GraphOf(ctx, call, in.ChatflowID)
@@ -201,8 +201,8 @@ func (k *Asker) findRun(ctx context.Context, call domainkit.Call, in SoughtRun) 
 	return FoundRun{}, nil
 }
 
-// lookForRun gives the answer to a run from the flow's history, if there is one,
-// and tells whether the run was begun.
+// lookForRun returns the answer to a run from the flow's history, if there is one,
+// and reports whether the run was begun.
 func (k *Asker) lookForRun(ctx context.Context, client *api.Client, call domainkit.Call, id, key string) (answer *Answer, begun bool, err error) {
 	_, begun, err = k.site.Data.Operation(ctx, site.OpRun, key)
 	if err != nil {

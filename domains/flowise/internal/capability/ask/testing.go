@@ -172,7 +172,7 @@ func (k *Asker) testChatflow(ctx context.Context, call domainkit.Call, in TestRu
 }
 
 // waitFor is how long a test waits for one answer: a share of what the whole test has, so
-// that a flow that never answers is told as one within that.
+// that a flow that never answers is reported within that time.
 func waitFor(ctx context.Context) time.Duration {
 	wait := time.Minute
 	if deadline, has := ctx.Deadline(); has {

@@ -150,7 +150,7 @@ func Advice(c flow.Category, reason string) string {
 	}
 }
 
-// Playbook gives the steps that usually mend a category of failure.
+// Playbook returns the steps that usually mend a category of failure.
 func Playbook(c flow.Category) []string {
 	switch c {
 	case flow.Credential:

@@ -122,7 +122,7 @@ func schemaExcerpt(def *knowledge.Definition) SchemaExcerpt {
 	return out
 }
 
-// bestKinds gives the kinds that share most words with a query, the best first.
+// bestKinds returns the kinds that share most words with a query, the best first.
 // A word that few kinds have in their label says more than one that many have.
 func bestKinds(defs *knowledge.Snapshot, query string, most int) []*knowledge.Definition {
 	all := defs.Nodes()

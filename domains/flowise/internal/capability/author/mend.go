@@ -89,7 +89,7 @@ func (m *Mender) choose() {
 	}
 }
 
-// Mend gives the ops that mend what is wrong, and what is left.
+// Mend returns the ops that mend what is wrong, and what is left.
 func (m *Mender) Mend(wrong ...flow.Finding) (ops []flow.Op, left []flow.Finding) {
 	if m.target.Graph == nil {
 		return nil, wrong

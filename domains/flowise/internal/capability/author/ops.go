@@ -15,7 +15,7 @@ func (Ops) JSONSchema() json.RawMessage {
 		`"enum":["AddNode","SetParam","Connect","BindCredential","RemoveNode","Disconnect","RenameNode","MoveNode","ReplaceNode"]}}}}`)
 }
 
-// raw gives the list as JSON.
+// raw returns the list as JSON.
 func (o Ops) raw() json.RawMessage {
 	if len(o) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 // mostPatterns bounds how many patterns are offered to begin with.
 const mostPatterns = 3
 
-// patternsFor gives the patterns that a goal speaks of and that can be used: the
+// patternsFor returns the patterns that a goal speaks of and that can be used: the
 // definitions of their nodes are still those that they were made with.
 func (d *Developer) patternsFor(ctx context.Context, call domainkit.Call, goal string) ([]site.PatternFacts, error) {
 	all, err := d.site.Data.Patterns(ctx)

@@ -47,7 +47,7 @@ func (*Editor) model(_ context.Context, _ domainkit.Call, t edit.Target, in Mode
 	return t.Model(at, kind, name, credential)
 }
 
-// boundAlready tells whether the model has a credential.
+// boundAlready reports whether the model has a credential.
 func boundAlready(at edit.Spot) bool {
 	return at.Path == "" && at.Node.Credential() != "" || at.Path != "" && at.Text("FLOWISE_CREDENTIAL_ID") != ""
 }

@@ -110,12 +110,12 @@ func labels(spots []edit.Spot) string {
 	return strings.Join(out, "; ")
 }
 
-// called tells whether a part has just this name.
+// called reports whether a part has just this name.
 func called(s edit.Spot, query string) bool {
 	return slices.ContainsFunc([]string{s.Node.ID(), s.Node.Label(), s.Def.Label, s.Def.Name, s.ID()}, func(name string) bool { return site.SameName(name, query) })
 }
 
-// shares tells whether the name of a part has all the words.
+// shares reports whether the name of a part has all the words.
 func shares(s edit.Spot, query string) bool {
 	have := slices.Concat(edit.Words(s.Node.ID()), edit.Words(s.Node.Label()), edit.Words(s.Def.Label))
 	words := edit.Words(query)
@@ -235,7 +235,7 @@ func (e *Editor) modelAt(ctx context.Context, call domainkit.Call, id, part stri
 	return at, nil
 }
 
-// sameModel tells whether a model is called so, whatever stands between its words.
+// sameModel reports whether a model is called so, whatever stands between its words.
 func sameModel(name, query string) bool {
 	return slices.Equal(edit.Words(name), edit.Words(query))
 }
@@ -249,7 +249,7 @@ func modelParam(def *knowledge.Definition) (knowledge.Param, bool) {
 	return knowledge.Param{}, false
 }
 
-// takesAnyModel tells whether the name of the model is a text.
+// takesAnyModel reports whether the name of the model is a text.
 func takesAnyModel(def *knowledge.Definition) bool {
 	p, has := modelParam(def)
 	return has && p.Type == "string"
@@ -348,7 +348,7 @@ type KindCredential struct {
 	Kind       string `json:"kind" max:"300" description:"The kind of node, or a model of one"`
 }
 
-// chooseKindCredential gives the credentials that a kind of node needs; an empty
+// chooseKindCredential returns the credentials that a kind of node needs; an empty
 // one where it needs none.
 func (e *Editor) chooseKindCredential(ctx context.Context, call domainkit.Call, in KindCredential) (Matches, error) {
 	var out Matches
@@ -415,7 +415,7 @@ func (e *Editor) findCredential(ctx context.Context, call domainkit.Call, in Cre
 	return out, nil // whoever named it is asked which one is meant
 }
 
-// allWords tells whether all that is said stands in a name, but for what such
+// allWords reports whether all that is said stands in a name, but for what such
 // things are called anyway.
 func allWords(name, said []string) bool {
 	said = slices.DeleteFunc(slices.Clone(said), func(w string) bool { return w == "the" || w == "credential" || w == "credentials" || w == "key" })

@@ -1,5 +1,5 @@
-// Package history keeps and tells what became of flows, whoever changed them: by
-// writes of this domain, or in Flowise's own pages.
+// Package history records and lists the changes of flows, whether this domain wrote them
+// or somebody in Flowise's own pages.
 package history
 
 import (

@@ -31,7 +31,7 @@ func (e Exported) Summary() string {
 		present.Count(len(e.Credentials), "credential"), present.Count(len(e.Variables), "variable"))
 }
 
-// export gives a flow as a file that another server, or a folder for version
+// export returns a flow as a file that another server, or a folder for version
 // control, can take.
 func (h *Historian) export(ctx context.Context, call domainkit.Call, in site.FlowRef) (domainkit.Result[Exported], error) {
 	none := domainkit.Result[Exported]{}

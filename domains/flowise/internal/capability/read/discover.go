@@ -202,7 +202,7 @@ func (r *Reader) unchanged(ctx context.Context, call domainkit.Call, all []api.F
 	return out, nil
 }
 
-// inCategory tells whether a flow is in a category; several are separated by
+// inCategory reports whether a flow is in a category; several are separated by
 // semicolons.
 func inCategory(f api.Flow, wanted string) bool {
 	return f.Category != nil && slices.ContainsFunc(strings.Split(*f.Category, ";"), func(c string) bool { return site.SameName(c, wanted) })
@@ -235,7 +235,7 @@ func (r *Reader) using(ctx context.Context, call domainkit.Call, wanted string) 
 	}, nil
 }
 
-// credentialCalled gives the id of the one credential that has this name; "" where
+// credentialCalled returns the id of the one credential that has this name; "" where
 // there is none, or the server does not tell.
 func (r *Reader) credentialCalled(ctx context.Context, call domainkit.Call, name string) string {
 	all, _, err := r.site.Credentials(ctx, call.Instance)

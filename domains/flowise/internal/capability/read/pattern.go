@@ -72,7 +72,7 @@ type UsePattern struct {
 	AnySchema bool `json:"any_schema,omitempty" description:"Also when the definitions of its nodes have changed"`
 }
 
-// usePattern gives the graph of a pattern, as the base of a new flow.
+// usePattern returns the graph of a pattern, as the base of a new flow.
 func (r *Reader) usePattern(ctx context.Context, call domainkit.Call, in UsePattern) (domainkit.Result[site.PatternFacts], error) {
 	p, err := r.site.Usable(ctx, call, in.PatternID, in.AnySchema)
 	if err != nil {

@@ -47,7 +47,7 @@ func (s Selected) Summary() string {
 // mostSelected bounds how many are handled at once: each has a gate that somebody reads.
 const mostSelected = 25
 
-// selectChatflows gives all that are meant, or refuses: never some of them, and never all
+// selectChatflows returns all that are meant, or refuses: never some of them, and never all
 // flows because nothing was said of them.
 func (r *Reader) selectChatflows(ctx context.Context, call domainkit.Call, in Selection) (Selected, error) {
 	if in.Query == "" && in.Uses == "" && in.Category == "" && in.UnchangedSince == "" && in.UnchangedUntil == "" {

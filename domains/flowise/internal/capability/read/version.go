@@ -175,7 +175,7 @@ func (r *Reader) versionBefore(ctx context.Context, call domainkit.Call, in Vers
 	return "", domainkit.Refusef(contracts.ErrNotFound, "there is no version of the flow before that")
 }
 
-// laterVersion gives the version to compare with, or the flow as it is now.
+// laterVersion returns the version to compare with, or the flow as it is now.
 func (r *Reader) laterVersion(ctx context.Context, call domainkit.Call, in VersionPair) (name, flowData string, err error) {
 	if in.To == "" {
 		f, err := r.site.Flow(ctx, call, in.ChatflowID)

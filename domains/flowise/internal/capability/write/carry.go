@@ -78,7 +78,7 @@ func carry(ctx context.Context, w *Writer, call domainkit.Call, file transfer.Fi
 	return placed(ctx, w, call, file, now, next, plan{did: did, checked: &checked})
 }
 
-// withOps gives a graph after ops, as it is where there are none.
+// withOps returns a graph after ops, as it is where there are none.
 func withOps(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, ops []json.RawMessage, kind flow.Kind) (string, error) {
 	if len(ops) == 0 {
 		return string(g.FlowData()), nil
@@ -172,7 +172,7 @@ func rebinding(ctx context.Context, s *site.Site, call domainkit.Call, g *flow.G
 	return ops, nil
 }
 
-// calledSo gives the flow of a server that has this name; several are refused, and
+// calledSo returns the flow of a server that has this name; several are refused, and
 // none is a flow without an id.
 func calledSo(ctx context.Context, client *api.Client, instance, name string) (api.Flow, error) {
 	all, _, err := site.AllFlows(ctx, client, "")

@@ -151,7 +151,7 @@ func notCompiled(c author.Compiled) error {
 	return refusal
 }
 
-// baseOf gives what a new flow begins with; more than one beginning is refused.
+// baseOf returns what a new flow begins with; more than one beginning is refused.
 func (w *Writer) baseOf(ctx context.Context, call domainkit.Call, in Creation) (base, error) {
 	beginnings := 0
 	for _, given := range []bool{in.FlowData != "", in.Template != "", in.PatternID != 0 || in.Pattern != "", in.Starter != ""} {

@@ -52,7 +52,7 @@ func modelOf(ctx context.Context, s *site.Site, call domainkit.Call, model strin
 	return out, nil
 }
 
-// speaking gives the graph that a flow begins with another model; "" leaves it.
+// speaking returns the graph that a flow begins with another model; "" leaves it.
 func speaking(ctx context.Context, s *site.Site, call domainkit.Call, begin base, model, credential string) (base, error) {
 	if model == "" {
 		return begin, nil

@@ -51,7 +51,7 @@ func (p plan) after() api.Flow {
 	return f
 }
 
-// makesGraph tells whether a graph is written.
+// makesGraph reports whether a graph is written.
 func (p plan) makesGraph() bool { return p.create != nil || p.change.FlowData != nil }
 
 // base is the hash that binds the write to what it changes: a new graph does not

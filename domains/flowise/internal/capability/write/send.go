@@ -117,7 +117,7 @@ func deref(out *Written) Written {
 	return *out
 }
 
-// doneBefore gives what a write with this key did earlier, also when the keys
+// doneBefore returns what a write with this key did earlier, also when the keys
 // themselves were forgotten.
 func (w *Writer) doneBefore(ctx context.Context, call domainkit.Call) (*Written, error) {
 	if _, begun, err := w.site.Data.Operation(ctx, call.Capability, call.IdempotencyKey); err != nil || !begun {

@@ -54,7 +54,7 @@ func (w *Writer) rollbackTarget(ctx context.Context, call domainkit.Call, f api.
 	return w.site.Version(ctx, call, f.ID, wanted)
 }
 
-// before gives the newest version that is older than the present state and
+// before returns the newest version that is older than the present state and
 // differs from it; after an edit elsewhere, the newest one.
 func before(list []store.Version, current string) string {
 	seen := false

@@ -9,11 +9,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Validate checks any plan, also one that this package did not make, against
-// the present catalog. It refuses what would not run, and whatever would make
-// a gate weaker than the catalog's effective policy: the error lists every
-// fault by JSON pointer. A plan whose capabilities have changed since it was
-// made is a conflict.
+// Validate is the oracle of this package's tests: it checks a compiled plan against the
+// catalog by rules of its own. It refuses what would not run, and whatever would make a
+// gate weaker than the catalog's effective policy: the error lists every fault by JSON
+// pointer. A plan whose capabilities have changed since it was made is a conflict.
 func Validate(plan contracts.Plan, catalog *contracts.Catalog) error {
 	if catalog == nil {
 		return contracts.Errorf(contracts.CodeInternal, "validate a plan: there is no catalog")

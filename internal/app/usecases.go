@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// rooms are the use cases of the orchestrator.
-type rooms struct {
+// useCases are the use cases of the orchestrator.
+type useCases struct {
 	retention    *orchestrator.Retention
 	live         *orchestrator.Live
 	sessions     *sessions.Directory
@@ -23,8 +23,8 @@ type rooms struct {
 	publisher    *audit.Publisher
 }
 
-// wireRooms makes the use cases, the ones that others need first.
-func (a *App) wireRooms(webhooks *webhook.Guard) (r rooms, err error) {
+// wireUseCases makes the use cases, the ones that others need first.
+func (a *App) wireUseCases(webhooks *webhook.Guard) (r useCases, err error) {
 	if r.retention, err = orchestrator.NewRetention(orchestrator.RetentionConfig{
 		Retention: a.cfg.Retention, Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, a.store.runs, a.store.talk, a.store.talk, a.store.mail); err != nil {

@@ -215,7 +215,7 @@ func weaker(p, effective contracts.Policy) []string {
 	return out
 }
 
-// subset tells whether some roles, and only roles of the other list, remain.
+// subset reports whether some roles, and only roles of the other list, remain.
 func subset(roles, of []string) bool {
 	outside := func(role string) bool { return !slices.Contains(of, role) }
 	return len(roles) > 0 && !slices.ContainsFunc(roles, outside)
@@ -252,7 +252,7 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 	return err
 }
 
-// hasPlansOnly tells whether the schema speaks of parameters that are stripped;
+// hasPlansOnly reports whether the schema speaks of parameters that are stripped;
 // it cannot be applied as a whole to what remains.
 func (c *capability) hasPlansOnly() bool {
 	return slices.ContainsFunc(c.view.Properties, func(p contracts.PropertyView) bool { return p.OnlyHere })
