@@ -5,10 +5,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// StartsNegated reports whether a text begins with a negated command.
+// StartsNegated reports whether a text begins with a negated command. A negation behind a question
+// word or within a relative clause, or one that is the subject, says which things are meant: "which
+// flows were not changed", "flows nobody changed".
 func StartsNegated(tokens []tokenize.Token) bool {
-	for _, t := range tokens[:min(len(tokens), 4)] {
-		if Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
+	for i, t := range tokens[:min(len(tokens), 4)] {
+		switch {
+		case t.Has(lexicon.Asks), i > 0 && t.Has(lexicon.Relative):
+			return false
+		case Negates(t.Fold) && !t.Has(lexicon.Subject), t.Fold == "no", t.Fold == "ne", t.Fold == "n":
 			return true
 		}
 	}

@@ -255,7 +255,7 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 		return Reason
 	case m.isConditional(from):
 		return Open
-	case isDictated(m, s):
+	case isDictated(m, s), isFilter(m, from, s):
 		return Open
 	case isRelative(m, from, s), isNoLonger(m, from, s):
 		return Statement
