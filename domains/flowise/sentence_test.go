@@ -37,6 +37,10 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 	for say, want := range map[string]string{
 		"which chatflows has nobody touched this month?": "list_chatflows map[type:ALL unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
 		"flows that nobody changed this week":            "list_chatflows map[unchanged_since:2026-11-23 unchanged_until:2026-11-29]",
+		"flows nobody changed since October":             "list_chatflows map[unchanged_since:2026-10-01]",
+		"Flows, die diesen Monat niemand geändert hat":   "list_chatflows map[unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
+		"show the changes of Greeter since Monday":       "list_changes map[chatflow_id:Greeter since:2026-11-23]",
+		"change the title of the chatflow Greeter to Hi": "rename_chatflow map[chatflow_id:Greeter name:Hi]",
 		"make Support Bot remember the conversation":     "set_memory map[chatflow_id:Support Bot]",
 		"put the Support Bot back to the version before": "rollback_chatflow map[chatflow_id:Support Bot version:the version before]",
 		"make a copy of the Onboarding flow for staging": "promote_chatflow map[chatflow_id:Onboarding]",

@@ -84,11 +84,7 @@ func (p *param) saysClock() bool {
 
 // clockWord reports whether a stem is a generic word for a time of day.
 func clockWord(stem string) bool {
-	switch stem {
-	case "time", "hora", "uhrzeit", "heur":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"time", "hora", "uhrzeit", "heur"}, stem)
 }
 
 // month adds a period to the two parameters that are its ends: "in December" is from its first day
@@ -99,8 +95,8 @@ func (r *reading) month(i int) {
 		return
 	}
 	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
-	cue := periodCue(r.scope, values.Entity{First: i})
-	announced := i > r.from && (r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseTime != 0 || cue != roleNone)
+	since, until := r.marks(lexicon.Starts, i-1), r.marks(lexicon.Ends, i-1)
+	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseTime != 0 || since || until
 	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
 		return
 	}
@@ -110,12 +106,20 @@ func (r *reading) month(i int) {
 	offer := func(p *param, day time.Time) {
 		r.add(mention{param: p, first: i, last: to, value: p.dateText(values.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
-	if r.set.writes || cue != roleEnd {
+	if r.set.writes || !until {
 		offer(start, first)
 	}
-	if r.set.writes || cue != roleStart { // "since October" has no end
+	if r.set.writes || !since { // "since October" has no end
 		offer(end, last)
 	}
+}
+
+// marks reports whether the word before a period marks one end of it.
+func (r *reading) marks(end lexicon.Class, i int) bool {
+	if i > r.from && r.doc.Tokens[i].Has(lexicon.Article) {
+		i-- // "seit dem letzten Monat"
+	}
+	return i >= r.from && r.doc.Tokens[i].In(r.doc.Languages.At(i).Best(), end) && !r.doc.Tokens[i].Has(lexicon.Within)
 }
 
 // period returns the start and end parameter if the capability has exactly one period.

@@ -260,7 +260,7 @@ var generic = map[string]bool{
 	"the": true, "a": true, "ai": true, "api": true, "agent": true, "as": true, "to": true, "with": true, "by": true, "of": true, "for": true, "in": true, "file": true, "files": true, "folder": true,
 	"tool": true, "tools": true, "node": true, "model": true, "custom": true, "chat": true, "web": true, "search": true, "store": true, "vector": true, "memory": true, "document": true,
 	"loader": true, "text": true, "plain": true, "get": true, "post": true, "put": true, "delete": true, "requests": true, "chain": true, "retriever": true, "flow": true, "chatflow": true, "json": false,
-	"current": true, "date": false, "time": false, "code": true, "page": true, "browser": true, "lines": true, "database": true, "directory": true, "cloud": true, "open": true, "source": true, "collection": true, "mcp": true, "toolkit": true, "documents": true,
+	"current": true, "date": false, "time": false, "code": true, "page": true, "website": true, "browser": true, "lines": true, "database": true, "directory": true, "cloud": true, "open": true, "source": true, "collection": true, "mcp": true, "toolkit": true, "documents": true,
 }
 
 // find gives the kinds of a category that the sentence names by their own words,
