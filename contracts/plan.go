@@ -254,6 +254,9 @@ type HumanStep struct {
 	// Ask is for plans that are compiled from intents: what to ask where the search
 	// is for whoever asks and says that it does not know them (AskerUnknown).
 	Ask string `json:"ask,omitempty"`
+	// LooksUp is for plans that are compiled from intents: the options follow from other
+	// parameters alone, so that where there are none, nobody can say others.
+	LooksUp bool `json:"looks_up,omitempty"`
 	// ResponseSchema is what an answer must satisfy.
 	ResponseSchema map[string]any `json:"response_schema,omitempty"`
 

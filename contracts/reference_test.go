@@ -92,7 +92,7 @@ func inJSON(v any) string {
 
 // ours are members that no author writes: the planner sets them, or the schema
 // has them for plans that are no workflow's.
-var ours = []string{"judge.skill_sha256", "reason_step.skill_sha256", "rule.region", "human_step.param", "human_step.choose"}
+var ours = []string{"judge.skill_sha256", "reason_step.skill_sha256", "rule.region", "human_step.param", "human_step.choose", "human_step.looks_up"}
 
 // TestTheManifestReference holds docs/manifest-reference.md to the schema, and
 // every field to an example out of a manifest that is accepted.

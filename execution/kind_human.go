@@ -34,6 +34,10 @@ func (human) start(t *activation) {
 		return
 	}
 	nothing := step.OptionsFrom != "" && len(options) == 0
+	if nothing && step.LooksUp {
+		t.fail(contracts.ErrNotFound, model.FoundNothing(t.run, t.n.Node), contracts.EffectNone)
+		return
+	}
 	prompt, again := model.SearchPrompt(t.run, t.n.Node, nothing)
 	shown, err := shownBeside(t, step)
 	if err != nil {

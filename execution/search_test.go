@@ -82,6 +82,24 @@ func TestASearchThatFoundNothingIsMadeAgainByOtherWords(t *testing.T) {
 	})
 }
 
+// Nobody can say other words where a look-up goes by other parameters alone: it ends with what
+// the look-up says.
+func TestALookUpThatFoundNothingEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.read("search", staff)
+		w.read("get", staff)
+		r := w.runner()
+		search := w.node("n1", "search", map[string]any{"query": "Bruni"})
+		search.Role = contracts.RolePreSearch
+		which := choose(contracts.ChooseAsk)
+		which.Human.LooksUp = true
+		v := w.ended(r, w.submit(r, search, which, w.node("n3", "get", map[string]any{"who": "${steps.n2.facts.value}"}, "n2")))
+		if failed := v.Nodes[1]; failed.State != contracts.NodeFailed || failed.Error == nil || failed.Error.Type != contracts.ErrNotFound || len(w.callsOf("get")) != 0 {
+			t.Errorf("got %+v", failed)
+		}
+	})
+}
+
 func TestAValueIsNoWordsToSearchBy(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("search", staff)

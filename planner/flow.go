@@ -149,7 +149,7 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 	}
 	spec, human := target.spec(step.Param), &contracts.HumanStep{
 		Interrupt: contracts.InterruptClarification, Prompt: fmt.Sprintf("Which %s?", thing(step.Param)), OptionsFrom: expression(path),
-		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema,
+		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema, LooksUp: step.LooksUp(),
 	}
 	if said != nil && !spec.PII {
 		human.Prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", thing(step.Param), cut(spoken(plain(said)), 120)))

@@ -21,6 +21,7 @@ func TestTheStepsOfADevelopmentHaveTheirNamesAndPhases(t *testing.T) {
 		"intent reason classify_intent",
 		"discover tool hydrate_context",
 		"human hitl_credentials",
+		"human hitl_page",
 		"target tool resolve_target",
 		"human hitl_select_target",
 		"target tool load_current_flow",

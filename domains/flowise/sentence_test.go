@@ -35,13 +35,17 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 	}
 	tests["compare the last two versions of the Support Bot"] = []string{"diff_versions map[chatflow_id:Support Bot]"}
 	for say, want := range map[string]string{
-		"which chatflows has nobody touched this month?": "list_chatflows map[type:ALL unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
-		"flows that nobody changed this week":            "list_chatflows map[unchanged_since:2026-11-23 unchanged_until:2026-11-29]",
-		"make Support Bot remember the conversation":     "set_memory map[chatflow_id:Support Bot]",
-		"put the Support Bot back to the version before": "rollback_chatflow map[chatflow_id:Support Bot version:the version before]",
-		"make a copy of the Onboarding flow for staging": "promote_chatflow map[chatflow_id:Onboarding]",
-		"do we have an OpenAI credential?":               "check_credentials map[node_names:[OpenAI]]",
-		"run 3 questions against the Greeter":            "test_chatflow map[chatflow_id:Greeter questions:3]",
+		"which chatflows has nobody touched this month?":            "list_chatflows map[type:ALL unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
+		"flows that nobody changed this week":                       "list_chatflows map[unchanged_since:2026-11-23 unchanged_until:2026-11-29]",
+		"which chatflows did nobody touch since October":            "list_chatflows map[type:ALL unchanged_since:2026-10-01]",
+		"Flows, die diesen Monat niemand geändert hat":              "list_chatflows map[unchanged_since:2026-11-01 unchanged_until:2026-11-30]",
+		"show the changes of Support Bot since Monday":              "list_changes map[chatflow_id:Support Bot since:2026-11-23]",
+		"change the title of the chatflow Legal QA to Contracts QA": "rename_chatflow map[chatflow_id:Legal QA name:Contracts QA]",
+		"make Support Bot remember the conversation":                "set_memory map[chatflow_id:Support Bot]",
+		"put the Support Bot back to the version before":            "rollback_chatflow map[chatflow_id:Support Bot version:the version before]",
+		"make a copy of the Onboarding flow for staging":            "promote_chatflow map[chatflow_id:Onboarding]",
+		"do we have an OpenAI credential?":                          "check_credentials map[node_names:[OpenAI]]",
+		"run 3 questions against the Greeter":                       "test_chatflow map[chatflow_id:Greeter questions:3]",
 	} {
 		tests[say] = []string{want}
 	}

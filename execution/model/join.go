@@ -181,6 +181,16 @@ func SearchPrompt(s *State, choice *Node, nothing bool) (prompt string, again bo
 	return prompt, param != ""
 }
 
+// FoundNothing says that a look-up found nothing, in its own words where it has some.
+func FoundNothing(s *State, choice *Node) string {
+	for _, id := range choice.Spec.DependsOn {
+		if n := s.graph.byID[id]; n != nil && n.Spec.Role == contracts.RolePreSearch && n.Row.Result != nil && n.Row.Result.Summary != "" {
+			return n.Row.Result.Summary
+		}
+	}
+	return "nothing was found"
+}
+
 // SearchWords is the key of an answer that is no value, but what to search by.
 const SearchWords = "search"
 

@@ -175,7 +175,9 @@ func (s *sentenceReader) askingSegments(pieces []slots.Segment) []slots.Segment 
 			for rest.To < p.To && !silent[rest.To] {
 				rest.To++
 			}
-			if rest.To > rest.From {
+			if filters := slices.ContainsFunc(s.said.Segments, func(o modality.Segment) bool { return o.Filters && o.From == rest.From }); filters && len(out) > 0 {
+				out[len(out)-1].To = rest.To
+			} else if rest.To > rest.From {
 				out = append(out, rest)
 			}
 			rest = slots.Segment{From: rest.To, Sentence: p.Sentence}

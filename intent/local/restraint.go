@@ -155,7 +155,7 @@ func (r restraint) isVerbOfOther(of *indexed, stem string) bool {
 func (r restraint) lowerOtherAction(p *part) {
 	kin := r.s.verbKinds(p.first)
 	first := slices.IndexFunc(r.s.m.Tokens[p.from:p.to], func(t tokenize.Token) bool { return !modality.Opening(t.Fold) })
-	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) { // such as "give me the list"
+	if kin&lexicon.ActionKinds() == 0 || first < 0 || r.s.m.Tokens[p.from+first].Has(lexicon.Light) || r.s.said.Says(p.from+first, lexicon.Article) { // such as "give me the list", "den Kurs von Tesla"
 		return
 	}
 	stem := r.s.m.Tokens[p.from+first].Stem

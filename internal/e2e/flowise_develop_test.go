@@ -129,6 +129,20 @@ func TestAChatflowIsDevelopedBySentence(t *testing.T) {
 		if got := s.told(`ask the chatflow "` + name + `": "When do you open?"`); !strings.Contains(got, "We open at ten") {
 			t.Errorf("after the rollback it answers %q", got)
 		}
+		// The page that it shall answer from is asked for, and its address is what is built with.
+		view, told = s.developed("build me a bot that answers from our FAQ page, remembers, and uses gpt-4o-mini", say{
+			contracts.InterruptCredentialCheck: {decides("skip")},
+			contracts.InterruptClarification:   {"the one of the shop", "acme.example/faq"},
+			contracts.InterruptPlanApproval:    {decides("approve")},
+			contracts.InterruptResultReview:    {decides("rollback")},
+		}, func(i contracts.Interrupt) {
+			if i.Type == contracts.InterruptPlanApproval && !strings.Contains(asJSON(i.Value), `"address":"https://acme.example/faq"`) {
+				t.Errorf("it is not built from the page: %s", asJSON(i.Value))
+			}
+		})
+		if view.State != contracts.RunCompleted || !strings.Contains(told, "not accepted") {
+			t.Errorf("%s: %s\n%s", view.State, told, states2text(view))
+		}
 		// A new one that is not accepted is gone.
 		view, told = s.developed(`develop a chatbot called "`+name+` two" that always replies "Closed"`, say{
 			contracts.InterruptPlanApproval: {decides("approve")},

@@ -142,9 +142,7 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	o.logIn(t, numbers["Helena Duarte"])
 	refused(marcus, "log in there with your own account at "+o.logins.Link())
 	o.logIn(t, numbers["Marcus Feld"])
-	if session, all := heard(t, marcus, approve); session.Interrupt == nil || session.Interrupt.Type != contracts.InterruptClarification || !strings.Contains(all, "Nothing was found") {
-		t.Errorf("what waits for somebody else: %s", all)
-	}
+	refused(marcus, "nothing like that waits for Marcus Feld")
 	if _, all := heard(t, helena, "what is in my Workday inbox"); !strings.Contains(all, "Ana Souza") {
 		t.Errorf("the inbox: %s", all)
 	}

@@ -90,7 +90,7 @@ func (c *check) absent(place string, h *contracts.HumanStep) {
 			c.faults.add(place+"/unattended/answer", "%q needs somebody who says more; choose may be taken only_if_one", u.Answer)
 		}
 	}
-	if h.Choose != "" {
+	if h.Choose != "" || h.LooksUp {
 		c.faults.add(place+"/choose", "is not for workflows: they always ask, and unattended says what happens without anybody")
 	}
 }

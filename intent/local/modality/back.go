@@ -1,18 +1,30 @@
 package modality
 
 import (
+	"slices"
+
 	"github.com/manifold-run/manifold/intent/local/lexicon"
 	"github.com/manifold-run/manifold/intent/local/tokenize"
 )
 
-// StartsNegated reports whether a text begins with a negated command.
+// StartsNegated reports whether a text begins with a negated command. A negation behind a question
+// word or within a relative clause, or one that is the subject, says which things are meant: "which
+// flows were not changed", "flows nobody changed".
 func StartsNegated(tokens []tokenize.Token) bool {
-	for _, t := range tokens[:min(len(tokens), 4)] {
-		if Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n" {
+	for i, t := range tokens[:min(len(tokens), 4)] {
+		if (Negates(t.Fold) || t.Fold == "no" || t.Fold == "ne" || t.Fold == "n") && !saysWhich(tokens[:i+1]) {
 			return true
 		}
 	}
 	return false
+}
+
+// saysWhich reports whether the negation at the end of a run says which things are meant.
+func saysWhich(tokens []tokenize.Token) bool {
+	last := len(tokens) - 1
+	return tokens[last].Has(lexicon.Subject) || slices.ContainsFunc(tokens[:last], func(t tokenize.Token) bool {
+		return t.Has(lexicon.Asks) || t.Has(lexicon.Relative) && t.Start != tokens[0].Start
+	})
 }
 
 // TakesBack reports whether a message ends with a clause that only says "don't".

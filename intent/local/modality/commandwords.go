@@ -79,6 +79,7 @@ func (a *roleReading) markStartWords(i, from int) {
 func (a *roleReading) open(from, to int) {
 	a.markIntroducers(from, to)
 	a.operators(from, to)
+	bindFilters(a, from, to)
 	a.joinParticle(from, to)
 	bindSpeech(a, from, to)
 	bindCoordinated(a, from, to)
@@ -104,6 +105,20 @@ func (a *roleReading) open(from, to int) {
 	for i := from; i < to; i++ {
 		if a.Classes[i] == "" {
 			a.Classes[i] = contracts.WordCommand
+		}
+	}
+}
+
+// bindFilters marks the negations of a read that say which things are meant, and that no example
+// has: the result would be too large without them.
+func bindFilters(a *roleReading, from, to int) {
+	if !a.Reads || StartsNegated(a.m.Tokens[from:to]) {
+		return
+	}
+	for i := from; i < to; i++ {
+		if a.Classes[i] == "" && a.m.has(i, lexicon.Negation) && saysWhich(a.m.Tokens[from:i+1]) && !a.Knows.Says([]string{a.m.Tokens[i].Fold}) {
+			a.Excepted = true
+			a.bind(i, i+1, from)
 		}
 	}
 }

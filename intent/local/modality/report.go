@@ -256,7 +256,22 @@ func (m *Message) reason(i int) bool {
 		return false
 	}
 	ends := next+1 == len(m.Tokens) || m.Tokens[next+1].Break
-	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed))
+	return !m.inEntity[i] && !m.inEntity[next] && (!ends || !m.Tokens[next].Is(tokenize.FormDigits|tokenize.FormMixed)) && (!m.is(i, lexicon.Starts) || clauseAt(m, next))
+}
+
+// clauseAt reports whether a clause with a subject or a finite verb begins at a token: "since she is
+// away" gives a reason, "since October" a time.
+func clauseAt(m *Message, from int) bool {
+	to := from + 1
+	for to < len(m.Tokens) && !m.Tokens[to].Break {
+		to++
+	}
+	for i := from; i < to; i++ {
+		if m.is(i, lexicon.Subject, lexicon.Finite, lexicon.Helps, lexicon.Past, lexicon.Did, lexicon.Want, lexicon.Needing) || i > from && isPastVerb(m, i, to) {
+			return true
+		}
+	}
+	return false
 }
 
 // isModalParticle reports whether a word such as German "denn" is a modal particle in a question:

@@ -28,6 +28,8 @@ func (k SegmentKind) Silent() bool { return k != Open }
 type Segment struct {
 	From, To int
 	Kind     SegmentKind
+	// Filters is set for a relative clause that says which of the things before it are meant.
+	Filters bool
 	// starts is set if the segment begins a sentence.
 	starts bool
 }
@@ -256,6 +258,9 @@ func (m *Message) kindOf(s *Segment) SegmentKind {
 	case m.isConditional(from):
 		return Open
 	case isDictated(m, s):
+		return Open
+	case isFilter(m, from, s):
+		s.Filters = true
 		return Open
 	case isRelative(m, from, s), isNoLonger(m, from, s):
 		return Statement

@@ -25,6 +25,15 @@ func isRelative(m *Message, from int, s *Segment) bool {
 	return m.is(from, lexicon.Relative) && !m.commands(from+1, s.To)
 }
 
+// isFilter reports whether a segment is a relative clause with its verb at the end, behind a noun
+// that is only asked about. It says which things are meant: "Flows, die niemand geändert hat".
+func isFilter(m *Message, from int, s *Segment) bool {
+	if s.starts || s.From == 0 || !m.lex.Languages[m.language].Capitalises || !m.is(from, lexicon.Article) || !m.is(s.To-1, lexicon.Finite) {
+		return false
+	}
+	return !slices.ContainsFunc(m.Tokens[:s.From], func(t tokenize.Token) bool { return m.lex.Kin(t.Fold)&lexicon.ActionKinds() != 0 })
+}
+
 // isNoLonger reports whether a clause says that something is no longer so: ", ya no hace falta".
 func isNoLonger(m *Message, from int, s *Segment) bool {
 	return !s.starts && s.From > 0 && s.To-from > 2 && m.is(from, lexicon.Ending) && m.is(from+1, lexicon.Faint, lexicon.Negation)

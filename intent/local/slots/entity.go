@@ -84,30 +84,42 @@ func (p *param) saysClock() bool {
 
 // clockWord reports whether a stem is a generic word for a time of day.
 func clockWord(stem string) bool {
-	switch stem {
-	case "time", "hora", "uhrzeit", "heur":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"time", "hora", "uhrzeit", "heur"}, stem)
 }
 
 // month adds a period to the two parameters that are its ends: "in December" is from its first day
-// to its last. A write takes only named periods, since the bounds of "next week" are ambiguous.
+// to its last, "since December" from its first. A write takes only named periods, since the bounds of "next week" are ambiguous.
 func (r *reading) month(i int) {
 	start, end := r.set.period()
 	if start == nil || r.inEntity[i] {
 		return
 	}
 	first, last, to, bare, ok := r.set.tools.Scanner.Period(r.doc, i, r.now)
-	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseTime != 0
+	since, until := r.marks(lexicon.Starts, i-1), r.marks(lexicon.Ends, i-1)
+	announced := i > r.from && r.set.tools.cues.Preps[r.doc.Tokens[i-1].Fold]&SenseTime != 0 || since || until
 	if !ok || to >= r.to || bare && !announced || !bare && r.set.writes {
 		return
+	}
+	if bare && start.looksBack() && first.After(r.now) {
+		first, last = first.AddDate(-1, 0, 0), last.AddDate(-1, 0, 0)
 	}
 	offer := func(p *param, day time.Time) {
 		r.add(mention{param: p, first: i, last: to, value: p.dateText(values.Entity{Time: day}), kind: kindDate, p: 0.8, shared: true})
 	}
-	offer(start, first)
-	offer(end, last)
+	if r.set.writes || !until {
+		offer(start, first)
+	}
+	if r.set.writes || !since { // "since October" has no end
+		offer(end, last)
+	}
+}
+
+// marks reports whether the word before a period marks one end of it.
+func (r *reading) marks(end lexicon.Class, i int) bool {
+	if i > r.from && r.doc.Tokens[i].Has(lexicon.Article) {
+		i-- // "seit dem letzten Monat"
+	}
+	return i >= r.from && r.doc.Tokens[i].In(r.doc.Languages.At(i).Best(), end) && !r.doc.Tokens[i].Has(lexicon.Within)
 }
 
 // period returns the start and end parameter if the capability has exactly one period.
@@ -183,7 +195,7 @@ func (r *reading) date(p *param, e values.Entity) {
 	}
 	cue := periodCue(r.scope, e)
 	if isPastStart(r, p, e, cue) {
-		e.Time = e.Time.AddDate(-1, 0, 0)
+		e = e.Before()
 	}
 	switch {
 	case p.role == roleNone && (cue == roleNone || !slices.ContainsFunc(r.set.params, (*param).isPeriodEnd)):
@@ -238,8 +250,11 @@ func isPastStart(r *reading, p *param, e values.Entity, cue role) bool {
 	ahead := e.Time.Sub(r.now)
 	looks := !r.set.writes && p.role == roleStart && cue == roleStart && e.Edge == values.Whole && r.onlyDate(e) && ahead > halfYear
 	looks = looks || !r.set.writes && e.Edge != values.Whole && ahead > nearlyAYear // "between 1 and 15 November" on November 21
-	return yearless && e.Time.After(r.now) && (looks || slices.Contains(p.words, "sinc"))
+	return yearless && e.Time.After(r.now) && (looks || p.looksBack())
 }
+
+// looksBack reports whether a parameter is the start of a period that has begun.
+func (p *param) looksBack() bool { return slices.Contains(p.words, "sinc") }
 
 // onlyDate reports whether the range has no other entity of this kind.
 func (r *reading) onlyDate(e values.Entity) bool {

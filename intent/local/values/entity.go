@@ -70,6 +70,16 @@ type Entity struct {
 // Yearless reports whether the text gives no year for a date.
 func (e Entity) Yearless() bool { return e.yearless }
 
+// Before returns the last such day before the entity, whose week or year is not given.
+func (e Entity) Before() Entity {
+	if e.weekday {
+		e.Time = e.Time.AddDate(0, 0, -7)
+	} else {
+		e.Time = e.Time.AddDate(-1, 0, 0)
+	}
+	return e
+}
+
 // Edge is an end of a period.
 type Edge uint8
 

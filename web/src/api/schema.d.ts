@@ -1630,6 +1630,8 @@ export interface components {
             param?: string;
             /** @description Ask is for plans that are compiled from intents: what to ask where the search is for whoever asks and says that it does not know them (AskerUnknown). */
             ask?: string;
+            /** @description LooksUp is for plans that are compiled from intents: the options follow from other parameters alone, so that where there are none, nobody can say others. */
+            looks_up?: boolean;
             /** @description ResponseSchema is what an answer must satisfy. */
             response_schema?: {
                 [key: string]: unknown;

@@ -80,7 +80,7 @@ var (
 
 var (
 	quoted  = regexp.MustCompile(`"([^"]{1,400})"|“([^”]{1,400})”|«([^»]{1,400})»`)
-	address = regexp.MustCompile(`https?://[^\s"'<>)\]]+[^\s"'<>)\].,;:!?]`)
+	address = regexp.MustCompile(`(?:https?://|\bwww\.)[^\s"'<>)\]]+[^\s"'<>)\].,;:!?]`)
 	named   = regexp.MustCompile(`\b(?i:called|named|chamad[oa]|llamad[oa]|namens|genannt|appelée?|nommée?|chiamat[oa])\s+(?:"([^"]+)"|“([^”]+)”|((?:\p{Lu}[\p{L}\d-]*)(?:\s+\p{Lu}[\p{L}\d-]*){0,4}))`)
 	ofFlow  = regexp.MustCompile(`\b(?i:the|my|our|o|a|el|la|den|die|das|le|il)\s+(?:(?i:existing\s+)?(?i:chatflow|flow|bot|fluxo|flujo)\s+)?(?:"([^"]+)"|((?:\p{Lu}[\p{L}\d-]*)(?:\s+\p{Lu}[\p{L}\d-]*){0,4}))`)
 	models  = regexp.MustCompile(`(?i)\b(gpt-[\w.-]*\w|o[134](?:-mini)?|claude-[\w.-]*\w|gemini-[\w.-]*\w|llama-?\d[\w.:-]*\w|mistral-[\w.-]*\w|deepseek-[\w.-]*\w|command-r[\w.-]*)\b`)
@@ -213,6 +213,9 @@ func (r reader) modelOf(name string) string {
 func (r reader) places(g *Goal) {
 	serves := r.cue("api")
 	for _, found := range address.FindAllString(r.text, 5) {
+		if strings.HasPrefix(found, "www.") {
+			found = "https://" + found
+		}
 		if serves {
 			g.APIs = append(g.APIs, found)
 			continue
@@ -225,9 +228,22 @@ func (r reader) places(g *Goal) {
 			g.Documents = append(g.Documents, Document{Kind: def.Name})
 		}
 	}
-	if len(g.Documents) == 0 && len(g.Form) == 0 && r.cue("documents") {
+	switch {
+	case len(g.Documents)+len(g.Form)+len(g.APIs) > 0:
+	case (reader{words: audience.ReplaceAllString(r.words, " ")}).cue("page"):
+		g.Documents = append(g.Documents, Document{Kind: defaults["address"]})
+	case r.cue("documents"):
 		g.Documents = append(g.Documents, Document{})
 	}
+}
+
+// audience is where or for whom something is built, which is no page to answer from:
+// "a bot for our website".
+var audience = regexp.MustCompile(`\s(?:for|on|para|für|pour|per)(?:\s\S+){1,2}`)
+
+// LacksPage tells whether answers shall come from a page of which no address is said.
+func (f Features) LacksPage() bool {
+	return f.Reply == "" && slices.ContainsFunc(f.Documents, func(d Document) bool { return d.Kind == defaults["address"] && d.Address == "" })
 }
 
 func (r reader) memory(g *Goal) {
@@ -244,7 +260,7 @@ var generic = map[string]bool{
 	"the": true, "a": true, "ai": true, "api": true, "agent": true, "as": true, "to": true, "with": true, "by": true, "of": true, "for": true, "in": true, "file": true, "files": true, "folder": true,
 	"tool": true, "tools": true, "node": true, "model": true, "custom": true, "chat": true, "web": true, "search": true, "store": true, "vector": true, "memory": true, "document": true,
 	"loader": true, "text": true, "plain": true, "get": true, "post": true, "put": true, "delete": true, "requests": true, "chain": true, "retriever": true, "flow": true, "chatflow": true, "json": false,
-	"current": true, "date": false, "time": false, "code": true, "page": true, "browser": true, "lines": true, "database": true, "directory": true, "cloud": true, "open": true, "source": true, "collection": true, "mcp": true, "toolkit": true, "documents": true,
+	"current": true, "date": false, "time": false, "code": true, "page": true, "website": true, "browser": true, "lines": true, "database": true, "directory": true, "cloud": true, "open": true, "source": true, "collection": true, "mcp": true, "toolkit": true, "documents": true,
 }
 
 // find gives the kinds of a category that the sentence names by their own words,

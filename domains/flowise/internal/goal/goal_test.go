@@ -77,6 +77,33 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// TestAPageWithoutAnAddressIsMissing: only where answers come from it.
+func TestAPageWithoutAnAddressIsMissing(t *testing.T) {
+	t.Parallel()
+	defs := shipped(t)
+	for text, missing := range map[string]bool{
+		"build me a bot that answers from our FAQ page, remembers, and uses gpt-4o-mini": true,
+		"a bot with gpt-4o-mini that knows our website":                                  true,
+		"crée un bot qui répond à partir de notre site web":                              true,
+		"baue einen Bot, der aus unserer Webseite antwortet":                             true,
+		"build a bot that answers from our FAQ page (www.acme.example/faq)":              false,
+		"build a bot that answers from our FAQ at https://acme.example/faq":              false,
+		"build a bot that answers from our FAQ in PDF files":                             false,
+		"build a bot for our website that answers from our handbook":                     false,
+		`build a bot for our website that always replies "We are closed"`:                false,
+		`build a bot that always replies "See our web page"`:                             false,
+		"build an assistant that always answers in German":                               false,
+	} {
+		g := goal.Read(text, defs)
+		if got := g.LacksPage(); got != missing {
+			t.Errorf("%s: missing %v: %+v", text, got, g.Documents)
+		}
+		if strings.Contains(text, "www.") && g.Documents[0].Address != "https://www.acme.example/faq" {
+			t.Errorf("%s: %+v", text, g.Documents)
+		}
+	}
+}
+
 // TestConditions: each case that is said has its answer, every other case goes on as the
 // sentence says, and what is not read is told.
 func TestConditions(t *testing.T) {

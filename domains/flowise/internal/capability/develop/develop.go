@@ -147,7 +147,9 @@ type Context struct {
 	Patterns           []site.PatternFacts `json:"patterns"`
 	Nodes              int                 `json:"nodes"`
 	Fingerprint        string              `json:"schema_fingerprint"`
-	SummaryForPlan     string              `json:"summary_for_plan"`
+	// PageMissing says that the goal speaks of a page to answer from, without its address.
+	PageMissing    bool   `json:"page_missing"`
+	SummaryForPlan string `json:"summary_for_plan"`
 }
 
 // Account is a credential without its secret.
@@ -174,7 +176,7 @@ func (d *Developer) hydrateContext(ctx context.Context, call domainkit.Call, in 
 	if err != nil {
 		return Context{}, err
 	}
-	out := Context{MissingCredentials: []string{}, Credentials: []Account{}, Patterns: []site.PatternFacts{}, Nodes: len(defs.Names()), Fingerprint: defs.Fingerprint()}
+	out := Context{MissingCredentials: []string{}, Credentials: []Account{}, Patterns: []site.PatternFacts{}, Nodes: len(defs.Names()), Fingerprint: defs.Fingerprint(), PageMissing: goal.Read(in.Goal, defs).LacksPage()}
 	for _, need := range in.Needs {
 		fits := slices.DeleteFunc(author.NewestFirst(all), func(c knowledge.Credential) bool { return !strings.EqualFold(c.Type, need) })
 		if len(fits) == 0 {
