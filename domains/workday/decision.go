@@ -60,7 +60,7 @@ func (s decisions) own(ctx context.Context, asker contracts.Principal) (rest.Wor
 	if s.d.logins == nil {
 		return me, nil, domainkit.Refusef(contracts.ErrPrecondition, "only %s may see and decide this in Workday, and people cannot log in at Workday by this service (--logins); do it in Workday", me.Descriptor)
 	}
-	client, err := s.d.logins.Client(me.ID)
+	client, err := s.d.logins.Client(ctx, me.ID)
 	if err == nil && client == nil {
 		err = s.loginNeeded(me, "")
 	}

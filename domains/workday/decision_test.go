@@ -229,6 +229,13 @@ func TestALoginThatEndsIsAskedForAgain(t *testing.T) {
 	if got := b.asks("rita", nil, "approve_step", object{"worker": b.id("Ana Souza"), "task": anas, "comment": "once more"}); !got.OK {
 		t.Errorf("after a new login: %v", got.Error)
 	}
+	if err := os.Remove(filepath.Join(b.login.Dir, b.id("Helena Duarte")+".json")); err != nil { // by another server
+		t.Fatal(err)
+	}
+	b.tenant.ExpireTokens()
+	if got := b.asks("rita", nil, "list_inbox_tasks", object{}); got.OK || !strings.Contains(got.Error.Message, "log in again there") {
+		t.Errorf("after another server has dropped it: %+v", got.Error)
+	}
 }
 
 // TestAWrongSecretEndsNobodysLogin: what the service is set up with is mended, and people
@@ -241,6 +248,7 @@ func TestAWrongSecretEndsNobodysLogin(t *testing.T) {
 	wrong := right
 	wrong.ClientID, wrong.ClientSecret = b.config.Tenant.ClientID, "not the secret"
 	b.openLogins(wrong)
+	b.tenant.ExpireTokens()
 	if got := b.asks("rita", nil, "list_inbox_tasks", object{}); got.OK || strings.Contains(got.Error.Message, "log in") {
 		t.Errorf("%+v", got)
 	}

@@ -224,12 +224,12 @@ func (a *App) wireReviewers(ctx context.Context) error {
 	site := a.bootstrap.SitePolicy.Review
 	a.reviewers = access.NewReviewers(a.keys, access.ReviewConfig{Site: site, Others: others, Vouches: len(a.cfg.Frontends.JWTSecret) > 0})
 	if site != nil && site.SinglePerson {
-		a.cfg.Logger.Warn("single_person is set: whoever asks for a write may approve it alone")
+		a.cfg.Logger.WarnContext(ctx, "single_person is set: whoever asks for a write may approve it alone")
 	}
 	if site == nil || len(site.OwnAuthority) == 0 {
 		return nil
 	}
-	a.cfg.Logger.Warn("own_authority is set: whoever asks may approve alone what is done with their own login", slog.Any("capabilities", site.OwnAuthority))
+	a.cfg.Logger.WarnContext(ctx, "own_authority is set: whoever asks may approve alone what is done with their own login", slog.Any("capabilities", site.OwnAuthority))
 	// An act is recorded with a write.
 	_, err = a.secret(execution.WithAct(ctx, execution.Act{
 		Kind: contracts.ActOwnAuthority, Actor: "system", Subject: "site_policy", Detail: map[string]any{"capabilities": site.OwnAuthority},

@@ -182,7 +182,7 @@ func (c *Client) exchange(ctx context.Context, op, method, path string, body pay
 }
 
 func (c *Client) request(ctx context.Context, method, path string, body payload, token string) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.cfg.BaseURL+path, bytes.NewReader(body.body)) //nolint:gosec // the host is configured
+	req, err := http.NewRequestWithContext(ctx, method, c.cfg.BaseURL+path, bytes.NewReader(body.body))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
@@ -226,7 +226,7 @@ func (c *Client) sendWrite(ctx context.Context, op, method, path string, body pa
 		if err != nil {
 			return answer{}, err
 		}
-		res, err := c.writes.Do(req) //nolint:gosec // the host is configured
+		res, err := c.writes.Do(req)
 		got, err := c.finish(ctx, op, res, err, sent.Load())
 		if err != nil || got.status != http.StatusTooManyRequests || attempt == c.cfg.Attempts {
 			return got, err

@@ -114,7 +114,7 @@ func (l *Logins) Link() string { return l.login.URL + "/login" }
 var workerID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // Client gives the client that acts as a worker, nil when they have not logged in.
-func (l *Logins) Client(worker string) (*Client, error) {
+func (l *Logins) Client(ctx context.Context, worker string) (*Client, error) {
 	if !workerID.MatchString(worker) {
 		return nil, nil //nolint:nilnil // nobody else can have logged in
 	}
@@ -124,11 +124,11 @@ func (l *Logins) Client(worker string) (*Client, error) {
 		return c, nil
 	}
 	file := l.file(worker)
-	switch err := file.Encrypt(context.Background()); { // it waits for a renewal at most
+	switch err := file.Encrypt(ctx); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil //nolint:nilnil // they have not logged in
 	case contracts.CodeOf(err) == contracts.CodeUnauthorized: // with a key that is gone
-		l.cfg.Logger.Warn("a login cannot be opened", slog.Any("error", err))
+		l.cfg.Logger.WarnContext(ctx, "a login cannot be opened", slog.Any("error", err))
 		return nil, nil //nolint:nilnil // they have to log in again
 	case err != nil:
 		return nil, fmt.Errorf("workday logins: %w", err)

@@ -76,5 +76,5 @@ func refused(err error) error {
 // it refuses says nothing of the tokens.
 func GrantEnded(err error) bool {
 	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)
-	return isAnswer && IsKind(err, KindReauth) && answer.ErrorCode == "invalid_grant"
+	return errors.Is(err, login.ErrEnded) && (!isAnswer || answer.ErrorCode == "invalid_grant")
 }
