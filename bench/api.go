@@ -177,7 +177,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prepare previews a plan with n reads and gives what runs exactly it: start,
+// prepare previews a plan with n reads and returns what runs exactly it: start,
 // wait for the end, read the answer, in one request.
 func (w *whole) prepare(ctx context.Context, capability string, n int) (func(context.Context) error, error) {
 	preview, err := w.client.Plan(ctx, contracts.PlanRequest{Goal: "read the gauges", Intents: []contracts.Intent{{

@@ -84,7 +84,7 @@ func interleave(ctx context.Context, talkers []talker, words string, n int) ([]t
 	return out, nil
 }
 
-// told is what came of many equal messages.
+// told is the result of many equal messages.
 type told []moments
 
 func (t told) of(which func(moments) time.Duration) *sample {

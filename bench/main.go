@@ -44,7 +44,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// effort says how much is measured: in so many rounds, a part of the full number
+// effort describes how much is measured: in so many rounds, a part of the full number
 // of operations in each.
 type effort struct{ rounds, part int }
 

@@ -120,7 +120,7 @@ func readWaiting(ctx context.Context, s *postgres.Store, id string) (one waiting
 	if one.Ledger, err = s.Runs.Ledger(ctx, id, 0, 0); err != nil {
 		return one, err
 	}
-	one.Session, err = s.Talk.Session(ctx, one.Run.SessionID)
+	one.Session, err = s.Sessions.Session(ctx, one.Run.SessionID)
 	return one, err
 }
 
@@ -149,7 +149,7 @@ func (c *crowd) copyAll(ctx context.Context, s *postgres.Store, one waiting) err
 }
 
 func (one *waiting) store(ctx context.Context, s *postgres.Store) error {
-	if err := s.Talk.CreateSession(ctx, one.Session); err != nil {
+	if err := s.Sessions.CreateSession(ctx, one.Session); err != nil {
 		return err
 	}
 	one.Run.Owner, one.Run.Epoch, one.Run.Parked, one.Run.WakeSeq, one.Run.HandledSeq = "bench", 1, false, 0, 0

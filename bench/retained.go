@@ -68,13 +68,13 @@ func openShelf(ctx context.Context, dir, address string) (*shelf, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &shelf{s.Runs, s.Talk, s.Close, func(context.Context) (int64, error) { return fileSizes(path, path+"-wal") }}, nil
+		return &shelf{s.Runs, s.Sessions, s.Close, func(context.Context) (int64, error) { return fileSizes(path, path+"-wal") }}, nil
 	}
 	s, err := postgres.Open(ctx, postgres.Config{URL: address, SealKeys: keys.Sealing})
 	if err != nil {
 		return nil, err
 	}
-	return &shelf{s.Runs, s.Talk, s.Close, func(ctx context.Context) (int64, error) { return schemaSize(ctx, address) }}, nil
+	return &shelf{s.Runs, s.Sessions, s.Close, func(ctx context.Context) (int64, error) { return schemaSize(ctx, address) }}, nil
 }
 
 func fileSizes(paths ...string) (sum int64, err error) {

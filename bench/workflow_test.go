@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/internal/expr"
 	"github.com/manifold-run/manifold/planner/workflow"
 )
@@ -83,17 +83,17 @@ func BenchmarkSteps(b *testing.B) {
 
 func runThrough(b *testing.B, out workflow.Compiled) {
 	b.Helper()
-	s, err := model.Begin(model.Run{ID: "r", Format: model.Format, Plan: contracts.Plan{Nodes: out.Nodes, Frames: out.Frames}})
+	s, err := runstate.Begin(runstate.Run{ID: "r", Format: runstate.Format, Plan: contracts.Plan{Nodes: out.Nodes, Frames: out.Frames}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	var changes model.Changes
-	apply := func(e model.Event) {
+	var changes runstate.Changes
+	apply := func(e runstate.Event) {
 		if err := s.Apply(time.Time{}, e, &changes); err != nil {
 			b.Fatal(err)
 		}
 	}
-	apply(model.Resumed{})
+	apply(runstate.RunResumed{})
 	for n := s.Next(); n != nil; n = s.Next() {
 		row := n.Next()
 		row.State = contracts.NodeCompleted
@@ -110,9 +110,9 @@ func runThrough(b *testing.B, out workflow.Compiled) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			row.Result = &model.Result{Facts: facts.(map[string]any)}
+			row.Result = &runstate.Result{Facts: facts.(map[string]any)}
 		}
-		apply(model.Ended{Row: row})
+		apply(runstate.NodeEnded{Row: row})
 	}
 	if !s.Ended() {
 		b.Fatal("it has not ended")

@@ -15,7 +15,7 @@ func (c *Client) Domains(ctx context.Context) ([]contracts.DomainView, error) {
 	return list[contracts.DomainView](ctx, c.wire, "/v1/domains", nil, 0)
 }
 
-// Domain gives everything that is kept of one domain.
+// Domain returns everything that is kept of one domain.
 func (c *Client) Domain(ctx context.Context, name string) (contracts.DomainDetail, error) {
 	var out contracts.DomainDetail
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name)}, &out)

@@ -25,7 +25,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Config says which server, and who is asking.
+// Config specifies which server, and who is asking.
 type Config struct {
 	// URL is the root of the server, such as http://127.0.0.1:8080.
 	URL string
@@ -57,7 +57,7 @@ type wire struct {
 	once   *retryablehttp.Client
 }
 
-// Opt says how a call that starts or continues work is made.
+// Opt describes how a call that starts or continues work is made.
 type Opt struct {
 	// Wait is how long the server may hold the answer back until there is
 	// something to tell, at most a minute.
@@ -111,7 +111,7 @@ type request struct {
 	query  url.Values
 	body   any
 	opt    Opt
-	// harmless says that it changes nothing that matters, so that it may be repeated
+	// harmless means that it changes nothing that matters, so that it may be repeated
 	// without a key.
 	harmless bool
 }

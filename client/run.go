@@ -77,7 +77,7 @@ func (c *Client) run(ctx context.Context, r request) (contracts.RunView, error) 
 	return out, err
 }
 
-// Run gives one run, waiting at most opt.Wait while it is running.
+// Run returns one run, waiting at most opt.Wait while it is running.
 func (c *Client) Run(ctx context.Context, id string, opt Opt) (contracts.RunView, error) {
 	return c.run(ctx, request{method: http.MethodGet, path: path("v1", "runs", id), opt: opt})
 }

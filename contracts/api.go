@@ -23,7 +23,7 @@ type PlanRequest struct {
 // PlanPreview is a plan that was compiled and not run, or what is missing for
 // one.
 type PlanPreview struct {
-	// Outcome says how the words were understood; accept for intents as data.
+	// Outcome describes how the words were understood; accept for intents as data.
 	Outcome ReadingOutcome `json:"outcome"`
 	Intents []Intent       `json:"intents,omitempty"`
 	// Questions must be answered before there is a plan.
@@ -51,7 +51,7 @@ type PlanRow struct {
 	Tool      string    `json:"tool,omitempty"`
 	DependsOn []string  `json:"depends_on,omitempty"`
 	Risk      RiskLevel `json:"risk,omitempty"`
-	// Approval says why a person must approve, empty if nobody must.
+	// Approval explains why a person must approve, empty if nobody must.
 	Approval string `json:"approval,omitempty"`
 	// Say is what the step is for, in the words of who drafted it.
 	Say string `json:"say,omitempty"`

@@ -124,7 +124,7 @@ func (w *canonicalWriter) order(members []canonicalMember, begin int) {
 	}
 }
 
-// text writes a text and gives what it says.
+// text writes a text and returns what it says.
 func (w *canonicalWriter) text() ([]byte, error) {
 	end, plain := 1, true
 	for ; w.src[end] != '"'; end++ {

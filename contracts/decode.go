@@ -50,7 +50,7 @@ func hasLongNumber(data []byte) bool {
 	return false
 }
 
-// Normalize gives v as decoded JSON: maps, lists, strings, booleans, nil and
+// Normalize returns v as decoded JSON: maps, lists, strings, booleans, nil and
 // numbers by the rule of Decode. Structs and typed maps pass through their
 // JSON form. The result shares nothing with v.
 func Normalize(v any) (any, error) {
@@ -80,9 +80,9 @@ func Normalize(v any) (any, error) {
 	return out, err
 }
 
-// Normalized is like Normalize but returns v itself where it is decoded JSON already: the
+// NormalizeShared is like Normalize but returns v itself where it is decoded JSON already: the
 // result must not be changed.
-func Normalized(v any) (any, error) {
+func NormalizeShared(v any) (any, error) {
 	if isNormal(v) {
 		return v, nil
 	}
@@ -225,7 +225,7 @@ func settleMap(v reflect.Value) error {
 	return nil
 }
 
-// settleAny changes maps and lists in place and gives the settled value.
+// settleAny changes maps and lists in place and returns the settled value.
 func settleAny(v any) (any, error) {
 	var err error
 	switch v := v.(type) {

@@ -42,7 +42,7 @@ func RoleOf(domain, word string) string {
 	return word
 }
 
-// Severity says what a finding means for a manifest.
+// Severity describes what a finding means for a manifest.
 type Severity string
 
 // The severities.
@@ -63,7 +63,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 }
 
-// DomainOutcome is what became of a manifest that was looked at.
+// DomainOutcome is the outcome of a manifest that was looked at.
 type DomainOutcome string
 
 // The outcomes.
@@ -82,7 +82,7 @@ type DomainReport struct {
 	// Digest is that of the manifest that was looked at.
 	Digest   string    `json:"digest,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
-	// Message says why there is nothing to report about, such as a service that
+	// Message explains why there is nothing to report about, such as a service that
 	// cannot be reached.
 	Message string `json:"message,omitempty"`
 }
@@ -96,10 +96,10 @@ type DomainView struct {
 	Version     string `json:"version,omitempty"`
 	// ManagedBy is "file" or "admin".
 	ManagedBy string `json:"managed_by"`
-	// Outcome is what became of the manifest that was looked at last.
+	// Outcome is the outcome of the manifest that was looked at last.
 	Outcome DomainOutcome `json:"outcome"`
 	Health  HealthStatus  `json:"health"`
-	// Detail says what is wrong, in one line.
+	// Detail describes what is wrong, in one line.
 	Detail        string    `json:"detail,omitempty"`
 	Capabilities  int       `json:"capabilities"`
 	ActiveDigest  string    `json:"active_digest,omitempty"`
@@ -136,7 +136,7 @@ type DomainDiff struct {
 type CapabilityChange struct {
 	Capability  string            `json:"capability"`
 	Differences []FieldDifference `json:"differences"`
-	// Loosens says which differences lower a policy.
+	// Loosens specifies which differences lower a policy.
 	Loosens []string `json:"loosens,omitempty"`
 }
 

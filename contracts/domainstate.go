@@ -2,7 +2,7 @@ package contracts
 
 // DomainState is the state of a run by domain. What one domain gave is never
 // overwritten by another; within a domain the later step in plan order counts, and
-// of a step that was made anew the newest instance.
+// of a step that was made again the newest instance.
 type DomainState struct {
 	RunID string   `json:"run_id"`
 	State RunState `json:"state"`
@@ -22,7 +22,7 @@ type StepDebug struct {
 	Attempts int       `json:"attempts"`
 	// DurationMS is what it took of machine time, once it has ended.
 	DurationMS int64 `json:"duration_ms,omitempty"`
-	// Round and By say of an instance that was made anew which one it is and whose
+	// Round and By say of an instance that was made again which one it is and whose
 	// rule asked for it: a repair, an iteration.
 	Round  int        `json:"round,omitempty"`
 	By     string     `json:"by,omitempty"`

@@ -17,7 +17,7 @@ const MaxDraftNodes = 200
 // docs/plans-from-a-model.md for the language.
 type Draft struct {
 	Steps []DraftStep `json:"steps"`
-	// More tells that what comes next can only be said when the results are there.
+	// More means that what comes next can only be said when the results are there.
 	More bool `json:"more,omitempty"`
 }
 
@@ -40,7 +40,7 @@ type DraftStep struct {
 	Say string `json:"say,omitempty"`
 	// Said is the message that the values were read from, with the source of each.
 	// It is set by who read the message, never by a model.
-	Said *Said `json:"said,omitempty"`
+	Said *Utterance `json:"said,omitempty"`
 }
 
 // WithParam returns a copy of the draft in which a step has a value for a parameter:

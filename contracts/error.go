@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Code says what kind of fault an Error is; callers switch on it.
+// Code describes what kind of fault an Error is; callers switch on it.
 type Code string
 
 // The codes. Each has exactly one HTTP status, kept by internal/httpapi.
@@ -39,7 +39,7 @@ func Codes() []Code {
 type Fault struct {
 	// Pointer is the JSON pointer (RFC 6901) of the faulty place.
 	Pointer string `json:"pointer"`
-	// Message says what is wrong and what would be right.
+	// Message describes what is wrong and what would be right.
 	Message string `json:"message"`
 }
 

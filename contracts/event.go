@@ -169,7 +169,7 @@ type Verdict struct {
 	// release, or without a verdict, has none.
 	Timing     *metrics.Timing `json:"timing,omitempty"`
 	Rejections int             `json:"rejections,omitempty"`
-	// Shadow says that the verdict is recorded and was not acted on: the flag
+	// Shadow means that the verdict is recorded and was not acted on: the flag
 	// verifier was shadow. No answer shows it.
 	Shadow bool `json:"shadow,omitempty"`
 }
@@ -179,7 +179,7 @@ type Opinion struct {
 	// Status is the verdict that it would give; empty where it gave none.
 	Status  VerdictStatus `json:"status,omitempty"`
 	Reasons []string      `json:"reasons,omitempty"`
-	// Fault says why there is no opinion, for people.
+	// Fault explains why there is no opinion, for people.
 	Fault string      `json:"fault,omitempty"`
 	Calls []ModelCall `json:"calls,omitempty"`
 }

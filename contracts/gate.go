@@ -24,12 +24,12 @@ const (
 	InterruptRunUnreadable     InterruptType = "run_unreadable"
 )
 
-// Gate tells whether interrupts of the type approve an action: they are decided
+// IsGate reports whether interrupts of the type approve an action: they are decided
 // by those whose roles the policy names. All others are questions.
-func (t InterruptType) Gate() bool { return t == InterruptWriteApproval }
+func (t InterruptType) IsGate() bool { return t == InterruptWriteApproval }
 
-// Expires tells whether interrupts of the type end by time.
-func (t InterruptType) Expires() bool { return t.Gate() || t == InterruptPlanApproval }
+// Expires reports whether interrupts of the type end by time.
+func (t InterruptType) Expires() bool { return t.IsGate() || t == InterruptPlanApproval }
 
 // InterruptStatus is where an interrupt stands.
 type InterruptStatus string
@@ -101,19 +101,19 @@ type Interrupt struct {
 	RemindS     int        `json:"remind_s,omitempty"`
 	EscalateAt  *time.Time `json:"escalate_at,omitempty"`
 	EscalateTo  []string   `json:"escalate_to,omitempty"`
-	// Review says how many people it takes, and which; FourEyes that it takes two.
+	// Review describes how many people it takes, and which; FourEyes that it takes two.
 	// Gates that were opened before there was a Review have FourEyes alone.
 	Review   Eyes `json:"review,omitempty"`
 	FourEyes bool `json:"four_eyes,omitempty"`
 	// Warning is what whoever decides or answers should know before: that nobody
-	// can approve this, or that who answers cannot approve what comes of it.
+	// can approve this, or that who answers cannot approve the result of it.
 	Warning   string             `json:"warning,omitempty"`
 	Decisions []InterruptDecided `json:"decisions,omitempty"`
 	// Response is the answer of an answered interrupt.
 	Response any `json:"response,omitempty"`
 }
 
-// Label gives the words by which the value of a parameter of the action was
+// Label returns the words by which the value of a parameter of the action was
 // chosen, "" if it was not chosen from a list. It is taken from the evidence,
 // so it is what the approver is shown as such.
 func (i *Interrupt) Label(parameter string) string {
@@ -152,29 +152,29 @@ type InterruptDecided struct {
 	Comment      string         `json:"comment,omitempty"`
 	EditedParams map[string]any `json:"edited_params,omitempty"`
 	ActionSHA256 string         `json:"action_sha256,omitempty"`
-	// Via is the door that it came through, if that was not the API itself, KeyID
-	// the key that it came with, From the address.
+	// Via is the interface that it came through, if that was not the API itself, KeyID
+	// the key and From the address.
 	Via   string `json:"via,omitempty"`
 	KeyID string `json:"key_id,omitempty"`
 	From  string `json:"from,omitempty"`
-	// Stands says what the decider has to do with the action: an approval that has
+	// Relation describes what the decider has to do with the action: an approval that has
 	// it was given by a requester of the action.
-	Stands Stands `json:"stands,omitempty"`
+	Relation DeciderRelation `json:"stands,omitempty"`
 }
 
-// Stands is what a decider has to do with an action.
-type Stands string
+// DeciderRelation is the relation of a decider to an action.
+type DeciderRelation string
 
 // Who stands how.
 const (
-	StandsInitiator   Stands = "initiator"   // who began
-	StandsContributor Stands = "contributor" // whose input is in it
+	RelationInitiator   DeciderRelation = "initiator"   // who began
+	RelationContributor DeciderRelation = "contributor" // whose input is in it
 )
 
 // Eyes is the rule of who counts as a second person.
 type Eyes string
 
-// The rules. Without one, whoever asked may approve.
+// The rules. Without one, the requester may approve.
 const (
 	// EyesTwoPersons: two people affirm the same action, one of them the initiator.
 	EyesTwoPersons Eyes = "two_persons"
@@ -211,8 +211,8 @@ const (
 	DecisionAnswer  Decision = "answer"
 )
 
-// Resume is the body of both doors: a decision for gates, a response for all
-// other interrupts.
+// Resume is the request body of POST /v1/gates/{id}/decision and of
+// POST /v1/sessions/{id}/resume: a decision for gates, a response for all other interrupts.
 type Resume struct {
 	InterruptID  string         `json:"interrupt_id,omitempty"`
 	Decision     Decision       `json:"decision,omitempty"`
@@ -234,9 +234,9 @@ type Action struct {
 	Bound      map[string]any `json:"bound,omitempty"`
 	Evidence   []EvidenceItem `json:"evidence"`
 	Policy     Policy         `json:"policy"`
-	// Said is the sentence and its marks. Absent in actions of Format 1, which hash
+	// Utterance is the sentence and its marks. Absent in actions of Format 1, which hash
 	// as they did.
-	Said *Said `json:"said,omitempty"`
+	Utterance *Utterance `json:"said,omitempty"`
 	// AfterReading is what a model had read when it proposed the action.
 	AfterReading []string `json:"after_reading,omitempty"`
 }
@@ -245,7 +245,7 @@ type Action struct {
 // to.
 func (a *Action) Sent() map[string]any { return a.Edit(a.Parameters) }
 
-// Edit gives the parameters of the call that an edit asks for: what it does not
+// Edit returns the parameters of the call that an edit asks for: what it does not
 // say of what the call is bound to stays.
 func (a *Action) Edit(edited map[string]any) map[string]any {
 	out := map[string]any{}
@@ -278,9 +278,9 @@ type FieldDifference struct {
 
 // The answers to an outcome_unknown interrupt.
 const (
-	AnswerApplied    = "applied"
-	AnswerNotApplied = "not_applied"
-	AnswerLookAgain  = "look_again"
+	AnswerApplied      = "applied"
+	AnswerNotApplied   = "not_applied"
+	AnswerRepeatLookup = "look_again"
 )
 
 // The answers to a capability_changed interrupt.

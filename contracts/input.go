@@ -64,7 +64,7 @@ const (
 	maxPromptBytes     = 2000
 )
 
-// Fault says why an InputRequest cannot be put to a person, "" if it can.
+// Fault reports why an InputRequest cannot be put to a person, "" if it can.
 func (r *InputRequest) Fault() string {
 	if n := len(r.Questions); n == 0 || n > MaxInputQuestions {
 		return fmt.Sprintf("it has %d questions; 1 to %d can be asked", n, MaxInputQuestions)

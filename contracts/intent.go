@@ -17,9 +17,9 @@ type Intent struct {
 	// Source is the engine: "local", "llm", or "caller" for intents given as data.
 	Source     string `json:"source,omitempty"`
 	SnapshotID string `json:"snapshot_id,omitempty"`
-	// Said is the message with what each of its words is to this intent; absent for
+	// Utterance is the message with what each of its words is to this intent; absent for
 	// intents given as data.
-	Said *Said `json:"said,omitempty"`
+	Utterance *Utterance `json:"said,omitempty"`
 }
 
 // Ref is the namespaced capability.
@@ -33,7 +33,7 @@ type Alternative struct {
 	Confidence  float64 `json:"confidence"`
 }
 
-// Evidence says where a parameter's value was read.
+// Evidence specifies where a parameter's value was read.
 type Evidence struct {
 	// Span is [start, end) in bytes of the message.
 	Span [2]int `json:"span"`
@@ -43,12 +43,12 @@ type Evidence struct {
 	P float64 `json:"p"`
 }
 
-// ReadingOutcome is what the confidence gate says of an intent.
+// ReadingOutcome is the decision of the confidence thresholds about an intent.
 type ReadingOutcome string
 
 // The outcomes.
 const (
-	GateAccept  ReadingOutcome = "accept"
-	GateClarify ReadingOutcome = "clarify"
-	GateDecline ReadingOutcome = "decline"
+	ReadingAccepted ReadingOutcome = "accept"
+	ReadingUnclear  ReadingOutcome = "clarify"
+	ReadingDeclined ReadingOutcome = "decline"
 )

@@ -8,7 +8,7 @@ import (
 // SchemaVersion is the manifest version that this release reads.
 const SchemaVersion = "1"
 
-// SideEffectClass says what a capability does to the world.
+// SideEffectClass describes what a capability does to the world.
 type SideEffectClass string
 
 // The side-effect classes, from harmless to final.
@@ -19,11 +19,11 @@ const (
 	ClassWriteIrreversible SideEffectClass = "write_irreversible"
 )
 
-// Writes tells whether the class has an effect outside. An absent or unknown
+// Writes reports whether the class has an effect outside. An absent or unknown
 // class counts as a write.
 func (c SideEffectClass) Writes() bool { return c != ClassRead && c != ClassSuggest }
 
-// ExecutionMode says how nodes of a capability may overlap.
+// ExecutionMode describes how nodes of a capability may overlap.
 type ExecutionMode string
 
 // The execution modes.
@@ -33,7 +33,7 @@ const (
 	ModeSequential      ExecutionMode = "sequential"
 )
 
-// Idempotency says what happens when a call is repeated.
+// Idempotency describes what happens when a call is repeated.
 type Idempotency string
 
 // The kinds of idempotency.
@@ -44,7 +44,7 @@ const (
 	IdempotencyNone          Idempotency = "none"
 )
 
-// Repeatable tells whether a lost call may be sent again with the same key.
+// Repeatable reports whether a lost call may be sent again with the same key.
 func (i Idempotency) Repeatable() bool {
 	return i == IdempotencyKeyed || i == IdempotencyNatural || i == IdempotencyNotApplicable
 }
@@ -164,11 +164,11 @@ type Metadata struct {
 	Present            *Present                 `json:"present,omitempty"`
 	Cost               *Cost                    `json:"cost,omitempty"`
 	Examples           []CallExample            `json:"examples,omitempty"`
-	// OpenWorld tells that a call sends its parameters to a third party, such as
+	// OpenWorld means that a call sends its parameters to a third party, such as
 	// to a page on the web: what a model proposes to send there after it has read
-	// something is confirmed by whoever asked.
+	// something is confirmed by the requester.
 	OpenWorld bool `json:"open_world,omitempty"`
-	// OwnLogin tells that calls are made with the login of whoever asks in the system
+	// OwnLogin means that calls are made with the login of the requester in the system
 	// behind the domain, so that it decides what they may do.
 	OwnLogin bool `json:"own_login,omitempty"`
 }
@@ -278,7 +278,7 @@ type Decomposition struct {
 	ArrayParams []ArrayRule `json:"array_params"`
 }
 
-// ArrayRule says which list parameter becomes which single parameter.
+// ArrayRule specifies which list parameter becomes which single parameter.
 type ArrayRule struct {
 	ParamName           string `json:"param_name"`
 	SingleParamName     string `json:"single_param_name"`
@@ -301,12 +301,12 @@ type Flow struct {
 	Post []PostStep `json:"post,omitempty"`
 	// StaleOn are types of errors of the domain's own, "domain.…", by which a write
 	// that did nothing says that what its look-ups found has changed: they are
-	// made again, at most MaxLooksAgain times, and whoever approves is asked anew
+	// made again, at most MaxLookupRepeats times, and the approver is asked again
 	// and sees the difference.
 	StaleOn []string `json:"stale_on,omitempty"`
 }
 
-// Choose says what happens when a search finds several values.
+// Choose describes what happens when a search finds several values.
 type Choose string
 
 // The ways to choose.
@@ -333,13 +333,13 @@ type PreStep struct {
 	Always bool `json:"always,omitempty"`
 }
 
-// LooksUp tells whether the step asks by other parameters alone; one that
+// IsLookup reports whether the step asks by other parameters alone; one that
 // searches for words needs somebody who says them.
-func (s PreStep) LooksUp() bool { return len(s.ParamMap) > 0 && s.SearchParam == "" }
+func (s PreStep) IsLookup() bool { return len(s.ParamMap) > 0 && s.SearchParam == "" }
 
-// Binds tells whether the step binds the call to what it finds: it searches for
+// Binds reports whether the step binds the call to what it finds: it searches for
 // nothing that somebody said and leaves no choice.
-func (s PreStep) Binds() bool { return s.LooksUp() && s.Choose == ChooseFail }
+func (s PreStep) Binds() bool { return s.IsLookup() && s.Choose == ChooseFail }
 
 // PostStep calls a read after the call succeeded.
 type PostStep struct {
@@ -349,7 +349,7 @@ type PostStep struct {
 	Required   bool           `json:"required,omitempty"`
 }
 
-// Present says how results become a table.
+// Present describes how results become a table.
 type Present struct {
 	Title   string          `json:"title,omitempty"`
 	Rows    string          `json:"rows,omitempty"`

@@ -166,7 +166,7 @@ func (c *manifestCheck) checkFlow(cap *checkedCapability) {
 	seen := map[way]bool{}
 	for i, step := range cap.Metadata.Flow.Pre {
 		at := child(cap.at+"/metadata/flow/pre", i)
-		by := way{step.Param, step.LooksUp()}
+		by := way{step.Param, step.IsLookup()}
 		if seen[by] {
 			c.faults.add(at+"/param", "the parameter %q is resolved by another step already", step.Param)
 		}
@@ -196,7 +196,7 @@ func (c *manifestCheck) checkStaleOn(cap *checkedCapability) {
 			c.faults.add(at, "is named twice")
 		case !cap.Metadata.SideEffectClass.Writes():
 			c.faults.add(at, "only a write can find what it was approved for changed")
-		case !slices.ContainsFunc(flow.Pre, PreStep.LooksUp):
+		case !slices.ContainsFunc(flow.Pre, PreStep.IsLookup):
 			c.faults.add(at, "there is no step in flow.pre that looks a parameter up by others alone, so nothing could be made again")
 		}
 	}

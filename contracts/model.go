@@ -1,6 +1,6 @@
 package contracts
 
-// ModelPurpose says what a call of a model was for.
+// ModelPurpose describes what a call of a model was for.
 type ModelPurpose string
 
 // The purposes of calls.
@@ -19,15 +19,15 @@ type ModelCall struct {
 	// SkillSHA256 is the digest of the skill that it was instructed by, if any.
 	SkillSHA256 string `json:"skill_sha256,omitempty"`
 	Tokens      Tokens `json:"tokens"`
-	// Estimated tells that the server did not say how many tokens it used, and
+	// Estimated means that the server did not say how many tokens it used, and
 	// that Tokens is our estimate from the length of the texts.
 	Estimated bool `json:"estimated,omitempty"`
 	// DurationMS is the wall time in milliseconds, retries of the transport
 	// included.
 	DurationMS int64 `json:"duration_ms"`
-	// Repair tells that the call asked to mend the answer of the one before.
+	// Repair means that the call asked to mend the answer of the one before.
 	Repair bool `json:"repair,omitempty"`
-	// Error says why the call gave nothing, for people; empty if it gave an answer.
+	// Error explains why the call gave nothing, for people; empty if it gave an answer.
 	Error string `json:"error,omitempty"`
 }
 

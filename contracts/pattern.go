@@ -60,7 +60,7 @@ func readPattern(pattern string) (rules, error) {
 	return out, nil
 }
 
-// unreadable tells what RE2 has no words for from what is no pattern at all.
+// unreadable reports what RE2 has no words for from what is no pattern at all.
 func unreadable(err error) (rules, error) {
 	why, ok := errors.AsType[*syntax.Error](err)
 	if !ok {

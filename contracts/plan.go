@@ -15,7 +15,7 @@ const (
 	StrategyWorkflow Strategy = "workflow:"
 )
 
-// NodeKind says what a node does.
+// NodeKind describes what a node does.
 type NodeKind string
 
 // The kinds that this release plans and runs.
@@ -30,8 +30,8 @@ const (
 	KindResult NodeKind = "result"
 	// KindUndo takes writes back by their compensations, the last one first.
 	KindUndo NodeKind = "undo"
-	// KindRound asks what comes next once everything before it has ended.
-	KindRound NodeKind = "round"
+	// KindReplan asks the replanner for further nodes once everything before it has ended.
+	KindReplan NodeKind = "round"
 	// KindAnswer words what a run found. It is no part of a plan: a run that has
 	// ended all else appends it.
 	KindAnswer NodeKind = "answer"
@@ -60,7 +60,7 @@ type Plan struct {
 	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
 	// "" for a plan that is one workflow.
 	Frames map[string]Frame `json:"frames,omitempty"`
-	// More tells that whoever proposed the plan decides what comes next when its
+	// More means that whoever proposed the plan decides what comes next when its
 	// results are there; its last node is then a round.
 	More bool `json:"more,omitempty"`
 	// Flags are what the site has switched on for the run; nil means everything. They
@@ -70,8 +70,8 @@ type Plan struct {
 	PlanHash string `json:"plan_hash"`
 }
 
-// InProcedure tells whether a node is a step of a workflow that the plan has.
-func (p Plan) InProcedure(n Node) bool {
+// InWorkflow reports whether a node is a step of a workflow that the plan has.
+func (p Plan) InWorkflow(n Node) bool {
 	_, ok := p.Frames[n.Frame]
 	return ok && n.Merge != MergeAllCompleted
 }
@@ -95,7 +95,7 @@ type Frame struct {
 	Result string `json:"result"`
 }
 
-// MergeRule says when a node runs by what became of those that it depends on.
+// MergeRule specifies when a node runs by the outcome of those that it depends on.
 type MergeRule string
 
 // The merge rules.
@@ -151,27 +151,27 @@ type Node struct {
 	Group      string     `json:"group,omitempty"`
 	GroupLimit int        `json:"group_limit,omitempty"`
 	Human      *HumanStep `json:"human,omitempty"`
-	// Role says why the planner made the node: "" for the intent's own call,
+	// Role explains why the planner made the node: "" for the intent's own call,
 	// else pre_search, pre_choose, post, followup, join.
 	Role string `json:"role,omitempty"`
-	// Of is the node that a pre_search, pre_choose, post or followup serves, or
+	// ForNode is the node that a pre_search, pre_choose, post or followup serves, or
 	// the for_each node that an appended copy came from.
-	Of string `json:"of,omitempty"`
+	ForNode string `json:"of,omitempty"`
 	// Item is the element of for_each that an appended copy is bound to.
 	Item any `json:"item,omitempty"`
 	// Evidence is what the literals of the parameters were chosen by, before this
-	// plan; it is shown to whoever approves.
+	// plan; it is shown to the approver.
 	Evidence []EvidenceItem `json:"evidence,omitempty"`
-	// Said is what the node's intent was read from; only the intent's own call has
+	// Utterance is what the node's intent was read from; only the intent's own call has
 	// it.
-	Said *Said `json:"said,omitempty"`
+	Utterance *Utterance `json:"said,omitempty"`
 
-	// Say is what the step is for, in the words of the model that drafted it.
-	Say string `json:"say,omitempty"`
-	// RoundNumber is which round a node of kind round is; AddedBy is the round that
+	// Rationale is the purpose of the step, in the words of the model that drafted it.
+	Rationale string `json:"say,omitempty"`
+	// ReplanNumber is which round a node of kind round is; AddedBy is the round that
 	// has added the node to the run.
-	RoundNumber int    `json:"round_number,omitempty"`
-	AddedBy     string `json:"added_by,omitempty"`
+	ReplanNumber int    `json:"round_number,omitempty"`
+	AddedBy      string `json:"added_by,omitempty"`
 	// AfterReading names the answers of domains that a model had read when it
 	// proposed the node; empty for what it proposed by the request alone.
 	AfterReading []string `json:"after_reading,omitempty"`
@@ -183,8 +183,8 @@ type Node struct {
 	// prefix of the workflow that the step belongs to.
 	Merge MergeRule `json:"merge,omitempty"`
 	Frame string    `json:"frame,omitempty"`
-	// After are nodes that must have ended before, whatever became of them.
-	After           []string          `json:"after,omitempty"`
+	// RunAfter are nodes that must have ended before, whatever their outcome.
+	RunAfter        []string          `json:"after,omitempty"`
 	ContinueOnError bool              `json:"continue_on_error,omitempty"`
 	Set             map[string]any    `json:"set,omitempty"`
 	Show            map[string]any    `json:"show,omitempty"`
@@ -194,18 +194,18 @@ type Node struct {
 	Verify          *VerifyStep       `json:"verify,omitempty"`
 	Result          *WorkflowResult   `json:"result,omitempty"`
 	Importance      Importance        `json:"importance,omitempty"`
-	// Undo are the calls that take writes back, for a node of kind undo; Undoes is
+	// Undo are the calls that take writes back, for a node of kind undo; CompensatesNode is
 	// the write that an appended call takes back.
-	Undo   []Undo `json:"undo,omitempty"`
-	Undoes string `json:"undoes,omitempty"`
-	// Round says why an instance exists that a rule made anew; Of is its step.
+	Undo            []Undo `json:"undo,omitempty"`
+	CompensatesNode string `json:"undoes,omitempty"`
+	// Round explains why an instance exists that a rule made again; ForNode is its step.
 	Round *Round `json:"round,omitempty"`
 }
 
 // Undo is a call that takes a write back.
 type Undo struct {
-	// Of is the write. The parameters read its params, result and context.
-	Of       string         `json:"of"`
+	// ForNode is the write. The parameters read its params, result and context.
+	ForNode  string         `json:"of"`
 	Title    string         `json:"title,omitempty"`
 	Tool     string         `json:"tool"`
 	Params   map[string]any `json:"params,omitempty"`
@@ -220,7 +220,7 @@ func (u Undo) Node(by Node) Node {
 	return Node{
 		NodeID: by.NodeID, Kind: KindTool, Title: u.Title, Tool: u.Tool, Params: u.Params, Phase: u.Phase, Policy: u.Policy,
 		Locks: u.Locks, Instance: u.Instance, DependsOn: by.DependsOn, Required: by.Required, Merge: by.Merge, Frame: by.Frame,
-		IntentID: by.IntentID, Of: u.Of,
+		IntentID: by.IntentID, ForNode: u.ForNode,
 	}
 }
 
@@ -252,7 +252,7 @@ type HumanStep struct {
 	// Param is the parameter that the answer sets, for the prompt.
 	Param string `json:"param,omitempty"`
 	// Ask is for plans that are compiled from intents: what to ask where the search
-	// is for whoever asks and says that it does not know them (AskerUnknown).
+	// is for the requester and says that it does not know them (AskerUnknown).
 	Ask string `json:"ask,omitempty"`
 	// LooksUp is for plans that are compiled from intents: the options follow from other
 	// parameters alone, so that where there are none, nobody can say others.
@@ -290,7 +290,7 @@ const (
 	NodeCancelled        NodeState = "cancelled"
 )
 
-// Terminal tells whether the state is final.
+// Terminal reports whether the state is final.
 func (s NodeState) Terminal() bool {
 	switch s {
 	case NodeCompleted, NodeFailed, NodeSkipped, NodeRejected, NodeCancelled:
@@ -324,5 +324,5 @@ func EndRunStates() []RunState {
 	return []RunState{RunFailed, RunRejected, RunCancelled, RunDegraded, RunCompleted}
 }
 
-// Terminal tells whether the state is final.
+// Terminal reports whether the state is final.
 func (s RunState) Terminal() bool { return s != RunRunning && s != RunWaiting && s != RunCancelling }

@@ -25,7 +25,7 @@ type Policy struct {
 	ChunkSize          int             `json:"chunk_size,omitempty"`
 	VerifierRequired   bool            `json:"verifier_required"`
 	DryRun             bool            `json:"dry_run,omitempty"`
-	// Reason says which rule asks for the approval, for the approver to read.
+	// Reason specifies which rule asks for the approval, for the approver to read.
 	Reason string `json:"reason,omitempty"`
 	// Waiver names the site rule that lifted an approval, if one did.
 	Waiver string `json:"waiver,omitempty"`
@@ -122,7 +122,7 @@ func (m Metadata) class(compensable bool) SideEffectClass {
 	return ClassWriteIrreversible
 }
 
-// known tells whether the class is one of the closed set. An unknown one is
+// known reports whether the class is one of the closed set. An unknown one is
 // treated as absent, with every fail-closed default.
 func (c SideEffectClass) known() bool {
 	return slices.Contains([]SideEffectClass{ClassRead, ClassSuggest, ClassWriteReversible, ClassWriteIrreversible}, c)
@@ -152,7 +152,7 @@ func (m Metadata) idempotency(writes bool) Idempotency {
 	return IdempotencyNone
 }
 
-// risk gives the declared level; a write is never of level read, and one
+// risk returns the declared level; a write is never of level read, and one
 // without a class never below high.
 func (m Metadata) risk(writes bool) RiskLevel {
 	switch {
@@ -246,7 +246,7 @@ func (r *ApprovalRule) resolve(risk RiskLevel) ApprovalPolicy {
 	return p
 }
 
-// Stricter gives the strictest of two policies, field by field. It is
+// Stricter returns the strictest of two policies, field by field. It is
 // idempotent, and the order matters only to the wording of Reason and to
 // approver roles that have nothing in common.
 func (p Policy) Stricter(q Policy) Policy {

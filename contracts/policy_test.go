@@ -278,7 +278,7 @@ func lowers(of, got contracts.Policy) string {
 	return ""
 }
 
-// breaks says which rule between fields does not hold.
+// breaks reports which rule between fields does not hold.
 func breaks(p contracts.Policy) string {
 	writes := p.SideEffectClass.Writes()
 	high := p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
@@ -346,7 +346,7 @@ func randomFloor(r *rand.Rand, name string) *contracts.Floor {
 	return pick(r, nil, &contracts.Floor{FloorRule: rule()}, &contracts.Floor{Capabilities: map[string]contracts.FloorRule{name: rule()}})
 }
 
-// TestOwnAuthority: the site may let whoever asks approve alone what is done with their own
+// TestOwnAuthority: the site may let the requester approve alone what is done with their own
 // login. A manifest alone cannot, nor the site for what is done with another login; another
 // rule of the site that asks for a second person stands, and so does a critical risk.
 func TestOwnAuthority(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Trust says which capabilities of a domain may be used at all.
+// Trust specifies which capabilities of a domain may be used at all.
 type Trust string
 
 // The trust levels; an absent one is full.
@@ -42,7 +42,7 @@ type Bridge struct {
 	OpenAPI *OpenAPIService `json:"openapi,omitempty"`
 }
 
-// Given tells whether there is a service behind a bridge.
+// Given reports whether there is a service behind a bridge.
 func (b Bridge) Given() bool { return b.MCP != nil || b.OpenAPI != nil }
 
 // MCPServer is an MCP server: a URL, or a command that speaks on standard input and
@@ -54,7 +54,7 @@ type MCPServer struct {
 	// TokenFile is what "manifold bridge mcp login" has written, in the place of
 	// Authorization. Only the bootstrap file may name one.
 	TokenFile string `json:"token_file,omitempty"`
-	// Logins has each call made with the account of whoever asks, who logs in by a link.
+	// Logins has each call made with the account of the requester, who logs in by a link.
 	// Authorization, or TokenFile, then only lists the tools.
 	Logins *MCPLogins `json:"logins,omitempty"`
 	// Command starts the server, with the variables that Env names besides PATH and
@@ -89,7 +89,7 @@ type OpenAPIService struct {
 	BridgeOverlay
 }
 
-// BridgeOverlay says what the operations of a service are: here, or in a file that
+// BridgeOverlay describes what the operations of a service are: here, or in a file that
 // only the bootstrap file may name.
 type BridgeOverlay struct {
 	Overlay     json.RawMessage `json:"overlay,omitempty"`
@@ -138,12 +138,12 @@ type SitePolicy struct {
 
 // SiteReview is a site's rules for approvals.
 type SiteReview struct {
-	// SinglePerson is for a site of one person: whoever asks may approve, and every
+	// SinglePerson is for a site of one person: the requester may approve, and every
 	// approval says so. It is never inferred.
 	SinglePerson bool `json:"single_person,omitempty"`
 	// PreventSelfReview asks for a second person at every gate of a write.
 	PreventSelfReview bool `json:"prevent_self_review,omitempty"`
-	// OwnAuthority names capabilities ("domain.name") that whoever asks may approve alone.
+	// OwnAuthority names capabilities ("domain.name") that the requester may approve alone.
 	// Those count that are done with the asker's own login in another system, as their
 	// manifest says (own_login).
 	OwnAuthority []string `json:"own_authority,omitempty"`
@@ -170,7 +170,7 @@ func (r ReviewRule) fits(domain string, p Policy) bool {
 		(r.RiskLevel == "" || p.RiskLevel.Rank() >= r.RiskLevel.Rank())
 }
 
-// OwnAuthorityOf are the capabilities of a domain that whoever asks may approve alone.
+// OwnAuthorityOf are the capabilities of a domain that the requester may approve alone.
 func (s *SiteReview) OwnAuthorityOf(domain string) (names []string) {
 	if s == nil {
 		return nil
@@ -217,7 +217,7 @@ type Bootstrap struct {
 	SitePolicy SitePolicy     `json:"site_policy,omitzero"`
 }
 
-// Admits tells whether the trust in the domain covers a capability with this
+// Admits reports whether the trust in the domain covers a capability with this
 // policy.
 func (o Overlay) Admits(p Policy) bool {
 	return o.Trust != TrustReadsOnly || !p.SideEffectClass.Writes()
@@ -244,7 +244,7 @@ func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
 	return p
 }
 
-// asked tells whether anyone asks for the approval by name; a waiver does not
+// asked reports whether anyone asks for the approval by name; a waiver does not
 // go against that.
 func asked(c *Capability, domain string, o Overlay, s SitePolicy) bool {
 	return c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired || o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
@@ -275,7 +275,7 @@ func (r FloorRule) raise(p Policy, reason string) Policy {
 	return p.Stricter(q)
 }
 
-// raise gives the approval that the rule asks for, where it says nothing the
+// raise returns the approval that the rule asks for, where it says nothing the
 // one that stands.
 func (r *ApprovalRule) raise(p ApprovalPolicy) ApprovalPolicy {
 	if r == nil {

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 )
 
-// Effect says what a failed write did to the world.
+// Effect describes what a failed write did to the world.
 type Effect string
 
 // The effects.
@@ -68,7 +68,7 @@ func (r ToolResult) LogValue() slog.Value {
 	return slog.GroupValue(append(attrs, slog.Any("data", r.Data))...)
 }
 
-// ToolError says why an execution was refused or failed.
+// ToolError explains why an execution was refused or failed.
 type ToolError struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`
@@ -101,7 +101,7 @@ func (e *ToolError) EffectOf() Effect {
 	}
 }
 
-// Error gives type and message, so that a handler may return a ToolError.
+// Error returns type and message, so that a handler may return a ToolError.
 func (e *ToolError) Error() string { return e.Type + ": " + e.Message }
 
 // Opaque is raw output that is only carried. Printing or logging it shows its
@@ -117,7 +117,7 @@ func (o Opaque) Reveal() json.RawMessage { return o.raw }
 // IsZero reports whether there is no content.
 func (o Opaque) IsZero() bool { return len(o.raw) == 0 }
 
-// String gives size and hash only.
+// String returns size and hash only.
 func (o Opaque) String() string {
 	if o.IsZero() {
 		return "opaque(empty)"

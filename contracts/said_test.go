@@ -8,23 +8,23 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-func said() *contracts.Said {
-	return &contracts.Said{
+func said() *contracts.Utterance {
+	return &contracts.Utterance{
 		Text: "please cancel half of L-7",
 		Words: []contracts.WordUse{
 			{Span: [2]int{0, 6}, Class: contracts.WordCourtesy},
 			{Span: [2]int{7, 13}, Class: contracts.WordCommand},
-			{Span: [2]int{14, 18}, Class: contracts.WordBinding},
+			{Span: [2]int{14, 18}, Class: contracts.WordUnresolved},
 			{Span: [2]int{19, 21}, Class: contracts.WordCommand},
 			{Span: [2]int{22, 25}, Class: contracts.WordValue, Parameter: "loan"},
 		},
-		Values: map[string]contracts.Provenance{"loan": contracts.FromSaid},
+		Values: map[string]contracts.Provenance{"loan": contracts.FromUtterance},
 	}
 }
 
 func TestUnreadWordsAreNamed(t *testing.T) {
 	t.Parallel()
-	if got := said().Texts(contracts.WordBinding); !slices.Equal(got, []string{"half"}) {
+	if got := said().Texts(contracts.WordUnresolved); !slices.Equal(got, []string{"half"}) {
 		t.Errorf("unread: %q", got)
 	}
 }
@@ -33,8 +33,8 @@ func TestUnreadWordsAreNamed(t *testing.T) {
 func TestWhatIsAgreedStaysMarked(t *testing.T) {
 	t.Parallel()
 	before := said()
-	after := before.Agree()
-	if before.Words[2].Agreed || !after.Words[2].Agreed || after.Words[1].Agreed || !after.LeavesWordsOut() {
+	after := before.ConfirmOmissions()
+	if before.Words[2].Confirmed || !after.Words[2].Confirmed || after.Words[1].Confirmed || !after.HasOmissions() {
 		t.Errorf("before %+v, after %+v", before.Words, after.Words)
 	}
 }
@@ -43,11 +43,11 @@ func TestAValueFromElsewhereLeavesTheOriginalAlone(t *testing.T) {
 	t.Parallel()
 	before := said()
 	after := before.With("reason", contracts.FromAnswer)
-	if len(before.Values) != 1 || after.Values["reason"] != contracts.FromAnswer || after.Values["loan"] != contracts.FromSaid {
+	if len(before.Values) != 1 || after.Values["reason"] != contracts.FromAnswer || after.Values["loan"] != contracts.FromUtterance {
 		t.Errorf("before %v, after %v", before.Values, after.Values)
 	}
-	var none *contracts.Said
-	if none.With("x", contracts.FromDefault).Values["x"] != contracts.FromDefault || none.LeavesWordsOut() || none.Agree() != nil {
+	var none *contracts.Utterance
+	if none.With("x", contracts.FromDefault).Values["x"] != contracts.FromDefault || none.HasOmissions() || none.ConfirmOmissions() != nil {
 		t.Error("nothing was said, and yet something is marked")
 	}
 }
@@ -65,10 +65,10 @@ func TestAnActionWithoutASentenceHashesAsBefore(t *testing.T) {
 func TestAnAnswerReadsItsWords(t *testing.T) {
 	t.Parallel()
 	s := said().Fill("part", "half")
-	if len(s.Unagreed()) != 0 || s.Words[2].Parameter != "part" || s.Values["part"] != contracts.FromAnswer {
+	if len(s.UnconfirmedWords()) != 0 || s.Words[2].Parameter != "part" || s.Values["part"] != contracts.FromAnswer {
 		t.Errorf("%+v", s)
 	}
-	if open := said().Fill("part", "all").Unagreed(); len(open) != 1 {
+	if open := said().Fill("part", "all").UnconfirmedWords(); len(open) != 1 {
 		t.Errorf("unagreed: %q", open)
 	}
 }
@@ -76,7 +76,7 @@ func TestAnAnswerReadsItsWords(t *testing.T) {
 func TestACallSaysWhereItsValuesComeFrom(t *testing.T) {
 	t.Parallel()
 	s := said().At(map[string]any{"loan": "L-7", "member": "${steps.n1.facts.value}", "days": 7.0, "one": "a"}, map[string]any{"loan": "L-7", "days": 7.0})
-	want := map[string]contracts.Provenance{"loan": contracts.FromSaid, "member": contracts.FromLookup, "days": contracts.FromDefault, "one": contracts.FromSaid}
+	want := map[string]contracts.Provenance{"loan": contracts.FromUtterance, "member": contracts.FromLookup, "days": contracts.FromDefault, "one": contracts.FromUtterance}
 	for name, from := range want {
 		if s.Values[name] != from {
 			t.Errorf("%s comes from %q, want %q", name, s.Values[name], from)

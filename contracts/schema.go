@@ -109,7 +109,7 @@ func withoutIdentity(doc map[string]any) map[string]any {
 // v is decoded JSON; Go integers, structs and typed maps are taken by their
 // JSON form.
 func (s *Schema) Validate(v any) []Fault {
-	norm, err := Normalized(v)
+	norm, err := NormalizeShared(v)
 	if err != nil {
 		return []Fault{{Message: "is not JSON: " + err.Error()}}
 	}
@@ -185,7 +185,7 @@ func (s *Schema) inner(compiled *jsonschema.Schema) (*Schema, bool) {
 	return &Schema{raw: raw, text: s.text, root: s.root, place: place, compiled: compiled, levels: s.levels}, true
 }
 
-// placeOf gives the JSON pointer of a compiled schema in its document.
+// placeOf returns the JSON pointer of a compiled schema in its document.
 func placeOf(compiled *jsonschema.Schema) string {
 	_, fragment, _ := strings.Cut(compiled.Location, "#")
 	if place, err := url.PathUnescape(fragment); err == nil {

@@ -67,7 +67,7 @@ func nested(depth int) string {
 	return strings.Repeat(`{"not":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 }
 
-// wide gives n properties.
+// wide returns n properties.
 func wide(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -76,7 +76,7 @@ func wide(n int) string {
 	return b.String()[1:]
 }
 
-// chain gives definitions that each hold the one before, fan times.
+// chain returns definitions that each hold the one before, fan times.
 func chain(length, fan int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs":{"d0":{}`)

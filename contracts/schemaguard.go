@@ -28,7 +28,7 @@ type schemaGuard struct {
 	open   map[string]bool // places on the way from the root to here
 	edges  map[string]*edges
 	faults faultList
-	// recursive tells that a place holds itself; levels is then how deep a value may nest.
+	// recursive means that a place holds itself; levels is then how deep a value may nest.
 	recursive bool
 	levels    int
 	// unchecked are the rules that are not held to.

@@ -60,7 +60,7 @@ var builtins = sync.OnceValues(func() (map[SchemaName]*Schema, error) {
 	return out, nil
 })
 
-// BuiltinSchema gives one of the schemas of the contract.
+// BuiltinSchema returns one of the schemas of the contract.
 func BuiltinSchema(name SchemaName) (*Schema, error) {
 	all, err := builtins()
 	if err != nil {

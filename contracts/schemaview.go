@@ -39,7 +39,7 @@ type SchemaView struct {
 	Dependent map[string][]string
 	// Choices are groups of alternatives, of each of which one must be met.
 	Choices [][]Choice
-	// Open tells that an object may have members of other names, NamePatterns which names
+	// Open means that an object may have members of other names, NamePatterns which names
 	// are allowed besides.
 	Open         bool
 	NamePatterns []string

@@ -6,10 +6,10 @@ type Settings struct {
 	Version string `json:"version"`
 	// Store is "sqlite" or "postgres".
 	Store string `json:"store"`
-	// Hears and Thinks say in one line each what tells the meaning of texts, and what
-	// model there is and what it does.
-	Hears  string `json:"hears"`
-	Thinks string `json:"thinks"`
+	// MatcherSummary and ModelSummary say in one line each what tells the meaning of
+	// texts, and what model there is and what it does.
+	MatcherSummary string `json:"hears"`
+	ModelSummary   string `json:"thinks"`
 	// Model and SmallModel are the names of the models, "" for none.
 	Model      string `json:"model,omitempty"`
 	SmallModel string `json:"small_model,omitempty"`

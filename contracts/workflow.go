@@ -3,7 +3,7 @@ package contracts
 import "encoding/json"
 
 // Workflow is a procedure that a manifest declares: a named template of a plan.
-// To whoever asks it is one more capability, "domain.name".
+// To the requester it is one more capability, "domain.name".
 type Workflow struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description,omitempty"`
@@ -51,7 +51,7 @@ type WorkflowResult struct {
 type Budget struct {
 	// Limit is a number or "${…}".
 	Limit any `json:"limit"`
-	// Per names a step: what is used counts anew with each instance of it.
+	// Per names a step: what is used counts again with each instance of it.
 	Per string `json:"per,omitempty"`
 }
 
@@ -82,7 +82,7 @@ const (
 	BudgetTokens    = "tokens"
 )
 
-// StepKind says what a step of a workflow does.
+// StepKind describes what a step of a workflow does.
 type StepKind string
 
 // The kinds of steps. A step that plays and a workflow become other nodes when
@@ -110,7 +110,7 @@ type Step struct {
 	Tool string `json:"tool,omitempty"`
 	// Params are literals or "${…}"; a member that is null is left out.
 	Params map[string]any `json:"params,omitempty"`
-	// Show is what whoever approves a write sees beside its parameters, by name:
+	// Show is what the approver a write sees beside its parameters, by name:
 	// what would change, what was tested. It is part of what is approved.
 	Show map[string]any `json:"show,omitempty"`
 	// Set holds the facts of a set step.
@@ -132,7 +132,7 @@ type Step struct {
 	Importance      Importance        `json:"importance,omitempty"`
 }
 
-// Players says how many of those that play a role are called.
+// Players describes how many of those that play a role are called.
 type Players string
 
 // The numbers of players.
@@ -142,7 +142,7 @@ const (
 	PlayersPlanDomains Players = "plan_domains" // all of the domains that the workflow itself names
 )
 
-// Importance says what a monitor may fold away.
+// Importance describes what a monitor may fold away.
 type Importance string
 
 // The importances of steps.
@@ -163,17 +163,17 @@ type Rule struct {
 	Goto string         `json:"goto"`
 	Max  int            `json:"max"`
 	With map[string]any `json:"with,omitempty"`
-	// Region is what is instantiated anew, in plan order: every step that is a
+	// Region is what is instantiated again, in plan order: every step that is a
 	// descendant of the target and an ancestor of the step, both included. The
 	// planner sets it.
 	Region []string `json:"region,omitempty"`
 }
 
-// MaxLooksAgain is how often the look-ups of one write are made anew because
+// MaxLookupRepeats is how often the look-ups of one write are made again because
 // their finds have changed; who edits faster than people approve shall be asked.
-const MaxLooksAgain = 3
+const MaxLookupRepeats = 3
 
-// Round says why an instance of a step exists: {1, "", {}} for the first.
+// Round explains why an instance of a step exists: {1, "", {}} for the first.
 type Round struct {
 	N    int            `json:"n"`
 	By   string         `json:"by"`

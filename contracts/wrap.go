@@ -243,7 +243,7 @@ func marshalled(v any) json.RawMessage {
 	return raw
 }
 
-// excerpt gives the first characters of a JSON text without its white space.
+// excerpt returns the first characters of a JSON text without its white space.
 func excerpt(raw []byte, chars int) string {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {

@@ -23,7 +23,7 @@ type Capability struct {
 	// (RFC 7396); for AddRaw they are the schemas.
 	Schema       json.RawMessage
 	OutputSchema json.RawMessage
-	// Resolve tells what became of a keyed execution that was cut off.
+	// Resolve tells the outcome of a keyed execution that was cut off.
 	Resolve Resolver
 	// Unmarked says of a write that is added by AddWrite that it leaves no mark of its key:
 	// what it did is looked for by its parameters alone.
@@ -47,7 +47,7 @@ type RawHandler func(ctx context.Context, call Call, parameters json.RawMessage)
 // Resolution is what a Resolver found out.
 type Resolution struct {
 	// Effect is applied, none or unknown. Say none only when the earlier
-	// execution can no longer take effect: the work is then done anew.
+	// execution can no longer take effect: the work is then done again.
 	Effect contracts.Effect
 	// Facts are those of the result, when the effect was applied.
 	Facts any
@@ -55,13 +55,13 @@ type Resolution struct {
 	Summary string
 }
 
-// Resolver looks in the author's own records for what became of the execution
+// Resolver looks in the author's own records for the outcome of the execution
 // of call.IdempotencyKey. It is called at a repeat after a crash, a time-out or
 // a panic, by one process at a time.
 type Resolver func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error)
 
 // LookUp makes a Resolver of a look-up that takes the parameters as an In. It
-// says whether the execution was applied, or nil where that cannot be told, and
+// reports whether the execution was applied, or nil where that cannot be told, and
 // the facts of one that was.
 func LookUp[In any](look func(ctx context.Context, call Call, in In) (applied *bool, facts any, err error)) Resolver {
 	return func(ctx context.Context, call Call, parameters json.RawMessage) (Resolution, error) {
@@ -179,7 +179,7 @@ func objectSchema(t reflect.Type, input bool, overlay json.RawMessage) (json.Raw
 	return json.Marshal(schema)
 }
 
-// plainJSONError says where a JSON value does not fit a Go type, without
+// plainJSONError reports where a JSON value does not fit a Go type, without
 // naming Go types to the caller.
 func plainJSONError(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

@@ -168,7 +168,7 @@ func decodeObject(raw []byte) (map[string]any, error) {
 }
 
 // addDefaults fills in absent members that have a default, also within
-// members that are present, and tells whether there were any.
+// members that are present, and reports whether there were any.
 func addDefaults(value map[string]any, schema *object) bool {
 	v, _ := schema.get("properties")
 	properties, ok := v.(*object)

@@ -33,7 +33,7 @@ func Failf(errType string, effect contracts.Effect, format string, args ...any) 
 
 // Ask says that a call needs answers of a person before it goes on, and has had no effect:
 // the core asks, and makes the call again with them in Call.Input, days later if need be.
-// The core approves a write anew, with the answers.
+// The core approves a write again, with the answers.
 func Ask(needs contracts.InputRequest, format string, args ...any) *contracts.ToolError {
 	err := Refusef(contracts.ErrNeedsInput, format, args...)
 	err.Needs = &needs
@@ -46,12 +46,12 @@ type waiting struct {
 	why   string
 }
 
-// Error says what it waits for.
+// Error reports what it waits for.
 func (w *waiting) Error() string { return w.why }
 
 // Waitf says that a read has nothing to tell before something outside has happened, such
 // as the decision of a person, and when to ask again. The core parks the run, says why,
-// and asks anew, for wait_max_s in all; nothing waits in the domain.
+// and asks again, for wait_max_s in all; nothing waits in the domain.
 func Waitf(after time.Duration, format string, args ...any) error {
 	return &waiting{after, fmt.Sprintf(format, args...)}
 }

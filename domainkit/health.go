@@ -81,7 +81,7 @@ func protect(ctx context.Context, run func(context.Context) error) (err error) {
 	return run(ctx)
 }
 
-// result waits for a run and gives its outcome.
+// result waits for a run and returns its outcome.
 func (c *checker) result(ctx context.Context) contracts.HealthCheck {
 	timer := time.NewTimer(c.check.Timeout)
 	defer timer.Stop()
@@ -105,7 +105,7 @@ func (c *checker) result(ctx context.Context) contracts.HealthCheck {
 	}
 }
 
-// Health runs all checks at once and gives the worst of them.
+// Health runs all checks at once and returns the worst of them.
 func (s *Service) Health(ctx context.Context) contracts.Health {
 	results := make([]contracts.HealthCheck, len(s.checks))
 	var all sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Handler fixes the manifest and gives the three endpoints. Whoever serves it
+// Handler fixes the manifest and returns the three endpoints. Whoever serves it
 // calls Shutdown in the end, so that running work is not cut off.
 func (s *Service) Handler() (http.Handler, error) {
 	b, err := s.build()

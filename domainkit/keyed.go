@@ -113,7 +113,7 @@ func replay(r Record) reply {
 }
 
 // begin executes under a record that this call holds. After a steal it first
-// asks what became of the execution that held it before.
+// asks for the outcome of the execution that held it before.
 func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) reply {
 	ifNotStarted := Settlement{Released: true}
 	if stolen {
@@ -141,8 +141,8 @@ func (x *executor) begin(ctx context.Context, j *job, own Record, stolen bool) r
 	return x.await(ctx, w, x.config.AcceptAfter)
 }
 
-// resolve asks the author what became of an execution that was cut off. It
-// says settled unless the work can be done anew without harm.
+// resolve asks the author the outcome of an execution that was cut off. It
+// says settled unless the work can be done again without harm.
 func (x *executor) resolve(ctx context.Context, j *job) (out answer, settled bool) {
 	c := j.capability
 	defer func() {
@@ -179,7 +179,7 @@ func (x *executor) unknown(ctx context.Context, c *served, why error) answer {
 	return answer{status: http.StatusOK, result: contracts.ToolResult{Summary: contracts.CleanSummary(failure.Message), Error: failure}}
 }
 
-// settlement says what an answer means for its key: a final result is kept, a
+// settlement reports what an answer means for its key: a final result is kept, a
 // refusal that may be taken back frees it, and the rest stays in doubt.
 func (x *executor) settlement(j *job, out answer) Settlement {
 	failure := out.result.Error

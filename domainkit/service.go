@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Config says what a domain is and how it is served. The zero value of every
+// Config describes what a domain is and how it is served. The zero value of every
 // field but Domain and Version has a default.
 type Config struct {
 	// Domain is the name and namespace of the domain.

@@ -11,10 +11,10 @@ import (
 // file; domainkit/storetest checks any other.
 type Store interface {
 	// Claim inserts the record unless one stands under its ID that has not
-	// expired at now. It gives the record that stands and whether it is the
+	// expired at now. It returns the record that stands and whether it is the
 	// given one.
 	Claim(ctx context.Context, r Record, now time.Time) (standing Record, claimed bool, err error)
-	// Find gives the record that stands under an ID and has not expired.
+	// Find returns the record that stands under an ID and has not expired.
 	Find(ctx context.Context, id KeyID, now time.Time) (r Record, found bool, err error)
 	// Steal replaces the record whose token is from, if it is doubtful or
 	// running with a lease that has ended at now. Of several callers one wins.
@@ -35,7 +35,7 @@ type KeyID struct {
 	Key   string
 }
 
-// KeyState says how far the execution of a key has come.
+// KeyState describes how far the execution of a key has come.
 type KeyState string
 
 // The states of a key.

@@ -108,7 +108,7 @@ func (o *operations) find(operation string, c *served, now time.Time, ttl time.D
 	return w, true
 }
 
-// underWay gives work that has not ended.
+// underWay returns work that has not ended.
 func (o *operations) underWay(operation string) (*work, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -12,28 +12,28 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ErrUntold is what a find of AddWrite gives when it cannot be told whether the write
+// ErrOutcomeUnknown is what a find of AddWrite gives when it cannot be told whether the write
 // took place.
-var ErrUntold = errors.New("it cannot be told whether the write took place")
+var ErrOutcomeUnknown = errors.New("it cannot be told whether the write took place")
 
 // FindPrefix begins the names of the reads that AddWrite adds.
 const FindPrefix = "find_"
 
-// sought are the parameters of such a read: those of the write, and its key unless the
+// lookupParams are the parameters of such a read: those of the write, and its key unless the
 // write is unmarked.
-type sought struct {
+type lookupParams struct {
 	Write json.RawMessage `json:"write"`
 	Key   string          `json:"key"`
 }
 
 // AddWrite adds a keyed write and, of one function that looks for what it did, all that
-// is asked about that later: what became of an execution that was cut off, and the read
+// is asked about that later: the outcome of an execution that was cut off, and the read
 // find_<name>, by which the core reconciles the write and reads it back. The read takes
 // the parameters of the write as write and its key; its facts are applied (null where that cannot
 // be told) and those of the write.
 //
 // find gets the parameters and, in the call, the idempotency key of the write. It gives
-// nil when the write did nothing, and ErrUntold when that cannot be told. Conditions
+// nil when the write did nothing, and ErrOutcomeUnknown when that cannot be told. Conditions
 // beside applied that a read-back has to meet stand in Metadata.Verify.Assertions.
 func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context, call Call, in In) (Out, error), find func(ctx context.Context, call Call, in In) (*Out, error)) error {
 	if find == nil {
@@ -41,7 +41,7 @@ func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context
 	}
 	c.Resolve = LookUp(func(ctx context.Context, call Call, in In) (applied *bool, facts any, err error) {
 		found, err := find(ctx, call, in)
-		if errors.Is(err, ErrUntold) {
+		if errors.Is(err, ErrOutcomeUnknown) {
 			return nil, nil, nil
 		}
 		return new(found != nil), found, err
@@ -58,7 +58,7 @@ func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context
 // finder makes the handler of the read.
 func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out, error)) RawHandler {
 	return func(ctx context.Context, call Call, parameters json.RawMessage) (contracts.ToolResult, error) {
-		var asked sought
+		var asked lookupParams
 		var in In
 		if err := errors.Join(json.Unmarshal(parameters, &asked), json.Unmarshal(asked.Write, &in)); err != nil {
 			return contracts.ToolResult{}, Refusef(contracts.ErrInvalidParameters, "the parameters cannot be read: %s", plainJSONError(err))
@@ -66,8 +66,8 @@ func finder[In, Out any](find func(ctx context.Context, call Call, in In) (*Out,
 		call.IdempotencyKey = asked.Key
 		found, err := find(ctx, call, in)
 		switch {
-		case errors.Is(err, ErrUntold):
-			return contracts.ToolResult{OK: true, Summary: ErrUntold.Error(), Facts: map[string]any{"applied": nil}}, nil
+		case errors.Is(err, ErrOutcomeUnknown):
+			return contracts.ToolResult{OK: true, Summary: ErrOutcomeUnknown.Error(), Facts: map[string]any{"applied": nil}}, nil
 		case err != nil:
 			return contracts.ToolResult{}, err
 		case found == nil:

@@ -34,7 +34,7 @@ func (b board) post(_ context.Context, call domainkit.Call, in postOrder) (poste
 
 func (b board) find(_ context.Context, call domainkit.Call, in postOrder) (*posted, error) {
 	if in.Text == "riddle" {
-		return nil, domainkit.ErrUntold
+		return nil, domainkit.ErrOutcomeUnknown
 	}
 	if p, has := b[call.IdempotencyKey]; has {
 		return &p, nil

@@ -17,7 +17,7 @@ import (
 func answers(c *execution.Config) { c.Answers = true }
 
 // worded is what a model says, as the output of an answer.
-func worded(sentences ...any) execution.Thinking {
+func worded(sentences ...any) execution.ModelResponse {
 	return thinks(map[string]any{"sentences": sentences})
 }
 
@@ -30,8 +30,8 @@ func (w *world) balances() contracts.Plan {
 		return r
 	})
 	ana, bruno := w.node("n1", "balance", map[string]any{"name": "Ana"}), w.node("n2", "balance", map[string]any{"name": "Bruno"})
-	said := &contracts.Said{Text: "Who has more days left, Ana or Bruno?"}
-	ana.Said, bruno.Said = said, said
+	said := &contracts.Utterance{Text: "Who has more days left, Ana or Bruno?"}
+	ana.Utterance, bruno.Utterance = said, said
 	return w.plan(ana, bruno, join("n3", "n1", "n2"))
 }
 
@@ -39,7 +39,7 @@ func TestAModelWordsWhatWasFound(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		plan := w.balances()
 		plain := w.think(nil, plan)
-		m := &mind{says: []execution.Thinking{worded("Bruno, with 20.5 days.", "Ana has 17 days.", "See http://evil.example", "Bruno has 4.5 days more than Ana.")}}
+		m := &mind{says: []execution.ModelResponse{worded("Bruno, with 20.5 days.", "Ana has 17 days.", "See http://evil.example", "Bruno has 4.5 days more than Ana.")}}
 		v := w.think(m, w.balances(), answers)
 		n := nodeOf(t, v, "answer")
 		got := metrics.WordedIn(n.Facts)
@@ -66,16 +66,16 @@ func TestAModelWordsWhatWasFound(t *testing.T) {
 func TestWithoutWordsTheRunIsAsItWas(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		says  []execution.Thinking
+		says  []execution.ModelResponse
 		state contracts.NodeState
 		calls int
 	}{
-		"the model is away":              {[]execution.Thinking{{Fault: "the model is overloaded"}}, contracts.NodeFailed, 1},
-		"it is wrong twice":              {[]execution.Thinking{mistaken(), mistaken()}, contracts.NodeFailed, 2},
-		"it is wrong once":               {[]execution.Thinking{mistaken(), worded("Bruno has 20.5 days.")}, contracts.NodeCompleted, 2},
-		"an adapter that does not look":  {[]execution.Thinking{thinks(map[string]any{"sentences": "Bruno has 3 days"})}, contracts.NodeCompleted, 1},
-		"nothing that it says is so":     {[]execution.Thinking{worded("Carla has 3 days.", 7)}, contracts.NodeCompleted, 1},
-		"it has nothing to say":          {[]execution.Thinking{worded()}, contracts.NodeCompleted, 1},
+		"the model is away":              {[]execution.ModelResponse{{Fault: "the model is overloaded"}}, contracts.NodeFailed, 1},
+		"it is wrong twice":              {[]execution.ModelResponse{mistaken(), mistaken()}, contracts.NodeFailed, 2},
+		"it is wrong once":               {[]execution.ModelResponse{mistaken(), worded("Bruno has 20.5 days.")}, contracts.NodeCompleted, 2},
+		"an adapter that does not look":  {[]execution.ModelResponse{thinks(map[string]any{"sentences": "Bruno has 3 days"})}, contracts.NodeCompleted, 1},
+		"nothing that it says is so":     {[]execution.ModelResponse{worded("Carla has 3 days.", 7)}, contracts.NodeCompleted, 1},
+		"it has nothing to say":          {[]execution.ModelResponse{worded()}, contracts.NodeCompleted, 1},
 		"the tokens of the run are gone": {nil, contracts.NodeFailed, 0},
 	}
 	for name, c := range cases {
@@ -124,7 +124,7 @@ func TestAModelIsAskedOnlyWhereThereIsSomethingToWord(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				m := &mind{says: []execution.Thinking{worded("Bruno has 20.5 days.")}}
+				m := &mind{says: []execution.ModelResponse{worded("Bruno has 20.5 days.")}}
 				v := w.think(m, c.plan(w), c.options...)
 				if _, found := states(v)["answer"]; found || m.calls() > 0 {
 					t.Errorf("it was asked %d times: %v", m.calls(), states(v))
@@ -144,7 +144,7 @@ func TestAnAnswerKilledAtEveryWriteToTheStore(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
 					plan := w.balances()
 					plan.RunID = "run_crash"
-					m := &mind{says: []execution.Thinking{mistaken(), worded("Bruno has 20.5 days.")}, takes: time.Second}
+					m := &mind{says: []execution.ModelResponse{mistaken(), worded("Bruno has 20.5 days.")}, takes: time.Second}
 					w.mind = m
 					k := executiontest.KillAt(w.store, n, at)
 					first := w.runnerOn(k, answers)

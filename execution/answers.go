@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // caller is a kind of node that calls a capability.
@@ -57,7 +57,7 @@ func callStart(attempt int) contracts.Event {
 	return contracts.Event{Type: contracts.EventToolCallStart, Status: "attempt " + strconv.Itoa(attempt)}
 }
 
-func callEnd(d done) contracts.Event {
+func callEnd(d completion) contracts.Event {
 	e := contracts.Event{
 		Type: contracts.EventToolCallEnd, Status: string(d.reply.Kind), DurationMS: d.tookMS, Summary: d.reply.Message,
 	}
@@ -67,14 +67,14 @@ func callEnd(d done) contracts.Event {
 	return e
 }
 
-// putBack leaves an exchange that was cut off by the stop to the next owner.
-func putBack(t *activation, done task) {
+// leaveToNextOwner leaves a call that the stop cut off to the next owner.
+func leaveToNextOwner(t *activation, done task) {
 	switch done {
 	case taskCall:
 		t.row.Attempts, t.row.AttemptAt = max(t.row.Attempts-1, 0), noTime
 	case taskReconcile, taskVerify:
 		t.row.Tries = max(t.row.Tries-1, 0)
-	case taskRefresh, taskThink, taskRound:
+	case taskRefresh, taskModel, taskReplan:
 	}
 	t.again()
 }
@@ -92,7 +92,7 @@ func poll(t *activation, k caller, r Reply) {
 	if r.Progress != nil {
 		if said := t.masked(r.Progress.String()); said != t.row.Progress {
 			t.row.Progress = said
-			t.note(contracts.Event{Type: contracts.EventProgress, Summary: said})
+			t.emit(contracts.Event{Type: contracts.EventProgress, Summary: said})
 		}
 	}
 	if t.row.Progress != "" {
@@ -160,13 +160,13 @@ func jittered(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter, not a secret
 }
 
-// keep takes over what a run keeps of a result: raw output goes apart and
-// expires, artifacts are stored once by their hash.
-func keep(t *activation, r contracts.ToolResult) {
+// storeContent stores the parts of a result that are kept outside the row: raw output expires,
+// artifacts are stored once by their hash.
+func storeContent(t *activation, r contracts.ToolResult) {
 	runID := t.run.Run.ID
 	t.row.Result = &Result{Summary: t.masked(r.Summary), Facts: r.Facts}
 	t.row.Operation, t.row.Error = "", nil
-	var kept model.Kept
+	var kept runstate.ContentStored
 	for name, body := range r.Artifacts {
 		canonical, err := contracts.CanonicalBytes(body)
 		if err != nil {
@@ -180,7 +180,7 @@ func keep(t *activation, r contracts.ToolResult) {
 		t.row.Result.Artifacts[name] = "sha256:" + sha
 	}
 	slices.SortFunc(kept.Blobs, func(a, b Blob) int { return cmp.Compare(a.SHA256, b.SHA256) })
-	if !r.Data.IsZero() && t.outside().keepData {
+	if !r.Data.IsZero() && t.env().keepData {
 		kept.Data = []NodeData{{
 			RunID: runID, NodeID: t.n.ID(), Body: r.Data.Reveal(), ExpiresAt: t.now().Add(contracts.DataTTL),
 		}}
@@ -190,12 +190,12 @@ func keep(t *activation, r contracts.ToolResult) {
 	}
 }
 
-// recheck prepares a call anew from what is declared now, after a 404 or 412.
+// recheck prepares a call again from what is declared now, after a 404 or 412.
 func recheck(t *activation) {
 	if !t.row.Rechecked {
-		t.row.Attempts, t.row.Step = max(t.row.Attempts-1, 0), model.StepNone
+		t.row.Attempts, t.row.Step = max(t.row.Attempts-1, 0), runstate.StepNone
 		if t.n.Intent != nil {
-			t.row.Step = model.StepApproved
+			t.row.Step = runstate.StepApproved
 		}
 	}
 	refetch(t)

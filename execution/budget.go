@@ -7,7 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // withinBudgets reports whether a write may go on: none of its workflow's own budgets
@@ -15,8 +15,8 @@ import (
 // anything is sent.
 func withinBudgets(t *activation) bool {
 	frame := t.n.Spec.Frame
-	for _, name := range model.OwnBudgets(t.run, frame) {
-		b, err := model.BudgetOf(t.run, frame, name)
+	for _, name := range runstate.OwnBudgets(t.run, frame) {
+		b, err := runstate.BudgetOf(t.run, frame, name)
 		switch {
 		case b.Used == 0: // its limit may rest on what has not run
 		case err != nil:
@@ -32,7 +32,7 @@ func withinBudgets(t *activation) bool {
 
 // overBudget holds a step that one of the run's budgets has nothing left for.
 func overBudget(t *activation, name string) {
-	b, err := model.BudgetOf(t.run, t.n.Spec.Frame, name)
+	b, err := runstate.BudgetOf(t.run, t.n.Spec.Frame, name)
 	if err != nil {
 		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
 		return
@@ -40,14 +40,14 @@ func overBudget(t *activation, name string) {
 	ask(t, b)
 }
 
-func ask(t *activation, b model.Budget) {
+func ask(t *activation, b runstate.Budget) {
 	used, limit := number(b.Used), number(b.Limit)
 	prompt := fmt.Sprintf("%s: %s is used up, %s of %s. Go on?", contracts.CleanSummary(t.n.Spec.Title), b.Name, used, limit)
 	if t.run.Run.Plan.Unattended {
 		t.fail(contracts.ErrBudgetExceeded, prompt, contracts.EffectNone)
 		return
 	}
-	t.withdraw()
+	t.abortWrite()
 	t.row.Begin(t.now())
 	t.ask(contracts.Interrupt{
 		Type: contracts.InterruptBudgetExceeded, Prompt: prompt, Reason: "a budget of the run is used up", Roles: []string{"operator"},
@@ -80,7 +80,7 @@ func takeNewLimit(t *activation, last contracts.InterruptDecided) {
 		return
 	}
 	answer, _ := gate.Response.(map[string]any)
-	to, ok := model.Number(answer[decision.Raise])
+	to, ok := runstate.Number(answer[decision.Raise])
 	name, named := gate.Show["budget"].(string)
 	if !ok || !named {
 		t.fail(contracts.ErrBudgetExceeded, "the budget was not raised", contracts.EffectNone)
@@ -88,11 +88,11 @@ func takeNewLimit(t *activation, last contracts.InterruptDecided) {
 	}
 	key := name
 	if name != contracts.BudgetToolCalls && name != contracts.BudgetTokens {
-		key = model.StepID(t.n.Spec.Frame, name)
+		key = runstate.StepID(t.n.Spec.Frame, name)
 	}
 	limits := map[string]float64{}
 	maps.Copy(limits, t.row.Raised)
 	limits[key] = to
-	t.row.Raised, t.row.Step = limits, model.StepNone
+	t.row.Raised, t.row.Step = limits, runstate.StepNone
 	t.again()
 }

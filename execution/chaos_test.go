@@ -48,7 +48,7 @@ func (w *world) losing(applied bool) func(context.Context, execution.Call) execu
 	}
 }
 
-// lookedUp declares a slow read that tells whether a key took effect, and a
+// lookedUp declares a slow read that reports whether a key took effect, and a
 // write that is looked up and read back by it.
 func (w *world) lookedUp(meta contracts.Metadata, do func(context.Context, execution.Call) execution.Reply) {
 	w.read("find", func(_ context.Context, c execution.Call) execution.Reply {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // ending is what a commit does beside storing changes: it parks the run until
@@ -24,14 +24,14 @@ type ending struct {
 type pending struct {
 	store   Runs
 	lease   Lease
-	changes model.Changes
+	changes runstate.Changes
 	// chain is the end of the ledger before the changes.
-	chain model.Chain
+	chain runstate.Chain
 }
 
 // transition makes one atomic step of what is pending, and the end of the ledger
 // after it.
-func (p *pending) transition(state contracts.RunState, end ending) (Transition, model.Chain, error) {
+func (p *pending) transition(state contracts.RunState, end ending) (Transition, runstate.Chain, error) {
 	c := &p.changes
 	entries, payloads, chain, err := p.chain.Seal(c.Entries)
 	if err != nil {
@@ -53,16 +53,16 @@ func (p *pending) commit(ctx context.Context, t Transition) (Committed, error) {
 	return p.store.Commit(ctx, t)
 }
 
-// pace is how long commits take lately. What is pending waits for a few of them: the
+// commitPace is how long recent commits took. Pending changes wait for a few of them: the
 // slower the store, the more goes into one commit.
-type pace struct{ took atomic.Int64 }
+type commitPace struct{ took atomic.Int64 }
 
 const (
 	paceOf  = 4
 	maxPace = 100 * time.Millisecond
 )
 
-func (p *pace) note(took time.Duration) {
+func (p *commitPace) note(took time.Duration) {
 	p.took.Store((3*p.took.Load() + int64(took)) / 4)
 }
 
@@ -113,7 +113,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 			if !doubtful {
 				o.logger().WarnContext(o.ctx, "run waits for the store", slog.Any("error", err))
 			}
-			o.r.tell(o.run.Run.SessionID, o.run.Run.ID, false) // it may have been written all the same
+			o.r.notify(o.run.Run.SessionID, o.run.Run.ID, false) // it may have been written all the same
 			if !o.pause(tries) {
 				return Committed{}, false
 			}
@@ -135,7 +135,7 @@ func (o *owner) committed(t Transition, c Committed) {
 	o.pending.changes.Done()
 	if o.over = t.Finished; o.over {
 		o.run.Run = endedRow(o.run.Run, t, o.pending.chain)
-		o.r.ended.keep(o.run)
+		o.r.finished.keep(o.run)
 	}
 	if c.WakeSeq > o.seenWake.Load() && !c.Parked {
 		o.inbox.put(message{kind: msgWake})
@@ -149,14 +149,14 @@ func (o *owner) committed(t Transition, c Committed) {
 	if !progress {
 		o.told.Store(true)
 	}
-	o.r.tell(o.run.Run.SessionID, o.run.Run.ID, progress)
+	o.r.notify(o.run.Run.SessionID, o.run.Run.ID, progress)
 }
 
 // refused deals with a conflict: announcements of writes that a cancel has
 // overtaken are undone, gates whose codes were taken get new ones, and what was
 // written is read. After a commit whose answer was lost, or right after another
 // conflict, what is stored is not what this owner believes: the run is read
-// anew.
+// again.
 func (o *owner) refused(doubtful bool) {
 	if doubtful || o.lastRefused {
 		o.logger().WarnContext(o.ctx, "run is read anew")
@@ -166,8 +166,8 @@ func (o *owner) refused(doubtful bool) {
 	}
 	o.lastRefused = true
 	for _, id := range o.pending.changes.Drop() {
-		o.take(model.TakenBack{Node: id})
-		o.places.EndTurn(id)
+		o.take(runstate.AnnouncementRefused{Node: id})
+		o.places.ReleaseWriter(id)
 	}
 	for i := range o.pending.changes.Gates {
 		o.pending.changes.Gates[i].Code = NewCode()

@@ -6,14 +6,14 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Decide commits a decision or an answer to an open interrupt: the one function
-// behind every door. The first wins; everybody after gets conflict with what
+// for all interfaces. The first wins; everybody after gets conflict with what
 // was decided as Detail.
 func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, who decision.Decider) (contracts.Interrupt, error) {
-	current, err := InterruptNow(ctx, r.store, id)
+	current, err := GetInterrupt(ctx, r.store, id)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
@@ -22,7 +22,7 @@ func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, w
 			return contracts.Interrupt{}, err
 		}
 	}
-	if words, ok := model.WordsOf(body.Response); ok && current.Workflow == "" {
+	if words, ok := runstate.WordsOf(body.Response); ok && current.Workflow == "" {
 		if err := r.checkSearch(ctx, current, words); err != nil {
 			return contracts.Interrupt{}, err
 		}
@@ -52,7 +52,7 @@ func (r *Runner) checkEdit(ctx context.Context, i contracts.Interrupt, body cont
 	if !ok {
 		return contracts.Errorf(contracts.CodeConflict, "%s is no longer offered", i.Action.Capability)
 	}
-	params, err := r.outside(ctx, nil).materialize(entry, i.Action.Edit(body.EditedParams))
+	params, err := r.env(ctx, nil).materialize(entry, i.Action.Edit(body.EditedParams))
 	if err != nil {
 		return err
 	}

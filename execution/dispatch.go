@@ -6,21 +6,21 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Dispatcher brings runs that can go on to a Taker. What it says is a hint: the
 // lease decides who advances a run, so a run may be brought twice or to several
 // replicas. None may be forgotten for longer than a sweep.
 type Dispatcher interface {
-	// Dispatch brings runs to the taker until ctx ends.
-	Dispatch(ctx context.Context, to Taker)
-	// Woken tells that somebody here has written for a run that nobody here holds,
-	// or that there is room again. It does not block.
-	Woken()
-	// Rests tells that a run rests here until its timer is due; the zero time stands
-	// for none. It does not block.
-	Rests(until time.Time)
+	// Run passes runs that can go on to the taker until ctx ends.
+	Run(ctx context.Context, to Taker)
+	// Notify reports that a run without an owner here has changed, or that there is a free slot. It
+	// does not block.
+	Notify()
+	// RunParked reports that a run is parked here until its timer is due; the zero time means
+	// that it has no timer. It does not block.
+	RunParked(until time.Time)
 }
 
 // Taker takes runs.
@@ -32,8 +32,8 @@ type Taker interface {
 	Take(ctx context.Context, runID string) bool
 }
 
-// Due says which runs can go on; see execution.Leases.
-type Due interface {
+// DueStore returns runs that can go on; see Leases.
+type DueStore interface {
 	DueRuns(ctx context.Context, formats []int, limit int) ([]string, error)
 	NextWake(ctx context.Context) (time.Time, error)
 }
@@ -43,7 +43,7 @@ type Due interface {
 type SweeperConfig struct {
 	// Every is how often it looks, a third more at random [3 s].
 	Every time.Duration
-	// NoTimers says that somebody else brings runs whose timer is due; they are
+	// NoTimers means that somebody else brings runs whose timer is due; they are
 	// found at the next look if that fails.
 	NoTimers bool
 	Logger   *slog.Logger
@@ -51,15 +51,15 @@ type SweeperConfig struct {
 
 // Sweeper is the Dispatcher of a process by itself: it asks the store which runs
 // can go on and nobody holds, when it is woken, when the next timer is due, and
-// every now and then, because a process that died tells nobody.
+// periodically, because a process that died tells nobody.
 type Sweeper struct {
 	cfg   SweeperConfig
-	store Due
+	store DueStore
 	poke  chan struct{}
 }
 
 // NewSweeper makes a Sweeper.
-func NewSweeper(store Due, cfg SweeperConfig) *Sweeper {
+func NewSweeper(store DueStore, cfg SweeperConfig) *Sweeper {
 	if cfg.Every == 0 {
 		cfg.Every = SweepEvery
 	}
@@ -72,20 +72,19 @@ func NewSweeper(store Due, cfg SweeperConfig) *Sweeper {
 // SweepEvery is how often a Sweeper looks.
 const SweepEvery = 3 * time.Second
 
-// Woken lets it look at once.
-func (s *Sweeper) Woken() {
+// Notify starts a sweep now.
+func (s *Sweeper) Notify() {
 	select {
 	case s.poke <- struct{}{}:
 	default:
 	}
 }
 
-// Rests needs no heed: a place gets free, and then it looks when the next timer
-// is due.
-func (s *Sweeper) Rests(time.Time) {}
+// RunParked is a no-op: the next sweep reads the earliest timer.
+func (s *Sweeper) RunParked(time.Time) {}
 
-// Dispatch looks until ctx ends.
-func (s *Sweeper) Dispatch(ctx context.Context, to Taker) {
+// Run sweeps until ctx ends.
+func (s *Sweeper) Run(ctx context.Context, to Taker) {
 	for {
 		s.takeDue(ctx, to)
 		timer := time.NewTimer(s.untilNextLook(ctx))
@@ -106,7 +105,7 @@ func (s *Sweeper) takeDue(ctx context.Context, to Taker) {
 		if room <= 0 {
 			return
 		}
-		due, err := s.store.DueRuns(ctx, model.Formats(), min(room, 64))
+		due, err := s.store.DueRuns(ctx, runstate.Formats(), min(room, 64))
 		if err != nil {
 			if ctx.Err() == nil {
 				s.cfg.Logger.WarnContext(ctx, "runner is held up", slog.String("doing", "list due runs"), slog.Any("error", err))

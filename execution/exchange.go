@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// task says what an exchange is for.
+// task describes what an exchange is for.
 type task int
 
 const (
@@ -21,21 +21,21 @@ const (
 	taskReconcile             // did the write take effect?
 	taskVerify                // read-back after a write
 	taskRefresh               // fetch the manifest again
-	taskThink                 // ask a model
-	taskRound                 // ask what comes next
+	taskModel                 // ask a model
+	taskReplan                // ask what comes next
 )
 
-// done is the completion of an exchange. One of the run itself has no node.
-type done struct {
+// completion is the completion of an exchange. One of the run itself has no node.
+type completion struct {
 	nodeID string
 	task   task
 	reply  Reply
-	// thinking is what came of the call of a model, reserved the tokens that were
+	// thinking is the result of the call of a model, reserved the tokens that were
 	// kept for it.
-	thinking Thinking
+	thinking ModelResponse
 	reserved int
 	// next is what was said to come next, refused why nothing was.
-	next    RoundReply
+	next    ReplanReply
 	refused error
 	// tookMS is the time that the exchange took.
 	tookMS int64
@@ -44,10 +44,10 @@ type done struct {
 	policy contracts.Policy
 }
 
-// exchanges are the calls of one run that are under way beside it. Each ends
+// calls are the calls of one run that are under way beside it. Each ends
 // with exactly one completion in the inbox, panics included. Only the owner of
 // the run begins them.
-type exchanges struct {
+type calls struct {
 	r     *Runner
 	inbox *inbox
 	// group is plain, not WithContext: one failed branch must not cancel others. It
@@ -61,12 +61,12 @@ type exchanges struct {
 }
 
 // groupSize is how many exchanges of a run its group holds: all that admission
-// may let in, and as many that have said what came of them and are about to end.
+// may let in, and as many that have reported their results and are about to end.
 func groupSize(calls int) int { return 2*calls + 16 }
 
 // work does something beside the run and puts its completion into the inbox. What
 // the group does not hold was not done.
-func (x *exchanges) work(refused done, do func() done) {
+func (x *calls) work(refused completion, do func() completion) {
 	x.inflight++
 	held := x.group.TryGo(func() error {
 		x.inbox.put(message{kind: msgReply, done: do()})
@@ -85,7 +85,7 @@ func lasts(n *node, t task) bool { return t == taskCall && n.Intent != nil }
 // begin makes one call. A write outlives the cancelling of the run and the stop
 // of the process as long as it can, and records what it observed under its
 // nonce.
-func (x *exchanges) begin(n *node, t task, c Call) {
+func (x *calls) begin(n *node, t task, c Call) {
 	ctx := x.ctx
 	if n.lasting = lasts(n, t); n.lasting {
 		ctx = context.WithoutCancel(ctx)
@@ -94,11 +94,11 @@ func (x *exchanges) begin(n *node, t task, c Call) {
 	n.cancel = cancel
 	intent, started, lasting := n.Intent, x.r.cfg.Now(), n.lasting
 	doubtful, idempotency := n.Row.Doubtful, n.policy.Idempotency
-	d := done{nodeID: n.ID(), task: t, tool: c.Entry.Ref(), policy: c.Entry.Policy}
-	x.work(d, func() done {
+	d := completion{nodeID: n.ID(), task: t, tool: c.Entry.Ref(), policy: c.Entry.Policy}
+	x.work(d, func() completion {
 		defer cancel()
 		d.reply = x.r.invoke(ctx, c)
-		if lasting && !model.LeavesOpen(doubtful, idempotency, d.reply) {
+		if lasting && !runstate.PriorAttemptUnknown(doubtful, idempotency, d.reply) {
 			x.r.observe(ctx, intent, c.Context.Operation, d.reply)
 		}
 		d.tookMS = x.r.cfg.Now().Sub(started).Milliseconds()
@@ -107,10 +107,10 @@ func (x *exchanges) begin(n *node, t task, c Call) {
 }
 
 // refresh fetches the manifest of a node's domain again.
-func (x *exchanges) refresh(n *node) {
+func (x *calls) refresh(n *node) {
 	n.cancel, n.lasting = func() {}, false
-	ctx, domain, d := x.ctx, strings.Split(n.Spec.Tool, ".")[0], done{nodeID: n.ID(), task: taskRefresh}
-	x.work(d, func() done {
+	ctx, domain, d := x.ctx, strings.Split(n.Spec.Tool, ".")[0], completion{nodeID: n.ID(), task: taskRefresh}
+	x.work(d, func() completion {
 		if err := x.r.catalogs.Refresh(ctx, domain); err != nil {
 			x.r.cfg.Logger.WarnContext(ctx, "manifest cannot be refreshed", slog.String("domain", domain), slog.Any("error", err))
 		}
@@ -151,8 +151,8 @@ func (r *Runner) noteOutcome(ctx context.Context, i *Intent, operation string, r
 	switch {
 	case reply.Kind == ReplyAccepted && reply.Operation != operation:
 		return r.store.RecordOperation(ctx, i.Nonce, reply.Operation)
-	case model.Definitive(reply):
-		_, err = r.store.RecordOutcome(ctx, i.Nonce, model.OutcomeOf(reply, r.cfg.Now()))
+	case runstate.IsDefinitive(reply):
+		_, err = r.store.RecordOutcome(ctx, i.Nonce, runstate.OutcomeOf(reply, r.cfg.Now()))
 	}
 	return err
 }

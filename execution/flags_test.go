@@ -395,8 +395,8 @@ func TestTheJudgeOfARunIsAskedAsTheFlagSays(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.read("prices", answering(map[string]any{"price": 1.0}))
-				w.mind = &mind{says: []execution.Thinking{opines(contracts.VerdictBlocked, "it answers another question")}}
-				r := w.runner(switched(t, "verifier="+mode), func(c *execution.Config) { c.Judging = execution.JudgeRuns })
+				w.mind = &mind{says: []execution.ModelResponse{opines(contracts.VerdictBlocked, "it answers another question")}}
+				r := w.runner(switched(t, "verifier="+mode), func(c *execution.Config) { c.JudgeMode = execution.JudgeRuns })
 				v := w.ended(r, w.submit(r, w.node("prices", "prices", nil)))
 				if len(w.mind.heard) != want {
 					t.Errorf("it was asked %d times", len(w.mind.heard))

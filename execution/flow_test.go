@@ -157,7 +157,7 @@ func TestANameThatStandsWholeInTheSentence(t *testing.T) {
 		"two of that name":               {"the Sales agent", []string{"Sales agent", "Sales agent"}, contracts.WordCommand, ""},
 		"one within the other":           {"the big Sales agent", []string{"Sales agent", "big Sales agent"}, contracts.WordCommand, ""},
 		"the rest is another request":    {"the Sales agent", []string{"Sales agent"}, contracts.WordOther, ""},
-		"it begins before what was read": {"the big Sales agent", []string{"big Sales agent"}, contracts.WordBinding, "big Sales agent"},
+		"it begins before what was read": {"the big Sales agent", []string{"big Sales agent"}, contracts.WordUnresolved, "big Sales agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
@@ -174,7 +174,7 @@ func TestANameThatStandsWholeInTheSentence(t *testing.T) {
 				search.Role = contracts.RolePreSearch
 				put := w.node("n3", "put", map[string]any{"who": "${steps.n2.facts.value}"}, "n2")
 				at := strings.Index(c.sentence, "Sales")
-				put.Said = &contracts.Said{Text: c.sentence, Words: []contracts.WordUse{
+				put.Utterance = &contracts.Utterance{Text: c.sentence, Words: []contracts.WordUse{
 					{Span: [2]int{0, at}, Class: contracts.WordCommand},
 					{Span: [2]int{at, at + len("Sales")}, Class: contracts.WordValue, Parameter: "who"},
 					{Span: [2]int{at + len("Sales "), len(c.sentence)}, Class: c.class},
@@ -352,7 +352,7 @@ func TestAnEdgeOfOrderDoomsNothing(t *testing.T) {
 				w.read("stock", answering(map[string]any{"n": 1}))
 				r := w.runner()
 				behind, after := w.node("n2", "stock", nil), w.node("n4", "stock", nil, "n2")
-				behind.After = []string{"n1"}
+				behind.RunAfter = []string{"n1"}
 				id := w.submit(r, w.node("n1", "order", map[string]any{"item": "a"}), behind, w.node("n3", "stock", nil), after)
 				w.until(r, id, "beside the gate", func(v contracts.RunView) bool { return states(v)["n3"].Terminal() })
 				gate := w.gates(r, id, 1)["n1"]

@@ -15,7 +15,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
@@ -42,7 +42,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	r := w.runner(func(c *execution.Config) { c.Now = clock })
 
 	before, err := store.Runs.LoadRun(t.Context(), "run_waiting")
-	if err != nil || before.Run.Format != model.Format1 {
+	if err != nil || before.Run.Format != runstate.Format1 {
 		t.Fatalf("the run has format %d (%v)", before.Run.Format, err)
 	}
 	gate := w.gates(r, "run_waiting", 1)["n3"]
@@ -74,7 +74,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 		}
 	}
 	after, err := store.Runs.LoadRun(t.Context(), "run_waiting")
-	if err != nil || after.Run.Format != model.Format1 {
+	if err != nil || after.Run.Format != runstate.Format1 {
 		t.Errorf("the run has format %d now (%v)", after.Run.Format, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 // their ledgers and true to their rows.
 func TestAWorkflowOfAnEarlierFormatGoesOn(t *testing.T) {
 	t.Parallel()
-	for format := model.Format2; format <= model.Format3; format++ {
+	for format := runstate.Format2; format <= runstate.Format3; format++ {
 		t.Run(fmt.Sprint("format ", format), func(t *testing.T) {
 			t.Parallel()
 			behind := time.Since(time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC))

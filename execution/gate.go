@@ -12,33 +12,33 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/gateview"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // openGate asks for the approval of exactly this action. One that was approved
 // before and differs now is shown with the difference; revoked says which key is
-// why it is asked anew.
+// why it is asked again.
 func openGate(t *activation, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Action: &action, ActionSHA256: hash, Evidence: t.row.Evidence,
 		Prompt: contracts.CleanSummary(gateview.Mark(t.n.Spec.AfterReading) + approvalPrompt(t)), Reason: p.Reason, AfterReading: t.n.Spec.AfterReading,
 		Roles: p.Approval.Roles, Quorum: p.Approval.Quorum, Review: p.Eyes(), FourEyes: p.Eyes().Rank() > 0,
-		Requesters: requesters(t.run.Run.Plan.Owner, model.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
+		Requesters: requesters(t.run.Run.Plan.Owner, runstate.Contributors(t.run, t.n.Node)), Initiator: t.run.Run.Plan.Owner.Subject(), RequestedAt: requestedAt(t),
 		Options: []contracts.InterruptOption{
 			{ID: string(contracts.DecisionApprove), Label: "Approve"},
 			{ID: string(contracts.DecisionReject), Label: "Reject"},
 			{ID: string(contracts.DecisionEdit), Label: "Edit the parameters"},
 		},
 	}
-	sayWhatChanged(t, &i)
-	if !sameAsPlanned(t) && !p.ApprovalRequired {
+	describeChanges(t, &i)
+	if !matchesPinned(t) && !p.ApprovalRequired {
 		i.Reason = "the capability has changed since the plan was made"
 	}
 	i.Reason = cmp.Or(revoked, i.Reason)
 	schedule(&i, p.Approval, t.now())
-	i.Warning = t.outside().poolWarning(i)
-	t.row.Step, t.row.ApprovedSHA256 = model.StepGate, ""
+	i.Warning = t.env().poolWarning(i)
+	t.row.Step, t.row.ApprovedSHA256 = runstate.StepGate, ""
 	t.ask(i, contracts.NodeAwaitingApproval)
 	watchExpiry(t.timers, t.n)
 }
@@ -56,11 +56,11 @@ func schedule(i *contracts.Interrupt, p contracts.ApprovalPolicy, now time.Time)
 	}
 }
 
-// sayWhatChanged shows the difference to the action of the gate before this one,
-// be it the node's own or that of the round whose look-ups were out of date.
-func sayWhatChanged(t *activation, i *contracts.Interrupt) {
+// describeChanges adds to a gate how its action differs from the one before: that of the same
+// node, or of the round whose look-ups were out of date.
+func describeChanges(t *activation, i *contracts.Interrupt) {
 	before, stale := t.n.Gate, ""
-	if round := model.Before(t.run, t.n.Node); before == nil && round != nil && round.Row.Error != nil {
+	if round := runstate.Before(t.run, t.n.Node); before == nil && round != nil && round.Row.Error != nil {
 		before, stale = round.Gate, round.Row.Error.Message+" "
 	}
 	if before == nil || before.Action == nil {
@@ -74,7 +74,7 @@ func sayWhatChanged(t *activation, i *contracts.Interrupt) {
 
 // watchExpiry has a gate, or a question that expires, looked at when it does.
 func watchExpiry(on *timers, n *node) {
-	if n.Gate != nil && n.Gate.ExpiresAt != nil && model.Awaits(n.State()) {
+	if n.Gate != nil && n.Gate.ExpiresAt != nil && runstate.Awaits(n.State()) {
 		on.add(timer{at: *n.Gate.ExpiresAt, node: n})
 	}
 }
@@ -187,12 +187,12 @@ func answerCall(t *activation, last contracts.InterruptDecided) {
 		takeSettlement(t, last)
 	case gate.Type == contracts.InterruptBudgetExceeded:
 		takeNewLimit(t, last)
-	case t.row.Step == model.StepInput:
+	case t.row.Step == runstate.StepInput:
 		takeInput(t, last)
 	case gate.Response == contracts.AnswerCancelNode:
 		t.end(contracts.NodeCancelled)
 	default:
-		t.row.Step, t.row.Rechecked = model.StepNone, false
+		t.row.Step, t.row.Rechecked = runstate.StepNone, false
 		t.again()
 	}
 }
@@ -200,14 +200,14 @@ func answerCall(t *activation, last contracts.InterruptDecided) {
 func takeDecision(t *activation, last contracts.InterruptDecided) {
 	switch gate := t.n.Gate; {
 	case gate.Status == contracts.InterruptApproved:
-		t.row.ApprovedSHA256, t.row.Step = gate.ActionSHA256, model.StepApproved
+		t.row.ApprovedSHA256, t.row.Step = gate.ActionSHA256, runstate.StepApproved
 		t.again()
 	case gate.Status != contracts.InterruptSuperseded:
 		reject(t, last)
 	case last.Decision != contracts.DecisionEdit:
 		t.end(contracts.NodeCancelled)
 	default:
-		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), model.StepNone
+		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), runstate.StepNone
 		t.row.Input = nil // it was asked about other parameters
 		noteContributor(t, last)
 		t.again()
@@ -259,8 +259,8 @@ func settlement(t *activation, d contracts.InterruptDecided) string {
 // takeSettlement takes a person's word on an unknown outcome.
 func takeSettlement(t *activation, last contracts.InterruptDecided) {
 	tried := settlement(t, last)
-	if t.n.Gate.Response != contracts.AnswerLookAgain {
-		t.take(model.Consumed{Node: t.n.ID()})
+	if t.n.Gate.Response != contracts.AnswerRepeatLookup {
+		t.take(runstate.IntentSettled{Node: t.n.ID()})
 	}
 	switch t.n.Gate.Response {
 	case contracts.AnswerApplied:
@@ -268,26 +268,26 @@ func takeSettlement(t *activation, last contracts.InterruptDecided) {
 		noteContributor(t, last)
 		beginVerify(t)
 	case contracts.AnswerNotApplied:
-		// Done anew under a new key, and only with a new approval, which shows how
+		// Done again under a new key, and only with a new approval, which shows how
 		// this came about.
 		noteContributor(t, last)
 		t.row.Settled = append(slices.Clip(t.row.Settled), tried)
-		t.row.Step, t.row.ApprovedSHA256, t.row.Error, t.row.Doubtful = model.StepNone, "", nil, false
-		t.withdraw()
+		t.row.Step, t.row.ApprovedSHA256, t.row.Error, t.row.Doubtful = runstate.StepNone, "", nil, false
+		t.abortWrite()
 		t.again()
 	default:
-		t.row.Step, t.row.Tries = model.StepReconcile, 0
+		t.row.Step, t.row.Tries = runstate.StepReconcile, 0
 		t.again()
 	}
 }
 
 // askAboutChange asks what to do about a capability that is no longer there.
 func askAboutChange(t *activation) {
-	if t.n.kind.unsettled(t.n) {
+	if t.n.handler.mayHaveEffect(t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")
 		return
 	}
-	t.row.Step = model.StepChanged
+	t.row.Step = runstate.StepChanged
 	t.ask(contracts.Interrupt{
 		Type: contracts.InterruptCapabilityChanged, Reason: "the capability is gone", Roles: []string{"operator"},
 		Prompt: t.n.Spec.Tool + " is no longer offered by " + cmp.Or(t.n.Spec.Instance, "its domain") + ".",

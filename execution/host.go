@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-var _ host = (*owner)(nil)
+var _ runOwner = (*owner)(nil)
 
 func (o *owner) now() time.Time { return o.r.cfg.Now() }
 
 // take applies an event to the run; it is pending until the next commit.
-func (o *owner) take(e model.Event) {
+func (o *owner) take(e runstate.Event) {
 	before := o.run.Len()
 	if err := o.run.Apply(o.now(), e, &o.pending.changes); err != nil {
 		o.abandon(err)
@@ -34,7 +34,7 @@ func (o *owner) lock(nodeID string, keys []string) (LockHolder, bool, error) {
 	return holder, held, err
 }
 
-func (o *owner) outside() surroundings { return o.r.outside(o.ctx, o.pending.changes.Blobs) }
+func (o *owner) env() environment { return o.r.env(o.ctx, o.pending.changes.Blobs) }
 
 // stopRun asks in the store that the run ends, as anybody else would, and ends
 // what has no effect under way: the question that was answered so as well. It
@@ -55,7 +55,7 @@ func (o *owner) stopRun(by string) {
 		return
 	}
 	if !o.run.Cancelling() {
-		o.take(model.CancelWished{At: new(o.now()), By: by})
+		o.take(runstate.CancelRequested{At: new(o.now()), By: by})
 	}
 	o.cancelNodes()
 }

@@ -21,7 +21,7 @@ type inbox struct {
 // message is a completion of an exchange, or a plain nudge.
 type message struct {
 	kind messageKind
-	done done
+	done completion
 	// key is the limit that was freed.
 	key admission.Key
 }

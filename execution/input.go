@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 const (
@@ -32,7 +32,7 @@ func needsInput(t *activation, e *contracts.ToolError) bool {
 	case t.run.Run.Plan.Unattended:
 		t.fail(contracts.ErrNeedsPerson, "this needs a person: "+t.masked(e.Message), contracts.EffectNone)
 	default:
-		t.withdraw()
+		t.abortWrite()
 		t.row.Input = t.row.Input.Asking(t.n.ID(), *e.Needs)
 		t.row.Operation, t.row.AttemptAt, t.row.Error, t.row.Doubtful, t.row.ApprovedSHA256 = "", noTime, nil, false, ""
 		askNext(t)
@@ -60,7 +60,7 @@ func askNext(t *activation) {
 			i.Options = append(i.Options, contracts.InterruptOption{ID: skipRest, Label: "Leave the rest open"})
 		}
 	}
-	t.row.Step = model.StepInput
+	t.row.Step = runstate.StepInput
 	t.ask(i, contracts.NodeAwaitingInput)
 }
 
@@ -83,6 +83,6 @@ func takeInput(t *activation, last contracts.InterruptDecided) {
 		askNext(t)
 		return
 	}
-	t.row.Step = model.StepNone
+	t.row.Step = runstate.StepNone
 	t.again()
 }

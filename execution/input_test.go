@@ -251,7 +251,7 @@ func (w *world) replies(r *execution.Runner, id string, dead <-chan struct{}) bo
 	w.t.Helper()
 	return w.answers(w.t.Context(), r, id, dead, func(g contracts.Interrupt) contracts.Resume {
 		switch {
-		case g.Type.Gate():
+		case g.Type.IsGate():
 			return approval(g)
 		case g.Type == contracts.InterruptOutcomeUnknown:
 			w.t.Fatal("a call that only asked is in doubt")

@@ -179,7 +179,7 @@ func (l *lab) play(_ context.Context, c execution.Call) execution.Reply {
 // lostAnswer tells of a write whose first answer does not arrive, though it is done.
 func (l *lab) lostAnswer(node string) bool { return l.fate(4, "lost", node) == 0 }
 
-// live runs the workflow, killed at a write to the store (0 for never), and gives how
+// live runs the workflow, killed at a write to the store (0 for never), and returns how
 // every node ended.
 func (l *lab) live(t *testing.T, kill int, at executiontest.Moment) (ends map[string]string, writes int) {
 	t.Helper()
@@ -217,7 +217,7 @@ func (l *lab) live(t *testing.T, kill int, at executiontest.Moment) (ends map[st
 	return ends, k.Writes()
 }
 
-// people answer by fate until the run has ended; false says that the server died.
+// people answer by fate until the run has ended; false means that the server died.
 func (l *lab) people(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}) bool {
 	for pause := 5 * time.Millisecond; pause < time.Hour; pause = pause * 11 / 10 {
 		select {
@@ -261,7 +261,7 @@ func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 	newest := map[string]string{}
 	for _, n := range v.Nodes {
 		if n.Round != nil {
-			newest[n.Of] = n.NodeID // in the order in which they were appended
+			newest[n.ForNode] = n.NodeID // in the order in which they were appended
 		} else if n.Item == nil && newest[n.NodeID] == "" {
 			newest[n.NodeID] = n.NodeID
 		}
@@ -276,10 +276,10 @@ func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 		}
 		step := n.NodeID
 		if n.Round != nil {
-			step = n.Of
+			step = n.ForNode
 		}
 		if newest[step] != n.NodeID {
-			continue // taken back: what it saw counts no more
+			continue // taken back: what it saw no longer counts
 		}
 		for dep, me := range l.saw[n.NodeID] {
 			if text := fmt.Sprint(me); strings.HasPrefix(text, "s") && strings.Contains(text, "#") || text == dep {

@@ -6,40 +6,40 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// behaviour is what a kind of node does about what happens to it. The owner of a
-// run asks it and knows no kinds; it changes the run through its turn alone.
-// The set is closed: behaviourOf names them all.
-type behaviour interface {
+// nodeHandler handles the events of one kind of node. The owner of a run calls it without
+// knowing kinds; a handler changes the run only through its activation. The set is closed:
+// handlerOf lists it.
+type nodeHandler interface {
 	// start does the next thing for a node that is ready.
 	start(t *activation)
 	// reply takes the completion of an exchange that the node has begun.
-	reply(t *activation, d done)
-	// answer takes what became of the node's question, which is recorded.
+	reply(t *activation, d completion)
+	// answer takes the outcome of the node's question, which is recorded.
 	answer(t *activation, last contracts.InterruptDecided)
 	// resume takes up a node that was under way when its last owner disappeared;
 	// false leaves it to be started, at its time.
 	resume(t *activation) bool
-	// overdue takes that the node has waited as long as it may; false lets it
-	// wait on.
-	overdue(t *activation) bool
-	// unsettled reports whether the node may have had an effect that is not known:
+	// onWaitTimeout handles the expiry of wait_max. It reports false if the node should keep
+	// waiting.
+	onWaitTimeout(t *activation) bool
+	// mayHaveEffect reports whether the node may have had an effect that is not known:
 	// then a cancel does not end it.
-	unsettled(n *node) bool
+	mayHaveEffect(n *node) bool
 }
 
-// behaviourOf returns the behaviour of a node as it was planned. A call that turns
+// handlerOf returns the behaviour of a node as it was planned. A call that turns
 // out to be of another class, by what its capability declares now, changes it.
-func behaviourOf(n *model.Node, dryRun bool) behaviour {
+func handlerOf(n *runstate.Node, dryRun bool) nodeHandler {
 	switch {
 	case n.Spec.Kind == contracts.KindJoin:
 		return join{}
 	case n.Spec.Kind == contracts.KindHuman && n.InWorkflow() && n.Spec.Role != contracts.RolePreChoose:
-		return asking{}
+		return workflowQuestion{}
 	case n.Spec.Kind == contracts.KindHuman:
-		return human{}
+		return choice{}
 	case n.Spec.Kind == contracts.KindSet:
 		return set{}
 	case n.Spec.Kind == contracts.KindVerify:
@@ -50,8 +50,8 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 		return undo{}
 	case n.Spec.Kind == contracts.KindAnswer:
 		return answer{}
-	case n.Spec.Kind == contracts.KindRound:
-		return round{}
+	case n.Spec.Kind == contracts.KindReplan:
+		return replan{}
 	case n.Spec.ForEach != nil:
 		return repeat{}
 	case n.Spec.Kind == contracts.KindReason:
@@ -61,7 +61,7 @@ func behaviourOf(n *model.Node, dryRun bool) behaviour {
 	}
 }
 
-func callOf(writes bool) behaviour {
+func callOf(writes bool) nodeHandler {
 	if writes {
 		return write{}
 	}
@@ -70,9 +70,9 @@ func callOf(writes bool) behaviour {
 
 // node is a node of the run with what only its present owner knows of it.
 type node struct {
-	*model.Node
+	*runstate.Node
 
-	kind behaviour
+	handler nodeHandler
 	// entry is the capability as it is declared now, nil if it is not; policy is
 	// the stricter of what was planned and what is declared.
 	entry  *contracts.CapabilityEntry
@@ -94,40 +94,40 @@ func (n *node) place(tool string, p contracts.Policy) admission.Call {
 	return admission.Call{Node: n.ID(), Tool: tool, Policy: p, Group: n.Spec.Group, GroupLimit: n.Spec.GroupLimit}
 }
 
-// host is what a behaviour may ask of the owner of its run itself.
-type host interface {
+// runOwner is the part of an owner that its handlers may use.
+type runOwner interface {
 	now() time.Time
 	// take applies an event to the run.
-	take(e model.Event)
-	// flush commits what is pending; false says that it was refused.
+	take(e runstate.Event)
+	// flush commits what is pending; false means that it was refused.
 	flush() bool
 	// lock takes the resource keys of a node, or says who holds the first.
 	lock(nodeID string, keys []string) (LockHolder, bool, error)
-	// outside is what may be read that is not of the run.
-	outside() surroundings
+	// env returns read access to what is outside the run.
+	env() environment
 	// stopRun cancels the run because somebody answered so. It commits.
 	stopRun(by string)
 }
 
-// kit is what a behaviour works with: the run, which it changes by taking
-// events, and what the owner keeps beside it.
-type kit struct {
-	host
+// deps is what a handler works with: the run, which it changes by applying events, and
+// what the owner holds beside it.
+type deps struct {
+	runOwner
 
-	run    *model.State
+	run    *runstate.State
 	places *admission.Run
 	timers *timers
-	calls  *exchanges
+	calls  *calls
 }
 
-// activation is a node in the hands of its behaviour while one thing happens to it.
-// row is the row as it will be: each activation ends by exactly one of wait, queue,
-// again, running, ask and end, which hands it over.
+// activation is passed to a handler for one event of one node. row is the next version of
+// the node's row: a handler must end each activation by exactly one of wait, queue, again,
+// running, ask and end, which commit it.
 type activation struct {
-	*kit
+	*deps
 
 	n   *node
-	row *model.Row
+	row *runstate.Row
 }
 
 // put hands the row over in a state that does not end the node.
@@ -136,12 +136,12 @@ func (t *activation) put(s contracts.NodeState) {
 	if s != contracts.NodeQueued {
 		t.row.QueuedFor, t.row.NextAt = "", time.Time{}
 	}
-	t.take(model.Moved{Row: t.row})
+	t.take(runstate.RowUpdated{Row: t.row})
 	t.row = nil
 }
 
 // edit begins a new row after one was handed over.
-func (t *activation) edit() *model.Row {
+func (t *activation) edit() *runstate.Row {
 	t.row = t.n.Next()
 	return t.row
 }
@@ -160,7 +160,7 @@ func (t *activation) queue(reason string, until time.Time) {
 	}
 	t.row.QueuedFor, t.row.NextAt = reason, until
 	t.put(contracts.NodeQueued)
-	t.places.YieldWriter() // another write need not wait for what this one waits for
+	t.places.WakeNextWriter() // another write need not wait for what this one waits for
 	watchWait(t.timers, t.n)
 }
 
@@ -181,8 +181,8 @@ func (t *activation) admit(tool string, p contracts.Policy) bool {
 	return ok
 }
 
-// note adds a line for those who watch.
-func (t *activation) note(e contracts.Event) { t.take(model.Noted{Node: t.n.ID(), What: e}) }
+// emit adds an event for people who watch the run.
+func (t *activation) emit(e contracts.Event) { t.take(runstate.EventEmitted{Node: t.n.ID(), Event: e}) }
 
 // fail ends the node with an error of the core's own making.
 func (t *activation) fail(kind, message string, effect contracts.Effect) {
@@ -203,36 +203,35 @@ func (t *activation) refuse(e *contracts.ToolError) {
 
 // masked is a text of a domain without personal data and too long a tail.
 func (t *activation) masked(text string) string {
-	return contracts.CleanSummary(model.Mask(text, t.n.Private, t.row.Params))
+	return contracts.CleanSummary(runstate.Mask(text, t.n.Private, t.row.Params))
 }
 
 // end makes the node terminal, with whatever follows from it in the graph, and
 // lets others try in its place.
 func (t *activation) end(s contracts.NodeState) {
 	t.row.State = s
-	t.endWith(t.aftermath())
+	t.endWith(t.expansionByRules())
 }
 
 // endWith ends the node as its row says, and adds to the run what it asks for.
-func (t *activation) endWith(again *model.Expansion) {
-	t.take(model.Ended{Row: t.row, Again: again})
+func (t *activation) endWith(again *runstate.Expansion) {
+	t.take(runstate.NodeEnded{Row: t.row, Expansion: again})
 	t.row = nil
-	t.passOn()
+	t.releaseSlots()
 }
 
-// withdraw gives up what the node holds for a write that is not to be made as
-// announced.
-func (t *activation) withdraw() {
-	t.take(model.Withdrawn{Node: t.n.ID()})
-	t.places.EndTurn(t.n.ID())
+// abortWrite releases the locks and the write slot of an announced write that will not be made.
+func (t *activation) abortWrite() {
+	t.take(runstate.WriteAborted{Node: t.n.ID()})
+	t.places.ReleaseWriter(t.n.ID())
 }
 
-// passOn gives up the turn to write, and lets others try for what the node does
-// not want now.
-func (t *activation) passOn() {
-	t.places.EndTurn(t.n.ID())
+// releaseSlots releases the run's write slot, and wakes nodes that wait for slots which this
+// node does not need now.
+func (t *activation) releaseSlots() {
+	t.places.ReleaseWriter(t.n.ID())
 	if tool := t.n.Spec.Tool; tool != "" {
-		t.places.PassOn(t.n.place(tool, t.n.policy))
+		t.places.WakeWaiting(t.n.place(tool, t.n.policy))
 	}
 }
 
@@ -246,9 +245,9 @@ func (t *activation) ask(i contracts.Interrupt, s contracts.NodeState) {
 		i.RiskLevel = t.n.policy.RiskLevel
 	}
 	t.row.State, t.row.QueuedFor, t.row.NextAt = s, "", time.Time{}
-	t.take(model.Asked{Row: t.row, Gate: i})
+	t.take(runstate.InterruptOpened{Row: t.row, Gate: i})
 	t.row = nil
-	t.passOn()
+	t.releaseSlots()
 }
 
 // watchWait sets the timers of a queued node: for its next try, and for the end

@@ -7,18 +7,17 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // maxTargets bounds what a step of a workflow offers to choose from.
 const maxTargets = 10
 
-// asking is a question that a workflow puts to a person. It completes with what was
-// answered; what follows is up to rules and conditions. It never stands in for a
-// gate.
-type asking struct{ local }
+// workflowQuestion is a question that a workflow puts to a person. It completes with the
+// answer; rules and conditions decide what follows. It never replaces a gate.
+type workflowQuestion struct{ local }
 
-func (a asking) start(t *activation) {
+func (a workflowQuestion) start(t *activation) {
 	t.row.Begin(t.now())
 	i, err := a.question(t)
 	if err != nil {
@@ -26,7 +25,7 @@ func (a asking) start(t *activation) {
 		return
 	}
 	if t.run.Run.Plan.Unattended {
-		a.alone(t, i)
+		a.answerUnattended(t, i)
 		return
 	}
 	if needsAnswers := len(contracts.AnswersOf(i.Type)) > 0; needsAnswers && len(i.Answers) == 0 {
@@ -42,7 +41,7 @@ func (a asking) start(t *activation) {
 
 // question is what is asked now: with the answers that are allowed by their
 // conditions, and whose loops are not used up.
-func (a asking) question(t *activation) (contracts.Interrupt, error) {
+func (a workflowQuestion) question(t *activation) (contracts.Interrupt, error) {
 	h := t.n.Spec.Human
 	i := contracts.Interrupt{
 		Type: h.Interrupt, ResponseSchema: h.ResponseSchema, Roles: h.Roles,
@@ -79,7 +78,7 @@ func (a asking) question(t *activation) (contracts.Interrupt, error) {
 	return i, err
 }
 
-func (asking) allowed(t *activation, h *contracts.HumanStep, choices int) ([]string, error) {
+func (workflowQuestion) allowed(t *activation, h *contracts.HumanStep, choices int) ([]string, error) {
 	var out []string
 	for _, a := range h.Allow {
 		if a.When != nil {
@@ -102,7 +101,7 @@ func (asking) allowed(t *activation, h *contracts.HumanStep, choices int) ([]str
 // mayGoBack reports whether a rule for the answer is not used up.
 func mayGoBack(t *activation, answer string) bool {
 	for i, r := range t.n.Spec.On {
-		if r.Answer == answer && model.Taken(t.run, t.n.Node, i) < r.Max {
+		if r.Answer == answer && runstate.Taken(t.run, t.n.Node, i) < r.Max {
 			return true
 		}
 	}
@@ -114,9 +113,8 @@ func labelOfAnswer(answer string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// alone takes the answer that the step names for when nobody is there, if it is
-// allowed now.
-func (a asking) alone(t *activation, i contracts.Interrupt) {
+// answerUnattended takes the answer that the step names for unattended runs, if it is allowed.
+func (a workflowQuestion) answerUnattended(t *activation, i contracts.Interrupt) {
 	u := t.n.Spec.Human.Unattended
 	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return decision.NeedsMore(s) }))
 	switch {
@@ -140,7 +138,7 @@ func (a asking) alone(t *activation, i contracts.Interrupt) {
 	}
 }
 
-func (a asking) answer(t *activation, last contracts.InterruptDecided) {
+func (a workflowQuestion) answer(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	facts, ok := gate.Response.(map[string]any)
 	switch {
@@ -172,7 +170,7 @@ func says(facts map[string]any) bool {
 
 // complete ends the step as it was answered. A rejection that no rule takes is the
 // end of the branch, and to stop is the end of the run.
-func (asking) complete(t *activation, facts map[string]any, summary string) {
+func (workflowQuestion) complete(t *activation, facts map[string]any, summary string) {
 	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
 	switch facts[decision.FactDecision] {
 	case contracts.SayStop:
@@ -180,7 +178,7 @@ func (asking) complete(t *activation, facts map[string]any, summary string) {
 		t.stopRun(summary)
 	case contracts.SayReject:
 		t.row.State = contracts.NodeCompleted
-		if rule, _, err := t.ruleThatHolds(true); err == nil && rule < 0 {
+		if rule, _, err := t.firstMatchingRule(true); err == nil && rule < 0 {
 			t.end(contracts.NodeRejected)
 			return
 		}

@@ -9,17 +9,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/gateview"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // maxOptions bounds what a person is offered to choose from.
 const maxOptions = 25
 
-// human is a question: what can be taken without asking is taken, else the
-// question is put and the node waits for its answer.
-type human struct{ local }
+// choice is a question of a plan without a workflow: it is decided without asking if there is
+// nothing to choose, else a person is asked.
+type choice struct{ local }
 
-func (human) start(t *activation) {
+func (choice) start(t *activation) {
 	step := t.n.Spec.Human
 	if step == nil {
 		t.fail(contracts.ErrInternal, "the plan does not say what to ask", contracts.EffectNone)
@@ -35,10 +35,10 @@ func (human) start(t *activation) {
 	}
 	nothing := step.OptionsFrom != "" && len(options) == 0
 	if nothing && step.LooksUp {
-		t.fail(contracts.ErrNotFound, model.FoundNothing(t.run, t.n.Node), contracts.EffectNone)
+		t.fail(contracts.ErrNotFound, runstate.FoundNothing(t.run, t.n.Node), contracts.EffectNone)
 		return
 	}
-	prompt, again := model.SearchPrompt(t.run, t.n.Node, nothing)
+	prompt, again := runstate.SearchPrompt(t.run, t.n.Node, nothing)
 	shown, err := shownBeside(t, step)
 	if err != nil {
 		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
@@ -59,7 +59,7 @@ func (human) start(t *activation) {
 	t.ask(i, contracts.NodeAwaitingInput)
 }
 
-func (human) answer(t *activation, last contracts.InterruptDecided) {
+func (choice) answer(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	if gate.Status != contracts.InterruptAnswered {
 		t.end(contracts.NodeCancelled)
@@ -93,10 +93,10 @@ func chosen(t *activation, step *contracts.HumanStep, options []contracts.Interr
 	}
 }
 
-// optionsOf reads the list of {value, label} that a search found, and tells
-// whether none of them is just what was asked for: the search says so ("exact":
-// false), or says nothing and gives names that lack a word of it. Where the sentence has the whole name of a match ("name"), only
-// what is called so is left, and it is what was asked for.
+// optionsOf reads the list of {value, label} that a search found, and tells whether none
+// of them is just what was asked for: the search says so ("exact": false), or says nothing
+// and returns names that lack a word of it. Where the sentence has the whole name of a
+// match ("name"), only what is called so is left, and it is what was asked for.
 func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
 		return stated(step), false, nil
@@ -110,7 +110,7 @@ func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.In
 		return nil, false, contracts.Errorf(contracts.CodeInvalid, "the search gave no list at %s", step.OptionsFrom)
 	}
 	options, near = make([]contracts.InterruptOption, 0, min(len(list), maxOptions)), len(list) > 0
-	whole := model.SaidWhole(t.run, t.n.Node, list)
+	whole := runstate.QuotedMatch(t.run, t.n.Node, list)
 	for i, item := range list {
 		m, _ := item.(map[string]any)
 		if whole != "" && m["name"] != whole {
@@ -120,7 +120,7 @@ func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.In
 			break
 		}
 		options = append(options, optionOf(i, item))
-		near = near && whole == "" && model.Near(t.run, t.n.Node, m)
+		near = near && whole == "" && runstate.IsNearMatch(t.run, t.n.Node, m)
 	}
 	return options, near, nil
 }
@@ -184,7 +184,7 @@ func labelOf(i *contracts.Interrupt) string {
 // searchAgain makes the search before a choice again, by the words that were
 // answered; the choice is then made among what it finds.
 func searchAgain(t *activation, last contracts.InterruptDecided) bool {
-	words, ok := model.WordsOf(t.n.Gate.Response)
+	words, ok := runstate.WordsOf(t.n.Gate.Response)
 	if !ok || len(t.n.Gate.Options) > 0 {
 		return false
 	}
@@ -194,6 +194,6 @@ func searchAgain(t *activation, last contracts.InterruptDecided) bool {
 	}
 	edited := maps.Clone(search.Spec.Params)
 	edited[param] = words
-	t.take(model.SearchedAgain{Choice: t.n.ID(), Search: search.ID(), Edited: edited, By: []string{last.DecidedBy}})
+	t.take(runstate.SearchRepeated{Choice: t.n.ID(), Search: search.ID(), Edited: edited, By: []string{last.DecidedBy}})
 	return true
 }

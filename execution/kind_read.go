@@ -2,7 +2,7 @@ package execution
 
 import (
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // read is a call that changes nothing: a read, a proposal, or a write that only
@@ -34,11 +34,11 @@ func (read) do(t *activation, full map[string]any) {
 	c.Timeout = exchangeTime(t)
 	attempt := t.row.Attempts
 	t.running()
-	t.note(callStart(attempt))
+	t.emit(callStart(attempt))
 	t.calls.begin(t.n, taskCall, c)
 }
 
-func (r read) reply(t *activation, d done) {
+func (r read) reply(t *activation, d completion) {
 	if d.task == taskRefresh {
 		t.again()
 		return
@@ -54,13 +54,13 @@ func (r read) reply(t *activation, d done) {
 		recheck(t)
 	case ReplyNotSent:
 		if !retryNotSent(t, reply) {
-			t.refuse(&contracts.ToolError{Type: model.ErrorType(reply), Message: reply.Message, Effect: contracts.EffectNone})
+			t.refuse(&contracts.ToolError{Type: runstate.ErrorType(reply), Message: reply.Message, Effect: contracts.EffectNone})
 		}
 	case ReplyGone, ReplyBroken:
 		t.row.Operation = ""
 		r.broken(t, reply)
 	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused:
-		t.fail(model.ErrorType(reply), reply.Message, contracts.EffectNone)
+		t.fail(runstate.ErrorType(reply), reply.Message, contracts.EffectNone)
 	}
 }
 
@@ -68,7 +68,7 @@ func (read) result(t *activation, r Reply) {
 	t.row.WaitingSince = noTime
 	switch e := r.Result.Error; {
 	case r.Result.OK:
-		keep(t, r.Result)
+		storeContent(t, r.Result)
 		t.end(contracts.NodeCompleted)
 	case needsInput(t, e):
 	case e == nil || !e.Retryable || !retry(t, r, 0):
@@ -80,7 +80,7 @@ func (read) result(t *activation, r Reply) {
 func (read) broken(t *activation, r Reply) {
 	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
 	if !retry(t, r, 0) {
-		t.fail(model.ErrorType(r), r.Message, "")
+		t.fail(runstate.ErrorType(r), r.Message, "")
 	}
 }
 
@@ -88,9 +88,9 @@ func (read) answer(t *activation, last contracts.InterruptDecided) { answerCall(
 
 func (read) resume(*activation) bool { return false }
 
-func (read) overdue(t *activation) bool {
+func (read) onWaitTimeout(t *activation) bool {
 	t.fail(contracts.ErrTimeout, "waited longer than wait_max_s for "+t.row.QueuedFor, contracts.EffectNone)
 	return true
 }
 
-func (read) unsettled(*node) bool { return false }
+func (read) mayHaveEffect(*node) bool { return false }

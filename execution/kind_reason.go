@@ -13,42 +13,42 @@ func (r reason) start(t *activation) {
 		r.read.start(t)
 		return
 	}
-	if t.calls.r.mind == nil {
-		r.without(t, contracts.ErrNeedsModel, "no model is configured")
+	if t.calls.r.languageModel == nil {
+		r.fallBack(t, contracts.ErrNeedsModel, "no model is configured")
 		return
 	}
-	th, err := thoughtOf(t)
+	th, err := modelRequestOf(t)
 	if err != nil {
-		r.without(t, contracts.ErrReasoningFailed, err.Error())
+		r.fallBack(t, contracts.ErrReasoningFailed, err.Error())
 		return
 	}
-	if think(t, th) != thoughtTooDear {
+	if requestModel(t, th) != modelCallOverBudget {
 		return
 	}
 	if t.n.Spec.Tool == "" && t.n.InWorkflow() {
 		overBudget(t, contracts.BudgetTokens)
 		return
 	}
-	r.without(t, contracts.ErrBudget, "the tokens that a model may use are used up")
+	r.fallBack(t, contracts.ErrBudget, "the tokens that a model may use are used up")
 }
 
-// thoughtOf is what the step asks a model for.
-func thoughtOf(t *activation) (Thought, error) {
+// modelRequestOf is what the step asks a model for.
+func modelRequestOf(t *activation) (ModelRequest, error) {
 	spec := t.n.Spec.Reason
 	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
 	if err != nil {
-		return Thought{}, err
+		return ModelRequest{}, err
 	}
 	inputs, err := compactInputs(t, spec.Inputs)
-	return Thought{
+	return ModelRequest{
 		Purpose: contracts.PurposeReason, Skill: skill, SkillSHA256: spec.SkillSHA256, Inputs: inputs, Output: spec.OutputSchema,
 		MaxOutputTokens: spec.MaxOutputTokens, Size: spec.Size,
 	}, err
 }
 
-// without goes on by the fallback, and says why in the record; a step that has none
+// fallBack goes on by the fallback, and says why in the record; a step that has none
 // fails.
-func (r reason) without(t *activation, kind, why string) {
+func (r reason) fallBack(t *activation, kind, why string) {
 	why = contracts.CleanSummary(why)
 	if t.n.Spec.Tool == "" {
 		t.fail(kind, why+", and the step has no fallback", contracts.EffectNone)
@@ -58,9 +58,9 @@ func (r reason) without(t *activation, kind, why string) {
 	r.read.start(t)
 }
 
-func (r reason) reply(t *activation, d done) {
-	if d.task == taskThink {
-		r.thought(t, d)
+func (r reason) reply(t *activation, d completion) {
+	if d.task == taskModel {
+		r.takeResponse(t, d)
 		return
 	}
 	if d.task == taskCall && d.reply.Kind == ReplyResult && d.reply.Result.OK {
@@ -73,9 +73,9 @@ func (r reason) reply(t *activation, d done) {
 	r.read.reply(t, d)
 }
 
-// thought takes what a model answered: facts that fit, an answer that is mended
+// takeResponse takes what a model answered: facts that fit, an answer that is mended
 // once, or nothing.
-func (r reason) thought(t *activation, d done) {
+func (r reason) takeResponse(t *activation, d completion) {
 	got := d.thinking
 	switch {
 	case d.reply.Kind == ReplyNotSent:
@@ -84,13 +84,13 @@ func (r reason) thought(t *activation, d done) {
 		summary, _ := got.Facts["summary"].(string)
 		t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: got.Facts}
 		t.end(contracts.NodeCompleted)
-	case got.Wrong != nil && t.row.Wrong == nil:
-		t.row.Wrong = got.Wrong
+	case got.Rejected != nil && t.row.Wrong == nil:
+		t.row.Wrong = got.Rejected
 		t.again()
 	case got.Fault != "":
-		r.without(t, contracts.ErrReasoningFailed, got.Fault)
+		r.fallBack(t, contracts.ErrReasoningFailed, got.Fault)
 	default:
-		r.without(t, contracts.ErrReasoningFailed, "the model twice gave an answer that does not fit")
+		r.fallBack(t, contracts.ErrReasoningFailed, "the model twice gave an answer that does not fit")
 	}
 }
 

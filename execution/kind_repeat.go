@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // repeat is a call for each item of a list that is only known while the run is
@@ -31,7 +31,7 @@ func (repeat) start(t *activation) {
 	for i, item := range items {
 		copies[i] = copyOf(t.n, i, item)
 	}
-	t.take(model.Repeated{Row: t.row, Copies: copies})
+	t.take(runstate.NodeExpanded{Row: t.row, Copies: copies})
 }
 
 func itemsOf(t *activation) ([]any, error) {
@@ -50,7 +50,7 @@ func itemsOf(t *activation) ([]any, error) {
 func copyOf(n *node, i int, item any) contracts.Node {
 	c := n.Spec
 	c.NodeID = fmt.Sprintf("%s[%d]", n.ID(), i)
-	c.ForEach, c.Of, c.Item, c.Required = nil, n.ID(), item, n.Writes() && !n.Spec.ContinueOnError
+	c.ForEach, c.ForNode, c.Item, c.Required = nil, n.ID(), item, n.Writes() && !n.Spec.ContinueOnError
 	c.BranchID, c.Group, c.GroupLimit = c.NodeID, n.ID(), n.Spec.ForEach.MaxConcurrency
 	c.Role, c.When, c.Round, c.AddedBy = "", nil, nil, ""
 	c.On, c.Spend, c.ContinueOnError = nil, nil, false // these are of the step as a whole

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // set gives facts that are computed from those of other steps: where branches
@@ -55,7 +55,7 @@ func (result) start(t *activation) {
 		return
 	}
 	t.row.Result = out
-	if t.n.Spec.ContinueOnError && model.FailedBefore(t.run, t.n.Node) {
+	if t.n.Spec.ContinueOnError && runstate.FailedBefore(t.run, t.n.Node) {
 		t.fail(contracts.ErrUpstream, "a step of the workflow has failed", contracts.EffectNone)
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // undo takes back what was written before a review, because a person said so there.
@@ -19,7 +19,7 @@ func (u undo) start(t *activation) {
 		u.conclude(t)
 		return
 	}
-	calls, err := model.UndoCalls(t.run, t.n.Node)
+	calls, err := runstate.UndoCalls(t.run, t.n.Node)
 	if err != nil {
 		t.fail(contracts.ErrBadExpression, err.Error(), contracts.EffectNone)
 		return
@@ -28,12 +28,12 @@ func (u undo) start(t *activation) {
 		t.fail(contracts.ErrBudget, fmt.Sprintf("to take back %d writes would make more than %d nodes", len(calls), limit), contracts.EffectNone)
 		return
 	}
-	t.take(model.Repeated{Row: t.row, Copies: calls})
+	t.take(runstate.NodeExpanded{Row: t.row, Copies: calls})
 }
 
 // conclude ends the node as its calls have: it has taken back all, or it has not.
 func (undo) conclude(t *activation) {
-	done, of, rejected := model.Undone(t.n.Node)
+	done, of, rejected := runstate.Undone(t.n.Node)
 	t.row.Begin(t.now())
 	t.row.Result = &Result{Summary: fmt.Sprintf("taken back: %d of %d", done, of)}
 	switch {

@@ -19,7 +19,7 @@ type verify struct{ local }
 func (v verify) start(t *activation) {
 	t.row.Begin(t.now())
 	if verifierOf(t) == metrics.FlagOff {
-		pass(t, nil)
+		passUnverified(t, nil)
 		return
 	}
 	failed, err := v.check(t)
@@ -37,7 +37,7 @@ func (v verify) start(t *activation) {
 
 // check evaluates the assertions into the row.
 func (verify) check(t *activation) (failed int, err error) {
-	t.row.Checks = nil // it is started anew after waiting, and after a crash
+	t.row.Checks = nil // it is started again after waiting, and after a crash
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
 		detail := verdict.AssertionText(assertion)
@@ -64,10 +64,10 @@ func (v verify) judge(t *activation, status contracts.VerdictStatus) {
 	}
 	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
 	switch {
-	case t.calls.r.mind == nil:
+	case t.calls.r.languageModel == nil:
 		without("no model is configured")
 		return
-	case t.calls.r.cfg.Judging == JudgeNever:
+	case t.calls.r.cfg.JudgeMode == JudgeNever:
 		without("judging is switched off")
 		return
 	case err != nil:
@@ -83,12 +83,12 @@ func (v verify) judge(t *activation, status contracts.VerdictStatus) {
 		t.fail(contracts.ErrBadExpression, "judge: "+err.Error(), contracts.EffectNone)
 		return
 	}
-	if think(t, Thought{Purpose: contracts.PurposeJudge, Skill: skill, SkillSHA256: spec.SkillSHA256, Inputs: inputs, Size: contracts.SizeSmall}) == thoughtTooDear {
+	if requestModel(t, ModelRequest{Purpose: contracts.PurposeJudge, Skill: skill, SkillSHA256: spec.SkillSHA256, Inputs: inputs, Size: contracts.SizeSmall}) == modelCallOverBudget {
 		without("the tokens that a model may use are used up")
 	}
 }
 
-func (v verify) reply(t *activation, d done) {
+func (v verify) reply(t *activation, d completion) {
 	got := d.thinking
 	failed := 0
 	for _, c := range t.row.Checks {
@@ -102,8 +102,8 @@ func (v verify) reply(t *activation, d done) {
 		t.queue("room in this run", t.now().Add(firstBackoff))
 	case got.Opinion != nil:
 		v.conclude(t, status, got.Opinion)
-	case got.Wrong != nil && t.row.Wrong == nil:
-		t.row.Wrong = got.Wrong
+	case got.Rejected != nil && t.row.Wrong == nil:
+		t.row.Wrong = got.Rejected
 		t.again()
 	default:
 		why := cmp.Or(got.Fault, "the model twice gave an answer that does not fit")
@@ -119,7 +119,7 @@ func (verify) conclude(t *activation, status contracts.VerdictStatus, o *contrac
 	}
 	facts, why := verdict.Facts(status, t.row.Checks, o)
 	if verifierOf(t) == metrics.FlagShadow {
-		pass(t, facts)
+		passUnverified(t, facts)
 		return
 	}
 	t.row.Result = &Result{Summary: asText(facts[verdict.FactVerdict]), Facts: facts}
@@ -134,9 +134,9 @@ func verifierOf(t *activation) metrics.FlagMode {
 	return metrics.Effective(t.run.Run.Plan.Flags).Verifier
 }
 
-// pass ends the step as if all held, with what it found, nil where it did not look.
-// What rests on it may begin; that it was not judged is told where that is approved.
-func pass(t *activation, found map[string]any) {
+// passUnverified ends the step as if all checks held, with what it found, nil if it did not
+// look. Dependent nodes may start; approvers are told that it was not judged.
+func passUnverified(t *activation, found map[string]any) {
 	t.row.Result = &Result{Facts: verdict.Passed(found), Summary: verdict.WhyPassed(found)}
 	t.end(contracts.NodeCompleted)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
@@ -21,11 +21,11 @@ type write struct{}
 
 func (write) start(t *activation) {
 	switch t.row.Step {
-	case model.StepSent:
+	case runstate.StepSent:
 		resend(t)
-	case model.StepReconcile:
+	case runstate.StepReconcile:
 		reconcile(t)
-	case model.StepVerify:
+	case runstate.StepVerify:
 		readBack(t)
 	default:
 		prepare(t)
@@ -38,7 +38,7 @@ func (w write) do(t *activation, full map[string]any) {
 		t.fail(contracts.ErrPrecondition, "a write that is proposed after reading is not allowed here", contracts.EffectNone)
 		return
 	}
-	if t.row.Step != model.StepApproved && !withinBudgets(t) {
+	if t.row.Step != runstate.StepApproved && !withinBudgets(t) {
 		return
 	}
 	if !approved(t) {
@@ -68,25 +68,25 @@ func approved(t *activation) bool {
 		t.fail(contracts.ErrInternal, err.Error(), contracts.EffectNone)
 		return false
 	}
-	needed := t.n.policy.ApprovalRequired || proposedAfterReading(t) || (t.n.policy.SideEffectClass.Writes() && !sameAsPlanned(t))
+	needed := t.n.policy.ApprovalRequired || proposedAfterReading(t) || (t.n.policy.SideEffectClass.Writes() && !matchesPinned(t))
 	why := ""
 	if !needed || t.row.ApprovedSHA256 == hash {
-		if why, err = t.outside().revoked(t.run.Run.Plan.Owner, gateOf(t, hash)); storeIsAway(t, err) {
+		if why, err = t.env().revoked(t.run.Run.Plan.Owner, gateOf(t, hash)); waitForStore(t, err) {
 			return false
 		}
 		if why == "" {
-			t.row.Step = model.StepApproved
+			t.row.Step = runstate.StepApproved
 			return true
 		}
 	}
-	t.withdraw() // it may have been announced, and was not done; nothing is held at a gate
+	t.abortWrite() // it may have been announced, and was not done; nothing is held at a gate
 	openGate(t, action, hash, why)
 	return false
 }
 
 // gateOf is the gate at which an action was approved, nil if it needed none.
 func gateOf(t *activation, hash string) *contracts.Interrupt {
-	if g := t.n.Gate; g != nil && g.Type.Gate() && g.Status == contracts.InterruptApproved && g.ActionSHA256 == hash {
+	if g := t.n.Gate; g != nil && g.Type.IsGate() && g.Status == contracts.InterruptApproved && g.ActionSHA256 == hash {
 		return g
 	}
 	return nil
@@ -96,10 +96,10 @@ func gateOf(t *activation, hash string) *contracts.Interrupt {
 func actionOf(t *activation) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
-		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Evidence: t.row.Evidence, Policy: t.n.policy, Said: saidOf(t),
+		OnBehalfOf: t.run.Run.Plan.Owner.Subject(), Evidence: t.row.Evidence, Policy: t.n.policy, Utterance: utteranceOf(t),
 		AfterReading: t.n.Spec.AfterReading,
 	}
-	a.Parameters, a.Bound = model.Parted(t.n.Spec, orEmpty(t.row.Params))
+	a.Parameters, a.Bound = runstate.SplitBoundParams(t.n.Spec, orEmpty(t.row.Params))
 	if a.Evidence == nil {
 		a.Evidence = []contracts.EvidenceItem{}
 	}
@@ -107,10 +107,10 @@ func actionOf(t *activation) (contracts.Action, string, error) {
 	return a, hash, err
 }
 
-// saidOf is the sentence of a node; what an approver edited is an answer.
-func saidOf(t *activation) *contracts.Said {
-	said := t.n.Spec.Said
-	if said == nil || t.run.Run.Format < model.Format2 {
+// utteranceOf is the sentence of a node; what an approver edited is an answer.
+func utteranceOf(t *activation) *contracts.Utterance {
+	said := t.n.Spec.Utterance
+	if said == nil || t.run.Run.Format < runstate.Format2 {
 		return nil
 	}
 	for name, v := range t.row.Edited {
@@ -162,8 +162,8 @@ func (w write) announce(t *activation) bool {
 		return false
 	}
 	now, run := t.now(), &t.run.Run
-	t.places.BecomeWriter(t.n.ID())
-	t.row.Step, t.row.CallUntil = model.StepSent, now.Add(t.n.policy.Timeout())
+	t.places.SetWriter(t.n.ID())
+	t.row.Step, t.row.CallUntil = runstate.StepSent, now.Add(t.n.policy.Timeout())
 	if t.n.Intent != nil && t.n.Intent.ActionSHA256 == hash {
 		t.running()
 		return t.flush()
@@ -171,7 +171,7 @@ func (w write) announce(t *activation) bool {
 	t.row.State, t.row.QueuedFor, t.row.NextAt = contracts.NodeRunning, "", noTime
 	t.row.Writes++
 	t.row.Attempts, t.row.MachineMS, t.row.Resent, t.row.Doubtful = 0, 0, false, false
-	t.take(model.Announced{Row: t.row, Intent: Intent{
+	t.take(runstate.WriteAnnounced{Row: t.row, Intent: Intent{
 		RunID: run.ID, NodeID: t.n.ID(), N: t.row.Writes, Key: t.row.Key(run.ID),
 		ActionSHA256: hash, Capability: t.n.Spec.Tool, Digest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
 		Parameters: params, Principal: run.Plan.Owner, Phase: t.n.Spec.Phase,
@@ -201,13 +201,13 @@ func (write) send(t *activation, full map[string]any) {
 	c.Context.TimeoutMS = p.TimeoutMS
 	c.SendKey = p.Idempotency == contracts.IdempotencyKeyed || p.Idempotency == contracts.IdempotencyNatural
 	c.Timeout = exchangeTime(t)
-	t.note(callStart(row.Attempts))
+	t.emit(callStart(row.Attempts))
 	t.running()
 	t.calls.begin(t.n, taskCall, c)
 }
 
 // until is when the last attempt of a write is over for certain.
-func until(i *Intent, row *model.Row) time.Time {
+func until(i *Intent, row *runstate.Row) time.Time {
 	if row.CallUntil.After(i.Deadline) {
 		return row.CallUntil
 	}
@@ -238,12 +238,12 @@ func resend(t *activation) {
 	unchanged := t.row.Operation != "" || err == nil && hash == t.n.Intent.ActionSHA256
 	switch {
 	case !mayRepeat(t):
-		doubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
+		reconcileDoubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
 	case !unchanged && t.row.Doubtful:
-		doubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and the capability has changed since"})
+		reconcileDoubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and the capability has changed since"})
 	case !unchanged: // it did nothing; a gate shows the difference
-		t.row.Step, t.row.ApprovedSHA256 = model.StepNone, ""
-		t.withdraw()
+		t.row.Step, t.row.ApprovedSHA256 = runstate.StepNone, ""
+		t.abortWrite()
 		t.again()
 	default:
 		sendAgain(t)
@@ -260,9 +260,9 @@ func sendAgain(t *activation) {
 	err := contracts.Decode(t.n.Intent.Parameters, &params)
 	if err == nil {
 		t.row.Params = params
-		full, err = t.outside().materialize(t.n.entry, params)
+		full, err = t.env().materialize(t.n.entry, params)
 	}
-	if storeIsAway(t, err) {
+	if waitForStore(t, err) {
 		return
 	}
 	if err != nil {
@@ -273,7 +273,7 @@ func sendAgain(t *activation) {
 	if !t.admit(t.n.Spec.Tool, t.n.policy) {
 		return
 	}
-	places.BecomeWriter(t.n.ID())
+	places.SetWriter(t.n.ID())
 	t.row.CallUntil = t.now().Add(t.n.policy.Timeout())
 	t.running()
 	if !t.flush() { // the row must say that it is under way before it is
@@ -283,7 +283,7 @@ func sendAgain(t *activation) {
 	write{}.send(t, full)
 }
 
-func (w write) reply(t *activation, d done) {
+func (w write) reply(t *activation, d completion) {
 	if t.n.observed() {
 		w.settle(t, *t.n.Intent.Outcome)
 		return
@@ -295,19 +295,19 @@ func (w write) reply(t *activation, d done) {
 		onReconciled(t, d.reply)
 	case taskVerify:
 		onReadBack(t, d.reply)
-	case taskRefresh, taskThink, taskRound:
+	case taskRefresh, taskModel, taskReplan:
 		t.again()
 	}
 }
 
 // called applies the contract's answer table to the reply to a write.
 func (w write) called(t *activation, r Reply) {
-	if model.LeavesOpen(t.row.Doubtful, t.n.policy.Idempotency, r) {
-		doubt(t, r)
+	if runstate.PriorAttemptUnknown(t.row.Doubtful, t.n.policy.Idempotency, r) {
+		reconcileDoubt(t, r)
 		return
 	}
-	if model.Definitive(r) {
-		w.settle(t, model.OutcomeOf(r, t.now()))
+	if runstate.IsDefinitive(r) {
+		w.settle(t, runstate.OutcomeOf(r, t.now()))
 		return
 	}
 	switch r.Kind {
@@ -323,7 +323,7 @@ func (w write) called(t *activation, r Reply) {
 	case ReplyResult: // it failed, and may be tried again, or its effect is unknown
 		t.row.WaitingSince = noTime
 		switch {
-		case !model.Again(r):
+		case !runstate.IsRetryable(r):
 			w.broken(t, Reply{Kind: ReplyBroken, Message: r.Result.Error.Message})
 		case !retry(t, r, contracts.RepeatableAttempts):
 			t.refuse(r.Result.Error)
@@ -340,7 +340,7 @@ func (w write) notSent(t *activation, r Reply) {
 	case t.row.Resent || t.row.Doubtful:
 		w.broken(t, r)
 	default:
-		t.refuse(&contracts.ToolError{Type: model.ErrorType(r), Message: r.Message, Effect: contracts.EffectNone})
+		t.refuse(&contracts.ToolError{Type: runstate.ErrorType(r), Message: r.Message, Effect: contracts.EffectNone})
 	}
 }
 
@@ -351,24 +351,24 @@ func (write) broken(t *activation, r Reply) {
 	if mayRepeat(t) && retry(t, r, 0) {
 		return
 	}
-	doubt(t, r)
+	reconcileDoubt(t, r)
 }
 
-// doubt looks up what a write did that may have had an effect and is not sent
+// reconcileDoubt looks up the outcome of a write that may have had an effect and is not sent
 // again.
-func doubt(t *activation, r Reply) {
+func reconcileDoubt(t *activation, r Reply) {
 	t.row.Operation = ""
-	t.row.Error = &contracts.ToolError{Type: model.ErrorType(r), Message: t.masked(r.Message), Effect: contracts.EffectUnknown}
+	t.row.Error = &contracts.ToolError{Type: runstate.ErrorType(r), Message: t.masked(r.Message), Effect: contracts.EffectUnknown}
 	reconcileOrAsk(t)
 }
 
 // settle takes the outcome of a write into the run.
 func (write) settle(t *activation, o Outcome) {
-	t.take(model.Consumed{Node: t.n.ID()})
+	t.take(runstate.IntentSettled{Node: t.n.ID()})
 	r := o.Reply()
 	switch {
 	case r.Kind == ReplyResult && r.Result.OK:
-		keep(t, r.Result)
+		storeContent(t, r.Result)
 		for _, f := range r.Faults {
 			t.row.Checks = append(slices.Clip(t.row.Checks), contracts.Check{Name: verdict.CheckBadAnswer, Detail: f.Pointer + ": " + f.Message})
 		}
@@ -390,12 +390,12 @@ func (w write) resume(t *activation) bool {
 	if i == nil {
 		return false
 	}
-	t.places.BecomeWriter(t.n.ID())
+	t.places.SetWriter(t.n.ID())
 	if i.Outcome != nil {
 		w.settle(t, *i.Outcome)
 		return true
 	}
-	if t.row.Step != model.StepSent || t.row.State != contracts.NodeRunning {
+	if t.row.Step != runstate.StepSent || t.row.State != contracts.NodeRunning {
 		return false
 	}
 	t.row.Doubtful = true
@@ -407,24 +407,24 @@ func (w write) resume(t *activation) bool {
 	return true
 }
 
-func (w write) overdue(t *activation) bool {
+func (w write) onWaitTimeout(t *activation) bool {
 	switch waited := "waited longer than wait_max_s for " + t.row.QueuedFor; {
-	case !w.unsettled(t.n):
+	case !w.mayHaveEffect(t.n):
 		t.fail(contracts.ErrTimeout, waited, contracts.EffectNone)
-	case t.row.Step == model.StepSent:
+	case t.row.Step == runstate.StepSent:
 		t.row.WaitingSince = t.now()
-		doubt(t, Reply{Timeout: true, Message: waited})
+		reconcileDoubt(t, Reply{Timeout: true, Message: waited})
 	default:
 		return false
 	}
 	return true
 }
 
-func (write) unsettled(n *node) bool {
+func (write) mayHaveEffect(n *node) bool {
 	switch n.Row.Step {
-	case model.StepSent:
+	case runstate.StepSent:
 		return n.inflight() || n.Row.Doubtful || n.Row.Operation != ""
-	case model.StepReconcile, model.StepUnknown, model.StepVerify:
+	case runstate.StepReconcile, runstate.StepUnknown, runstate.StepVerify:
 		return true
 	default:
 		return false

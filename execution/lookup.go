@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/internal/expr"
 )
@@ -15,10 +15,10 @@ import (
 // reconcileOrAsk finds out what an unknown outcome was: by the declared reconcile, or
 // by asking a person.
 func reconcileOrAsk(t *activation) {
-	if t.row.Step != model.StepReconcile {
+	if t.row.Step != runstate.StepReconcile {
 		t.row.Tries = 0
 	}
-	t.row.Step = model.StepReconcile
+	t.row.Step = runstate.StepReconcile
 	if t.n.entry == nil || t.n.entry.Capability.Metadata.Reconcile == nil {
 		outcomeUnknown(t, "there is no way to look it up")
 		return
@@ -28,7 +28,7 @@ func reconcileOrAsk(t *activation) {
 
 // reconcile asks whether the write took effect.
 func reconcile(t *activation) {
-	if t.n.entry == nil && !findCapability(t.kit, t.n) {
+	if t.n.entry == nil && !findCapability(t.deps, t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")
 		return
 	}
@@ -42,7 +42,7 @@ func reconcile(t *activation) {
 
 // lookupCall makes the exchange of a reconcile or a read-back.
 func lookupCall(t *activation, what task, ref string, paramMap map[string]any, giveUp func(why string)) {
-	around := t.outside()
+	around := t.env()
 	entry, err := around.catalog().Resolve(ref, t.n.entry.Domain)
 	if err != nil || entry.Policy.SideEffectClass.Writes() {
 		giveUp(ref + " cannot be called to look it up")
@@ -82,7 +82,7 @@ const settleDelay = 5 * time.Second
 // longer be under way.
 func onReconciled(t *activation, r Reply) {
 	if r.Kind != ReplyResult || !r.Result.OK {
-		lookAgain(t, r)
+		repeatLookup(t, r)
 		return
 	}
 	applied, known := r.Result.Facts["applied"].(bool)
@@ -108,7 +108,9 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-func lookAgain(t *activation, r Reply) {
+// repeatLookup queues the next look-up of a write's outcome, and asks a person after the last
+// attempt.
+func repeatLookup(t *activation, r Reply) {
 	if t.row.Tries >= contracts.ReadAttempts {
 		outcomeUnknown(t, "looking it up did not work: "+r.Message)
 		return
@@ -119,8 +121,8 @@ func lookAgain(t *activation, r Reply) {
 // foundApplied completes a write whose answer was lost.
 func foundApplied(t *activation, found contracts.ToolResult) {
 	found.Summary = contracts.CleanSummary("took effect, as a look-up confirmed: " + found.Summary)
-	t.take(model.Consumed{Node: t.n.ID()})
-	keep(t, found)
+	t.take(runstate.IntentSettled{Node: t.n.ID()})
+	storeContent(t, found)
 	beginVerify(t)
 }
 
@@ -135,7 +137,7 @@ func foundAbsent(t *activation) {
 		t.end(contracts.NodeCancelled)
 		return
 	}
-	t.row.Resent, t.row.Step = true, model.StepSent
+	t.row.Resent, t.row.Step = true, runstate.StepSent
 	t.row.Attempts = max(min(t.row.Attempts, t.n.policy.Attempts()-1), 0)
 	t.row.MachineMS = 0
 	t.again()
@@ -143,7 +145,7 @@ func foundAbsent(t *activation) {
 
 // outcomeUnknown asks a person. The locks stay; other writes of the run go on.
 func outcomeUnknown(t *activation, why string) {
-	t.row.Step = model.StepUnknown
+	t.row.Step = runstate.StepUnknown
 	message := "It is not known whether this took effect: " + why + "."
 	if t.row.Error != nil {
 		message += " (" + t.row.Error.Message + ")"
@@ -154,7 +156,7 @@ func outcomeUnknown(t *activation, why string) {
 		Options: []contracts.InterruptOption{
 			{ID: contracts.AnswerApplied, Label: "It took effect"},
 			{ID: contracts.AnswerNotApplied, Label: "It did not take effect"},
-			{ID: contracts.AnswerLookAgain, Label: "Look again"},
+			{ID: contracts.AnswerRepeatLookup, Label: "Look again"},
 		},
 	}, contracts.NodeOutcomeUnknown)
 }
@@ -166,12 +168,12 @@ func beginVerify(t *activation) {
 		t.end(contracts.NodeCompleted)
 		return
 	}
-	t.row.Step, t.row.Tries, t.row.LookupAt = model.StepVerify, 0, t.now()
+	t.row.Step, t.row.Tries, t.row.LookupAt = runstate.StepVerify, 0, t.now()
 	t.again()
 }
 
 func readBack(t *activation) {
-	if t.n.entry == nil && !findCapability(t.kit, t.n) {
+	if t.n.entry == nil && !findCapability(t.deps, t.n) {
 		unverified(t, "the capability is no longer registered")
 		return
 	}

@@ -18,15 +18,15 @@ import (
 type mind struct {
 	mu sync.Mutex // guards the fields below
 	// says are its answers in their order; the last one stays.
-	says  []execution.Thinking
-	heard []execution.Thought
+	says  []execution.ModelResponse
+	heard []execution.ModelRequest
 	takes time.Duration
 	needs int
 }
 
-func (m *mind) Needs(execution.Thought) int { return m.needs }
+func (m *mind) EstimateTokens(execution.ModelRequest) int { return m.needs }
 
-func (m *mind) Think(ctx context.Context, t execution.Thought) execution.Thinking {
+func (m *mind) Complete(ctx context.Context, t execution.ModelRequest) execution.ModelResponse {
 	m.mu.Lock()
 	at := min(len(m.heard), len(m.says)-1)
 	m.heard = append(m.heard, t)
@@ -35,9 +35,9 @@ func (m *mind) Think(ctx context.Context, t execution.Thought) execution.Thinkin
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
-		return execution.Thinking{Fault: "cut off", Calls: []contracts.ModelCall{{Purpose: t.Purpose, Model: "m", Error: "cut off"}}}
+		return execution.ModelResponse{Fault: "cut off", Calls: []contracts.ModelCall{{Purpose: t.Purpose, Model: "m", Error: "cut off"}}}
 	}
-	said.Calls = []contracts.ModelCall{{Purpose: t.Purpose, Model: "m", Tokens: contracts.Tokens{In: 20, Out: 10}, Repair: t.Wrong != nil, Error: said.Fault}}
+	said.Calls = []contracts.ModelCall{{Purpose: t.Purpose, Model: "m", Tokens: contracts.Tokens{In: 20, Out: 10}, Repair: t.Rejected != nil, Error: said.Fault}}
 	return said
 }
 
@@ -47,14 +47,14 @@ func (m *mind) calls() int {
 	return len(m.heard)
 }
 
-func thinks(f map[string]any) execution.Thinking { return execution.Thinking{Facts: f} }
+func thinks(f map[string]any) execution.ModelResponse { return execution.ModelResponse{Facts: f} }
 
-func mistaken() execution.Thinking {
-	return execution.Thinking{Wrong: &execution.Wrong{Answer: "{}", Faults: []string{"/text is missing"}}}
+func mistaken() execution.ModelResponse {
+	return execution.ModelResponse{Rejected: &execution.RejectedAnswer{Answer: "{}", Faults: []string{"/text is missing"}}}
 }
 
-func opines(s contracts.VerdictStatus, reasons ...string) execution.Thinking {
-	return execution.Thinking{Opinion: &contracts.Opinion{Status: s, Reasons: reasons}}
+func opines(s contracts.VerdictStatus, reasons ...string) execution.ModelResponse {
+	return execution.ModelResponse{Opinion: &contracts.Opinion{Status: s, Reasons: reasons}}
 }
 
 const skillText = "Write one line."
@@ -114,7 +114,7 @@ func (w *world) think(m *mind, plan contracts.Plan, options ...func(*execution.C
 func TestAModelThinksForReasonSteps(t *testing.T) {
 	good := thinks(map[string]any{"text": "3 a piece", "summary": "a line"})
 	bubble(t, func(t *testing.T, w *world) {
-		m := &mind{says: []execution.Thinking{mistaken(), good, good, opines(contracts.VerdictVerified)}}
+		m := &mind{says: []execution.ModelResponse{mistaken(), good, good, opines(contracts.VerdictVerified)}}
 		v := w.think(m, w.reasoned())
 		if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictVerified || *v.Verdict.Score != 1 {
 			t.Fatalf("%s, %+v", v.State, v.Verdict)
@@ -130,7 +130,7 @@ func TestAModelThinksForReasonSteps(t *testing.T) {
 			t.Errorf("tokens %+v, %+v", v.Tokens, v.Verdict.Tokens)
 		}
 		first, second := m.heard[0], m.heard[1]
-		if first.Skill.String() != skillText || first.Inputs["price"].String() != "3" || first.Wrong != nil || second.Wrong == nil {
+		if first.Skill.String() != skillText || first.Inputs["price"].String() != "3" || first.Rejected != nil || second.Rejected == nil {
 			t.Errorf("it was asked %+v, then %+v", first, second)
 		}
 	})
@@ -140,13 +140,13 @@ func TestWhatAModelDoesNotGiveTheFallbackDoes(t *testing.T) {
 	t.Parallel()
 	good := thinks(map[string]any{"text": "fine"})
 	cases := map[string]struct {
-		first []execution.Thinking
+		first []execution.ModelResponse
 		why   string
 		calls int
 	}{
-		"it does not answer":            {[]execution.Thinking{{Fault: "the model is overloaded"}}, "the model is overloaded", 1},
-		"it is wrong twice":             {[]execution.Thinking{mistaken(), mistaken()}, "twice", 2},
-		"an adapter that does not look": {[]execution.Thinking{thinks(map[string]any{"other": 1.0})}, "does not fit", 1},
+		"it does not answer":            {[]execution.ModelResponse{{Fault: "the model is overloaded"}}, "the model is overloaded", 1},
+		"it is wrong twice":             {[]execution.ModelResponse{mistaken(), mistaken()}, "twice", 2},
+		"an adapter that does not look": {[]execution.ModelResponse{thinks(map[string]any{"other": 1.0})}, "does not fit", 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestAJudgeCanOnlyLower(t *testing.T) {
 	good := thinks(map[string]any{"text": "fine"})
 	cases := map[string]struct {
 		assert  string // a second assertion
-		says    execution.Thinking
+		says    execution.ModelResponse
 		state   contracts.NodeState
 		verdict contracts.VerdictStatus
 		run     contracts.VerdictStatus
@@ -194,7 +194,7 @@ func TestAJudgeCanOnlyLower(t *testing.T) {
 		"it lowers":               {"true", opines(contracts.VerdictDegraded, "the price is missing"), contracts.NodeCompleted, contracts.VerdictDegraded, contracts.VerdictDegraded},
 		"it cannot raise":         {"false", opines(contracts.VerdictVerified), contracts.NodeCompleted, contracts.VerdictDegraded, contracts.VerdictDegraded},
 		"it blocks":               {"true", opines(contracts.VerdictBlocked), contracts.NodeFailed, contracts.VerdictBlocked, contracts.VerdictBlocked},
-		"it is away":              {"true", execution.Thinking{Fault: "away"}, contracts.NodeCompleted, contracts.VerdictVerified, contracts.VerdictVerified},
+		"it is away":              {"true", execution.ModelResponse{Fault: "away"}, contracts.NodeCompleted, contracts.VerdictVerified, contracts.VerdictVerified},
 		"an opinion that is none": {"true", opines("splendid"), contracts.NodeCompleted, contracts.VerdictVerified, contracts.VerdictVerified},
 	}
 	for name, c := range cases {
@@ -203,7 +203,7 @@ func TestAJudgeCanOnlyLower(t *testing.T) {
 				plan := w.reasoned()
 				check := plan.Nodes[3].Verify
 				check.Assertions = append(check.Assertions, contracts.Condition{Expr: "${" + c.assert + "}"})
-				v := w.think(&mind{says: []execution.Thinking{good, good, c.says}}, plan)
+				v := w.think(&mind{says: []execution.ModelResponse{good, good, c.says}}, plan)
 				n := nodeOf(t, v, "check")
 				if n.State != c.state || n.Facts["verdict"] != string(c.verdict) || v.Verdict.Status != c.run {
 					t.Errorf("%s, %v; the run is %s (%v)", n.State, n.Facts, v.Verdict.Status, v.Verdict.Reasons)
@@ -215,14 +215,14 @@ func TestAJudgeCanOnlyLower(t *testing.T) {
 
 func TestARunIsJudgedAtItsEnd(t *testing.T) {
 	t.Parallel()
-	runs := func(c *execution.Config) { c.Judging = execution.JudgeRuns }
+	runs := func(c *execution.Config) { c.JudgeMode = execution.JudgeRuns }
 	plan := func(w *world) contracts.Plan {
 		w.read("look", answering(map[string]any{"price": 3.0}))
 		return w.plan(w.node("n1", "look", map[string]any{}))
 	}
 	t.Run("lowered", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			m := &mind{says: []execution.Thinking{opines(contracts.VerdictDegraded, "the bread is missing")}}
+			m := &mind{says: []execution.ModelResponse{opines(contracts.VerdictDegraded, "the bread is missing")}}
 			v := w.think(m, plan(w), runs)
 			if v.State != contracts.RunCompleted || v.Verdict.Status != contracts.VerdictDegraded || *v.Verdict.Score != 0.6 || v.Verdict.Judge.Status != contracts.VerdictDegraded {
 				t.Errorf("%+v", v.Verdict)
@@ -239,7 +239,7 @@ func TestARunIsJudgedAtItsEnd(t *testing.T) {
 			aside := w.node("n2", "gone", map[string]any{})
 			aside.Required = false
 			p.Nodes = append(p.Nodes, aside)
-			v := w.think(&mind{says: []execution.Thinking{opines(contracts.VerdictVerified)}}, p, runs)
+			v := w.think(&mind{says: []execution.ModelResponse{opines(contracts.VerdictVerified)}}, p, runs)
 			if v.Verdict.Status != contracts.VerdictDegraded || *v.Verdict.Score != 0.6 {
 				t.Errorf("%+v", v.Verdict)
 			}
@@ -247,7 +247,7 @@ func TestARunIsJudgedAtItsEnd(t *testing.T) {
 	})
 	t.Run("a model that is away changes nothing", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			v := w.think(&mind{says: []execution.Thinking{{Fault: "away"}}}, plan(w), runs)
+			v := w.think(&mind{says: []execution.ModelResponse{{Fault: "away"}}}, plan(w), runs)
 			if v.Verdict.Status != contracts.VerdictVerified || v.Verdict.Judge.Fault != "away" {
 				t.Errorf("%+v", v.Verdict)
 			}
@@ -255,7 +255,7 @@ func TestARunIsJudgedAtItsEnd(t *testing.T) {
 	})
 	t.Run("not unless the site wants it", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			m := &mind{says: []execution.Thinking{opines(contracts.VerdictBlocked)}}
+			m := &mind{says: []execution.ModelResponse{opines(contracts.VerdictBlocked)}}
 			if v := w.think(m, plan(w)); v.Verdict.Status != contracts.VerdictVerified || m.calls() > 0 {
 				t.Errorf("%+v after %d calls", v.Verdict, m.calls())
 			}
@@ -263,7 +263,7 @@ func TestARunIsJudgedAtItsEnd(t *testing.T) {
 	})
 	t.Run("a cancel does not wait for it", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			w.mind = &mind{says: []execution.Thinking{opines(contracts.VerdictBlocked)}, takes: time.Hour}
+			w.mind = &mind{says: []execution.ModelResponse{opines(contracts.VerdictBlocked)}, takes: time.Hour}
 			r := w.runner(runs)
 			id, err := r.Submit(t.Context(), "s1", plan(w))
 			if err != nil {
@@ -286,7 +286,7 @@ func TestTokensHoldWhatConsumesThem(t *testing.T) {
 	good := thinks(map[string]any{"text": "fine"})
 	t.Run("the fallback serves, and without one a person is asked", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			m := &mind{says: []execution.Thinking{good, opines(contracts.VerdictVerified)}, needs: 50}
+			m := &mind{says: []execution.ModelResponse{good, opines(contracts.VerdictVerified)}, needs: 50}
 			w.mind = m
 			plan := w.reasoned()
 			plan.Budgets.MaxTokens = 40
@@ -311,7 +311,7 @@ func TestTokensHoldWhatConsumesThem(t *testing.T) {
 	})
 	t.Run("steps beside each other do not overdraw", func(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
-			m := &mind{says: []execution.Thinking{good}, needs: 50, takes: time.Minute}
+			m := &mind{says: []execution.ModelResponse{good}, needs: 50, takes: time.Minute}
 			plan := w.reasoned()
 			plan.Budgets.MaxTokens = 100
 			write := plan.Nodes[1]
@@ -331,7 +331,7 @@ func TestTokensHoldWhatConsumesThem(t *testing.T) {
 func TestAModelIsAskedSoOftenAtOnceAndNotMore(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		good := thinks(map[string]any{"text": "fine"})
-		m := &mind{says: []execution.Thinking{good}, takes: time.Minute}
+		m := &mind{says: []execution.ModelResponse{good}, takes: time.Minute}
 		plan := w.reasoned()
 		write := plan.Nodes[1]
 		plan.Nodes = plan.Nodes[:1]
@@ -356,7 +356,7 @@ func TestKilledBetweenCallsOfAModelNoneIsPaidTwice(t *testing.T) {
 	t.Parallel()
 	good := thinks(map[string]any{"text": "fine"})
 	script := func() *mind {
-		return &mind{says: []execution.Thinking{mistaken(), good, good, opines(contracts.VerdictVerified)}, takes: time.Second}
+		return &mind{says: []execution.ModelResponse{mistaken(), good, good, opines(contracts.VerdictVerified)}, takes: time.Second}
 	}
 	writes := 0
 	t.Run("unharmed", func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // owner is the life of one run on the replica that holds its lease: it takes in
@@ -31,27 +31,27 @@ type owner struct {
 	// told says that observers were told of more than progress; Quiet reads it.
 	told atomic.Bool
 
-	kit   kit
-	run   *model.State
+	kit   deps
+	run   *runstate.State
 	nodes map[string]*node
 	// places, timers and calls are what the run waits for, pending what is not
 	// committed yet.
 	places  *admission.Run
 	timers  timers
-	calls   exchanges
+	calls   calls
 	pending pending
-	judge   judging
+	judge   verdictJudge
 
 	// shown is the state of the run that was told last.
 	shown contracts.RunState
 
 	stopping bool
 	lost     bool
-	// over tells that the end of the run is committed.
+	// over means that the end of the run is committed.
 	over bool
-	// leaving tells that the run gives its place to runs that can go on.
+	// leaving means that the run gives its place to runs that can go on.
 	leaving bool
-	// reload tells that the store may have more than this owner knows of, and
+	// reload means that the store may have more than this owner knows of, and
 	// lastRefused that the last commit was refused and lastRefused back.
 	reload, lastRefused bool
 
@@ -60,7 +60,7 @@ type owner struct {
 
 func newOwner(r *Runner, lease Lease) *owner {
 	o := &owner{r: r, lease: lease, inbox: newInbox(), pending: pending{store: r.store, lease: lease}}
-	o.calls = exchanges{r: r, inbox: o.inbox}
+	o.calls = calls{r: r, inbox: o.inbox}
 	o.calls.group.SetLimit(groupSize(r.cfg.MaxCalls))
 	o.places = admission.NewRun(r.limits, lease.RunID,
 		func(key admission.Key) { o.inbox.put(message{kind: msgFreed, key: key}) },
@@ -68,18 +68,18 @@ func newOwner(r *Runner, lease Lease) *owner {
 	return o
 }
 
-// live advances the run until it has ended, waits for something that takes
-// long, or is no longer ours.
-func (o *owner) live(ctx context.Context, begun *model.State) {
+// advanceUntilDone advances the run until it has ended, waits for something that takes long, or
+// has another owner.
+func (o *owner) advanceUntilDone(ctx context.Context, begun *runstate.State) {
 	o.ctx, o.calls.ctx = ctx, ctx
-	defer o.leave()
+	defer o.drain()
 	if err := o.load(begun); err != nil {
 		o.logger().ErrorContext(o.ctx, "run cannot be loaded", slog.Any("error", err))
 		switch {
 		case ctx.Err() != nil:
-			o.letGo()
+			o.releaseLease()
 		case contracts.CodeOf(err) != contracts.CodeUnavailable: // else the lease ends by itself
-			o.r.putOff(ctx, o.lease, err)
+			o.r.deferUnreadable(ctx, o.lease, err)
 		}
 		return
 	}
@@ -90,28 +90,28 @@ func (o *owner) live(ctx context.Context, begun *model.State) {
 			return
 		case o.stopping && o.calls.inflight == 0:
 			o.flush()
-			o.letGo()
+			o.releaseLease()
 			return
-		case o.idle() && o.rest():
+		case o.idle() && o.finishOrPark():
 			return
 		}
 		o.await()
 	}
 }
 
-// leave waits for exchanges that outlive the owner because it lost its lease:
-// they still record what they observed. Then their places are free, and a run
-// whose stored state is in doubt is read anew by whoever takes it.
-func (o *owner) leave() {
+// drain waits for calls that outlive the owner because it lost its lease: they still record what
+// they observed. Then their slots are released, and a run whose stored state is in doubt is read
+// again by its next owner.
+func (o *owner) drain() {
 	_ = o.calls.group.Wait()
 	o.places.Close()
 	if o.reload {
-		o.letGo()
+		o.releaseLease()
 	}
 }
 
-// letGo gives the lease back, so that the run is taken again at once.
-func (o *owner) letGo() {
+// releaseLease gives the lease back, so that the run is taken again at once.
+func (o *owner) releaseLease() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 5*time.Second)
 	defer cancel()
 	if err := o.r.store.ReleaseRun(ctx, o.lease); err != nil && contracts.CodeOf(err) != contracts.CodeLeaseLost {
@@ -122,7 +122,7 @@ func (o *owner) letGo() {
 // load builds the state of the run, reading it from the store unless it was
 // just made. What was under way when the last owner disappeared is taken up
 // again: reads are repeated, writes go by their intent.
-func (o *owner) load(run *model.State) error {
+func (o *owner) load(run *runstate.State) error {
 	begun := run != nil
 	var stored Snapshot
 	if !begun {
@@ -132,19 +132,19 @@ func (o *owner) load(run *model.State) error {
 		if stored, err = o.r.store.LoadRun(ctx, o.lease.RunID); err != nil {
 			return fmt.Errorf("load run %s: %w", o.lease.RunID, err)
 		}
-		if run, err = model.Read(stored); err != nil {
+		if run, err = runstate.Read(stored); err != nil {
 			return err
 		}
 	}
 	o.run, o.nodes, o.shown = run, make(map[string]*node, run.Len()), run.Run.State
 	if metrics.Effective(run.Run.Plan.Flags).ParallelReads == metrics.FlagOff {
-		o.places.OneByOne()
+		o.places.Serialize()
 	}
-	o.kit = kit{host: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}
-	o.pending.chain = model.Chain{RunID: run.Run.ID, Salt: saltOf(run.Run.Format), Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
+	o.kit = deps{runOwner: o, run: run, places: o.places, timers: &o.timers, calls: &o.calls}
+	o.pending.chain = runstate.Chain{RunID: run.Run.ID, Salt: saltOf(run.Run.Format), Seq: run.Run.LedgerSeq, Head: run.Run.LedgerHead}
 	o.seenWake.Store(run.Run.WakeSeq)
 	o.adopt(run.Nodes())
-	o.take(model.Resumed{})
+	o.take(runstate.RunResumed{})
 	if !begun {
 		o.readable(stored.Gates)
 		o.resume()
@@ -152,10 +152,10 @@ func (o *owner) load(run *model.State) error {
 	return nil
 }
 
-// adopt gives nodes of the model their behaviour.
-func (o *owner) adopt(nodes []*model.Node) {
+// adopt gives nodes of the run state their handlers.
+func (o *owner) adopt(nodes []*runstate.Node) {
 	for _, n := range nodes {
-		o.nodes[n.ID()] = &node{Node: n, kind: behaviourOf(n, o.run.Run.Plan.DryRun)}
+		o.nodes[n.ID()] = &node{Node: n, handler: handlerOf(n, o.run.Run.Plan.DryRun)}
 	}
 }
 
@@ -168,12 +168,12 @@ func (o *owner) resume() {
 		}
 		switch {
 		case n.Ended() || n.State() == contracts.NodePending:
-		case model.Awaits(n.State()) && n.observed():
+		case runstate.Awaits(n.State()) && n.observed():
 			o.settleByOutcome(n)
-		case model.Awaits(n.State()):
+		case runstate.Awaits(n.State()):
 			watchExpiry(&o.timers, n)
 			o.consumeGate(n, n.Gate)
-		case n.kind.resume(o.turn(n)):
+		case n.handler.resume(o.activate(n)):
 		case !n.Row.NextAt.IsZero() && n.State() == contracts.NodeQueued:
 			o.run.Sleep(n.Node)
 			watchWait(&o.timers, n)
@@ -184,7 +184,8 @@ func (o *owner) resume() {
 	}
 }
 
-func (o *owner) turn(n *node) *activation { return &activation{kit: &o.kit, n: n, row: n.Next()} }
+// activate starts an activation of the node.
+func (o *owner) activate(n *node) *activation { return &activation{deps: &o.kit, n: n, row: n.Next()} }
 
 // advance handles what has come in and starts everything that may start.
 func (o *owner) advance() {
@@ -198,7 +199,7 @@ func (o *owner) advance() {
 		case msgWake:
 			o.readSignals()
 		case msgFreed:
-			o.places.Free(m.key)
+			o.places.WakeNext(m.key)
 		case msgLost:
 			o.loseLease()
 		}
@@ -214,28 +215,28 @@ func (o *owner) advance() {
 
 // start has a ready node do its next thing, if it is wanted.
 func (o *owner) start(n *node) {
-	t := o.turn(n)
+	t := o.activate(n)
 	switch {
-	case o.run.Cancelling() && !n.kind.unsettled(n):
+	case o.run.Cancelling() && !n.handler.mayHaveEffect(n):
 		t.end(contracts.NodeCancelled)
-	case n.Row.StartedAt == nil && n.Spec.When != nil && !wanted(t):
+	case n.Row.StartedAt == nil && n.Spec.When != nil && !conditionHolds(t):
 	default:
-		n.kind.start(t)
+		n.handler.start(t)
 	}
 }
 
 // completed takes the completion of an exchange.
-func (o *owner) completed(d done) {
+func (o *owner) completed(d completion) {
 	o.calls.inflight--
 	o.calls.reserved -= d.reserved
 	n := o.nodes[d.nodeID]
 	if n == nil {
-		if !o.stopping && !o.lost { // else whoever takes the run asks anew
+		if !o.stopping && !o.lost { // else whoever takes the run asks again
 			o.judge.take(d)
 		}
 		return
 	}
-	unsettled, lasting := n.kind.unsettled(n), n.lasting
+	unsettled, lasting := n.handler.mayHaveEffect(n), n.lasting
 	n.cancel, n.lasting = nil, false
 	if d.tool != "" {
 		o.places.Leave(n.place(d.tool, d.policy))
@@ -243,23 +244,23 @@ func (o *owner) completed(d done) {
 	if n.Ended() || o.lost {
 		return
 	}
-	t := o.turn(n)
+	t := o.activate(n)
 	t.row.MachineMS += d.tookMS
-	if d.task == taskThink || d.task == taskRound {
+	if d.task == taskModel || d.task == taskReplan {
 		t.row.Thoughts = append(slices.Clip(t.row.Thoughts), d.thinking.Calls...)
 		defer o.flush() // what was paid for is on record before anything else is
 	}
 	switch {
 	case o.stopping && !lasting:
-		putBack(t, d.task)
+		leaveToNextOwner(t, d.task)
 		return
 	case o.run.Cancelling() && !unsettled:
 		t.end(contracts.NodeCancelled)
 		return
 	case d.task == taskCall:
-		t.note(callEnd(d))
+		t.emit(callEnd(d))
 	}
-	n.kind.reply(t, d)
+	n.handler.reply(t, d)
 }
 
 // beginStop cancels what runs again elsewhere.
@@ -315,18 +316,18 @@ func (o *owner) untilNext() time.Duration {
 	if at := o.timers.next(); !at.IsZero() && !o.stopping {
 		wait = min(wait, at.Sub(now))
 	}
-	if o.places.WaitsForRoom() {
+	if o.places.WaitsForSlot() {
 		wait = min(wait, o.r.cfg.ParkAfter) // others may want the place of this run
 	}
 	return max(wait, 0)
 }
 
-// idle tells whether nothing is under way and nothing comes soon.
+// idle reports whether nothing is under way and nothing comes soon.
 func (o *owner) idle() bool {
 	if o.calls.inflight > 0 || o.run.HasReady() {
 		return false
 	}
-	if o.places.WaitsForRoom() {
+	if o.places.WaitsForSlot() {
 		o.leaving = o.leaving || o.r.tryYieldPlace()
 		return o.leaving
 	}
@@ -337,11 +338,11 @@ func (o *owner) idle() bool {
 func (o *owner) park() bool {
 	end := ending{park: true, wakeAt: o.timers.next(), seen: o.seenWake.Load()}
 	if o.leaving {
-		end.wakeAt = earlier(end.wakeAt, tryAgainAt(o.now(), o.places.RoomSeekers(), o.nodes, o.r.cfg.ParkAfter))
+		end.wakeAt = earlier(end.wakeAt, tryAgainAt(o.now(), o.places.WaitingForSlots(), o.nodes, o.r.cfg.ParkAfter))
 	}
 	committed, ok := o.commit(end)
 	if ok && committed.Parked {
-		o.r.dispatcher.Rests(end.wakeAt)
+		o.r.dispatcher.RunParked(end.wakeAt)
 		return true
 	}
 	if o.leaving { // the run keeps its place after all
@@ -375,12 +376,12 @@ func (o *owner) fireTimers() {
 		}
 		switch n := t.node; {
 		case t.key != (admission.Key{}):
-			o.places.TimeCame(t.key)
+			o.places.TimerFired(t.key)
 		case n == nil:
 			o.readSignals()
-		case model.Awaits(n.State()):
+		case runstate.Awaits(n.State()):
 			o.expireGate(n)
-		case n.waitedTooLong(now) && n.kind.overdue(o.turn(n)):
+		case n.waitedTooLong(now) && n.handler.onWaitTimeout(o.activate(n)):
 		case !n.Row.NextAt.IsZero() && !n.Row.NextAt.After(now):
 			o.run.Wake(n.Node)
 		}

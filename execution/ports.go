@@ -53,7 +53,7 @@ type Leases interface {
 	// it gives the new lease, or conflict when somebody else holds it.
 	AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (Lease, error)
 	// RenewLeases extends the leases that are still (owner, epoch)'s, expired or
-	// not, and gives the wake_seq of each; a run that is missing is lost.
+	// not, and returns the wake_seq of each; a run that is missing is lost.
 	RenewLeases(ctx context.Context, owner string, held []Lease, ttl time.Duration) (map[string]int64, error)
 	// ReleaseRun gives the lease back without parking, so that another replica
 	// takes the run at once; for shutdown.
@@ -73,7 +73,7 @@ type Gates interface {
 	InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error)
 	Interrupts(ctx context.Context, f InterruptFilter) ([]contracts.Interrupt, error)
 	// SaveInterrupt replaces an open interrupt that is still at the version that
-	// was read, wakes its run, and gives the interrupt as it is stored. It stays
+	// was read, wakes its run, and returns the interrupt as it is stored. It stays
 	// with its run and session. Conflict says that it was changed since.
 	SaveInterrupt(ctx context.Context, i InterruptAt) (contracts.Interrupt, error)
 	// OpenInterrupt inserts a question that belongs to no run, such as a
@@ -112,7 +112,7 @@ type Outcomes interface {
 // Locks are resource keys held by nodes across runs.
 type Locks interface {
 	// AcquireLocks takes all keys for the node, or none: then it registers the
-	// run as a waiter and gives who holds the first. Taking again what the node
+	// run as a waiter and returns who holds the first. Taking again what the node
 	// holds succeeds. It is refused with lease_lost like a commit.
 	AcquireLocks(ctx context.Context, l Lease, nodeID string, keys []string) (LockHolder, bool, error)
 	// Locks lists what is held, by key.
@@ -133,7 +133,7 @@ type LockHolder struct {
 
 // Journal reads what was committed.
 type Journal interface {
-	// Events gives a session's events with seq > after, in order.
+	// Events returns a session's events with seq > after, in order.
 	Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error)
 	// Ledger gives the entries of a run's chain, or of LockChain, with seq >
 	// after, in order; limit 0 gives all.
@@ -163,7 +163,7 @@ type RunFilter struct {
 	// Goal selects runs whose goal has this text, whatever the case of its ASCII
 	// letters; Domain those whose plan has a step of the domain.
 	Goal, Domain string
-	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	// Cursor is the Replan of the page before, Limit the size of a page; 0 is all.
 	Cursor string
 	Limit  int
 	// Brief leaves the plans out.
@@ -211,10 +211,10 @@ type Catalogs interface {
 
 // Reviewers knows who there is to approve.
 type Reviewers interface {
-	// Nobody says why nobody can approve a gate that is about to be opened, "" if
+	// WhyNoReviewer reports why nobody can approve a gate that is about to be opened, "" if
 	// somebody can.
-	Nobody(ctx context.Context, i contracts.Interrupt) (string, error)
-	// Revoked says which key was revoked that an approved action rests on: of who
+	WhyNoReviewer(ctx context.Context, i contracts.Interrupt) (string, error)
+	// Revoked reports which key was revoked that an approved action rests on: of who
 	// approved it, or all of who asked and nobody approved it since; "" is none. The
 	// gate is nil for what needed none.
 	Revoked(ctx context.Context, owner contracts.Principal, gate *contracts.Interrupt) (string, error)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/execution/verdict"
 	"github.com/manifold-run/manifold/internal/expr"
 )
@@ -29,9 +29,9 @@ func prepare(t *activation) {
 	if !ok {
 		return
 	}
-	around := t.outside()
+	around := t.env()
 	full, err := around.materialize(t.n.entry, t.row.Params)
-	if storeIsAway(t, err) {
+	if waitForStore(t, err) {
 		return
 	}
 	if err == nil {
@@ -82,9 +82,8 @@ func showBeside(t *activation) bool {
 	return true
 }
 
-// storeIsAway lets a node wait for a store that cannot be read now: that is no
-// fault of the node.
-func storeIsAway(t *activation, err error) bool {
+// waitForStore queues a node until the store can be read again: the node does not fail.
+func waitForStore(t *activation, err error) bool {
 	if err == nil || contracts.CodeOf(err) != contracts.CodeUnavailable {
 		return false
 	}
@@ -96,7 +95,7 @@ func storeIsAway(t *activation, err error) bool {
 // after a refresh, is a question to a person; one whose phases no longer include the step's is
 // not called.
 func resolveCapability(t *activation) bool {
-	if !findCapability(t.kit, t.n) {
+	if !findCapability(t.deps, t.n) {
 		refetch(t)
 		return false
 	}
@@ -111,13 +110,13 @@ func resolveCapability(t *activation) bool {
 // findCapability sets the entry and the policy that counts: the stricter of
 // what was planned and what is declared now. What is declared now may make a
 // write of a read.
-func findCapability(k *kit, n *node) bool {
+func findCapability(k *deps, n *node) bool {
 	if planned := n.Spec.Policy; planned != nil {
 		n.policy = *planned
 	}
-	catalog := k.outside().catalog()
+	catalog := k.env().catalog()
 	entry, ok := catalog.Capability(n.Spec.Tool)
-	if !ok || !declared(catalog, entry.Domain, n.Spec.Instance) {
+	if !ok || !hasPlannedInstance(catalog, entry.Domain, n.Spec.Instance) {
 		n.entry = nil
 		return false
 	}
@@ -128,7 +127,7 @@ func findCapability(k *kit, n *node) bool {
 		n.policy = entry.Policy
 	}
 	if n.Spec.Kind == contracts.KindTool {
-		n.kind = callOf(n.policy.SideEffectClass.Writes() && !k.run.Run.Plan.DryRun)
+		n.handler = callOf(n.policy.SideEffectClass.Writes() && !k.run.Run.Plan.DryRun)
 	}
 	return true
 }
@@ -145,8 +144,8 @@ func privateParams(e *contracts.CapabilityEntry) []string {
 	return names
 }
 
-// declared reports whether the domain still has the instance that was planned.
-func declared(catalog *contracts.Catalog, domain, instance string) bool {
+// hasPlannedInstance reports whether the domain still has the instance that was planned.
+func hasPlannedInstance(catalog *contracts.Catalog, domain, instance string) bool {
 	d, ok := catalog.Domain(domain)
 	if !ok || instance == "" || d.Manifest == nil {
 		return ok
@@ -154,8 +153,8 @@ func declared(catalog *contracts.Catalog, domain, instance string) bool {
 	return slices.ContainsFunc(d.Manifest.Instances, func(i contracts.Instance) bool { return i.ID == instance })
 }
 
-// sameAsPlanned reports whether the capability is the one that the plan pinned.
-func sameAsPlanned(t *activation) bool {
+// matchesPinned reports whether the capability is the one that the plan pinned.
+func matchesPinned(t *activation) bool {
 	return cmp.Or(t.n.Spec.Digest, t.run.Run.Plan.CapabilityDigests[t.n.Spec.Tool]) == t.n.entry.Digest
 }
 
@@ -176,13 +175,13 @@ func resolveParams(t *activation) ([]expr.Read, bool) {
 	t.row.Params = params
 	if t.row.Edited != nil {
 		t.row.Params = t.row.Edited
-		reads = stillRead(t.n.Spec.Params, t.row.Edited, params, reads)
+		reads = readsWithoutEdits(t.n.Spec.Params, t.row.Edited, params, reads)
 	}
 	return reads, true
 }
 
-// stillRead leaves the reads of those parameters that an edit did not touch.
-func stillRead(spec, edited, planned map[string]any, reads []expr.Read) []expr.Read {
+// readsWithoutEdits returns the reads of those parameters that an edit did not change.
+func readsWithoutEdits(spec, edited, planned map[string]any, reads []expr.Read) []expr.Read {
 	kept := map[string]any{}
 	for name, value := range edited {
 		if before, ok := planned[name]; ok && reflect.DeepEqual(before, value) {
@@ -196,9 +195,8 @@ func stillRead(spec, edited, planned map[string]any, reads []expr.Read) []expr.R
 	return slices.DeleteFunc(reads, func(r expr.Read) bool { return !slices.Contains(refs, r.Path) })
 }
 
-// wanted evaluates the condition of a node; one that does not hold skips it, and
-// one that cannot be evaluated fails it: an error is never "false".
-func wanted(t *activation) bool {
+// conditionHolds reports whether the condition of the node holds.
+func conditionHolds(t *activation) bool {
 	holds, _, err := holds(t, *t.n.Spec.When, nil)
 	switch {
 	case err != nil:
@@ -208,7 +206,7 @@ func wanted(t *activation) bool {
 		return true
 	}
 	t.row.Result = &Result{Summary: "not needed: its condition does not hold"}
-	t.row.Skip = model.SkipWhen
+	t.row.Skip = runstate.SkipWhen
 	t.end(contracts.NodeSkipped)
 	return false
 }
@@ -228,7 +226,7 @@ func conditionReads(t *activation) []expr.Read {
 
 // mayTryAgain reports whether the node has machine time and the run retries left.
 func mayTryAgain(t *activation) bool {
-	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) || t.n.ReadsAgain() {
+	if t.row.MachineMS >= int64(t.n.policy.NodeTimeoutMS) || t.n.IsReadRetry() {
 		return false
 	}
 	limit := t.run.Run.Plan.Budgets.MaxRetries
@@ -245,7 +243,7 @@ func mayCall(t *activation) bool {
 	if t.run.Run.Plan.Budgets.MaxToolCalls <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
 		return true
 	}
-	if b, err := model.BudgetOf(t.run, "", contracts.BudgetToolCalls); err == nil && b.Used < b.Limit {
+	if b, err := runstate.BudgetOf(t.run, "", contracts.BudgetToolCalls); err == nil && b.Used < b.Limit {
 		return true
 	}
 	if t.n.InWorkflow() {
@@ -266,4 +264,4 @@ func orEmpty(m map[string]any) map[string]any {
 func asAny(m map[string]any) any { return orEmpty(m) }
 
 // asText is a value as people write it.
-func asText(v any) string { return model.Text(v) }
+func asText(v any) string { return runstate.Text(v) }

@@ -24,7 +24,7 @@ func (s *studio) story() map[string]any {
 	}
 }
 
-// tell answers what is asked until the run has ended; false says that the server
+// tell answers what is asked until the run has ended; false means that the server
 // died.
 func (s *studio) tell(ctx context.Context, r *execution.Runner, id string, says map[string]any, dead <-chan struct{}) bool {
 	ctx, cancel := context.WithCancel(ctx)

@@ -4,62 +4,62 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Format is the layout of a run's rows that this release writes. A replica
 // acquires only runs whose format it knows.
-const Format = model.Format
+const Format = runstate.Format
 
 // Aliases, so that callers of the ports need not import package model.
 type (
 	// Run is the row of a run.
-	Run = model.Run
+	Run = runstate.Run
 	// NodeRecord is the row of one node.
-	NodeRecord = model.Row
+	NodeRecord = runstate.Row
 	// CallRow is the part of a row of nodes that call a capability.
-	CallRow = model.CallRow
+	CallRow = runstate.CallRow
 	// WriteRow is the part of a row of nodes that write.
-	WriteRow = model.WriteRow
+	WriteRow = runstate.WriteRow
 	// Step is where a tool node stands inside its state.
-	Step = model.Step
+	Step = runstate.Step
 	// Result is what a node keeps of a ToolResult.
-	Result = model.Result
+	Result = runstate.Result
 	// Intent is the durable announcement of a write.
-	Intent = model.Intent
+	Intent = runstate.Intent
 	// Outcome is one observation of a call.
-	Outcome = model.Outcome
+	Outcome = runstate.Outcome
 	// Snapshot is all that is needed to go on with a run.
-	Snapshot = model.Snapshot
+	Snapshot = runstate.Snapshot
 	// Blob is content that is stored once by its SHA-256.
-	Blob = model.Blob
+	Blob = runstate.Blob
 	// NodeData is raw output kept for debugging until it expires.
-	NodeData = model.NodeData
+	NodeData = runstate.NodeData
 	// Reply is the outcome of one exchange.
-	Reply = model.Reply
+	Reply = runstate.Reply
 	// ReplyKind is what an exchange came to.
-	ReplyKind = model.ReplyKind
+	ReplyKind = runstate.ReplyKind
 	// Replayed is the result of playing a run again.
-	Replayed = model.Replayed
+	Replayed = runstate.Replayed
 )
 
 // The steps, the kinds of blobs and the kinds of replies.
 const (
-	StepVerify = model.StepVerify
+	StepVerify = runstate.StepVerify
 
-	BlobArtifact = model.BlobArtifact
+	BlobArtifact = runstate.BlobArtifact
 
-	ReplyResult       = model.ReplyResult
-	ReplyAccepted     = model.ReplyAccepted
-	ReplyBusy         = model.ReplyBusy
-	ReplyInvalid      = model.ReplyInvalid
-	ReplyUnauthorized = model.ReplyUnauthorized
-	ReplyConflict     = model.ReplyConflict
-	ReplyChanged      = model.ReplyChanged
-	ReplyGone         = model.ReplyGone
-	ReplyNotSent      = model.ReplyNotSent
-	ReplyBroken       = model.ReplyBroken
-	ReplyRefused      = model.ReplyRefused
+	ReplyResult       = runstate.ReplyResult
+	ReplyAccepted     = runstate.ReplyAccepted
+	ReplyBusy         = runstate.ReplyBusy
+	ReplyInvalid      = runstate.ReplyInvalid
+	ReplyUnauthorized = runstate.ReplyUnauthorized
+	ReplyConflict     = runstate.ReplyConflict
+	ReplyChanged      = runstate.ReplyChanged
+	ReplyGone         = runstate.ReplyGone
+	ReplyNotSent      = runstate.ReplyNotSent
+	ReplyBroken       = runstate.ReplyBroken
+	ReplyRefused      = runstate.ReplyRefused
 )
 
 // Lease names a held run.

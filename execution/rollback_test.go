@@ -138,7 +138,7 @@ func TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst(t *testing.T) {
 		}
 		gates := 0
 		for _, n := range v.Nodes {
-			if n.Undoes == "" {
+			if n.CompensatesNode == "" {
 				continue
 			}
 			gates++
@@ -177,7 +177,7 @@ func TestALoopAroundARollbackTakesBackItsOwnRound(t *testing.T) {
 		if diff := cmp.Diff([]string{"pay 10", "refund pay-10 10", "pay 7", "refund pay-7 7"}, a.done); diff != "" {
 			t.Errorf("what was done (-want +got):\n%s", diff)
 		}
-		if v.State != contracts.RunCompleted || nodeOf(t, v, "look-undo#2[0]").Undoes != "money#2" {
+		if v.State != contracts.RunCompleted || nodeOf(t, v, "look-undo#2[0]").CompensatesNode != "money#2" {
 			t.Errorf("the run is %s: %v", v.State, states(v))
 		}
 		if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 {

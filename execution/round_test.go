@@ -19,25 +19,25 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// rounds says what comes next by a script: a draft, a question or an error for each
+// rounds describes what comes next by a script: a draft, a question or an error for each
 // round; behind its end there is nothing more.
 type rounds struct {
 	w    *world
 	says []any
 
 	mu    sync.Mutex // guards heard
-	heard []execution.RoundRequest
+	heard []execution.ReplanRequest
 }
 
-func (r *rounds) Next(_ context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
+func (r *rounds) Replan(_ context.Context, req execution.ReplanRequest) (execution.ReplanReply, error) {
 	r.mu.Lock()
 	r.heard = append(r.heard, req)
 	r.mu.Unlock()
-	reply := execution.RoundReply{Calls: []contracts.ModelCall{{Purpose: contracts.PurposeUnderstand, Model: "m", Tokens: contracts.Tokens{In: 10, Out: 5}}}}
-	if req.Round > len(r.says) {
+	reply := execution.ReplanReply{Calls: []contracts.ModelCall{{Purpose: contracts.PurposeUnderstand, Model: "m", Tokens: contracts.Tokens{In: 10, Out: 5}}}}
+	if req.Number > len(r.says) {
 		return reply, nil
 	}
-	switch says := r.says[req.Round-1].(type) {
+	switch says := r.says[req.Number-1].(type) {
 	case contracts.Draft:
 		result, err := planner.Compile(planner.Request{
 			Goal: req.Goal, Draft: &says, Catalog: r.w.Catalog(), Owner: req.Plan.Owner, Running: &planner.Running{Nodes: req.Plan.Nodes},
@@ -50,7 +50,7 @@ func (r *rounds) Next(_ context.Context, req execution.RoundRequest) (execution.
 		})
 		reply.Plan, reply.Held = &result.Plan, says.held
 		return reply, err
-	case execution.RoundQuestion:
+	case execution.ReplanQuestion:
 		reply.Question = &says
 	case error:
 		return reply, says
@@ -64,7 +64,7 @@ type heldDraft struct {
 	held  map[string]string
 }
 
-func (r *rounds) asked() []execution.RoundRequest {
+func (r *rounds) asked() []execution.ReplanRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.heard)
@@ -190,7 +190,7 @@ func TestWhatComesNextIsAddedToTheRun(t *testing.T) {
 			t.Errorf("%s %v %v", v.State, states(v), w.applied())
 		}
 		heard := next.asked()
-		if len(heard) != 2 || heard[0].Round != 1 || heard[1].Round != 2 || len(heard[1].Facts) != 3 || heard[0].Facts[0].Facts.String() == "" {
+		if len(heard) != 2 || heard[0].Number != 1 || heard[1].Number != 2 || len(heard[1].Facts) != 3 || heard[0].Facts[0].Facts.String() == "" {
 			t.Errorf("it was asked %+v", heard)
 		}
 		if v.Tokens.In != 20 {
@@ -223,7 +223,7 @@ func TestWhatWasNotSaidLeavesTheHouseOnlyWhenConfirmed(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.mailbox()
 				said := step("home", "fetch", map[string]any{"url": "https://home.example"})
-				said.Said = (&contracts.Said{Text: "see https://home.example"}).With("url", contracts.FromSaid)
+				said.Said = (&contracts.Utterance{Text: "see https://home.example"}).With("url", contracts.FromUtterance)
 				w.rounds = &rounds{w: w, says: []any{contracts.Draft{Steps: []contracts.DraftStep{
 					step("page", "fetch", map[string]any{"url": "${b.facts.url}"}), said,
 				}}}}
@@ -252,7 +252,7 @@ func TestRoundsEnd(t *testing.T) {
 		asked int
 		state contracts.RunState
 	}{
-		"after four of them":              {[]any{again, again, again, again, again}, execution.MaxRounds, contracts.RunCompleted},
+		"after four of them":              {[]any{again, again, again, again, again}, execution.MaxReplans, contracts.RunCompleted},
 		"when nothing more is needed":     {nil, 1, contracts.RunCompleted},
 		"when what comes next is no plan": {[]any{contracts.Draft{Steps: []contracts.DraftStep{step("x", "nothing", nil)}}}, 1, contracts.RunDegraded},
 		"when nobody answers":             {[]any{again, errors.New("out of reach")}, 2, contracts.RunDegraded},
@@ -279,7 +279,7 @@ func TestARoundMayAsk(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.mailbox()
 		next := &rounds{w: w, says: []any{
-			execution.RoundQuestion{Prompt: "Which of them?", Options: []string{"the red one", "the blue one"}},
+			execution.ReplanQuestion{Prompt: "Which of them?", Options: []string{"the red one", "the blue one"}},
 			contracts.Draft{Steps: []contracts.DraftStep{step("x", "mail", map[string]any{"of": "${question1.facts.value}"})}},
 		}}
 		w.rounds = next
@@ -299,7 +299,7 @@ func TestARoundMayAsk(t *testing.T) {
 	})
 }
 
-// A write that a rule holds back is confirmed by whoever asked before its gate opens; all
+// A write that a rule holds back is confirmed by the requester before its gate opens; all
 // else of the round goes on.
 func TestAHeldWriteIsConfirmedBeforeItsGate(t *testing.T) {
 	t.Parallel()
@@ -320,7 +320,7 @@ func TestAHeldWriteIsConfirmedBeforeItsGate(t *testing.T) {
 				w.decide(r, q, contracts.Resume{Response: answer})
 				if answer == "yes" {
 					gate := w.gates(r, id, 1)["n3"]
-					if len(w.callsOf("order")) > 0 || !gate.Type.Gate() || len(gate.AfterReading) == 0 {
+					if len(w.callsOf("order")) > 0 || !gate.Type.IsGate() || len(gate.AfterReading) == 0 {
 						t.Errorf("after yes: %+v", gate)
 					}
 					w.decide(r, gate, contracts.Resume{Decision: contracts.DecisionApprove})

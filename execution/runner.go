@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Config is how a Runner works; the zero value is a sound default.
@@ -43,13 +43,13 @@ type Config struct {
 	DropData bool
 	// Rollout is what the site has switched on, and for which sessions [everything].
 	Rollout metrics.Rollout
-	// Judging says when a model is asked for an opinion of a verdict [steps].
-	Judging Judging
-	// Answers tells that a model words what a run found, where there is one.
+	// JudgeMode specifies when a model is asked for an opinion of a verdict [steps].
+	JudgeMode JudgeMode
+	// Answers means that a model words what a run found, where there is one.
 	Answers bool
-	// LateWrites says what becomes of writes that are proposed after reading [ask].
+	// LateWrites describes what becomes of writes that are proposed after reading [ask].
 	LateWrites LateWrites
-	// Context gives the context in which a run is advanced, with what its calls
+	// Context returns the context in which a run is advanced, with what its calls
 	// belong to [the runner's own].
 	Context func(ctx context.Context, runID string) context.Context
 	// Now stamps and measures; what decides is compared with the store's clock.
@@ -71,7 +71,7 @@ func (c Config) withDefaults() Config {
 	c.Heartbeat = cmp.Or(c.Heartbeat, Heartbeat)
 	c.SweepEvery = cmp.Or(c.SweepEvery, SweepEvery)
 	c.FlushDelay = cmp.Or(c.FlushDelay, 3*time.Millisecond)
-	c.Judging = cmp.Or(c.Judging, JudgeSteps)
+	c.JudgeMode = cmp.Or(c.JudgeMode, JudgeSteps)
 	c.LateWrites = cmp.Or(c.LateWrites, LateWritesAsk)
 	c.ParkAfter = cmp.Or(c.ParkAfter, 2*time.Second)
 	if c.Now == nil {
@@ -91,10 +91,11 @@ type Deps struct {
 	Catalogs  Catalogs
 	Observer  Observer
 	Reviewers Reviewers
-	// Mind thinks; nil where no model is configured.
-	Mind Mind
-	// Rounds says what comes next in runs that go on; nil where nobody does.
-	Rounds Rounds
+	// LanguageModel is nil if no model is configured.
+	LanguageModel LanguageModel
+	// Replanner proposes further nodes for plans that are marked More. If it is nil, such runs
+	// end with their first plan.
+	Replanner Replanner
 	// Dispatcher brings runs that can go on [a Sweeper of the store].
 	Dispatcher Dispatcher
 	// Quota is how limits are kept together with other servers [there are none].
@@ -104,18 +105,18 @@ type Deps struct {
 // Runner advances runs: those that were submitted to it, and those that nobody
 // holds and that can go on.
 type Runner struct {
-	cfg       Config
-	store     Store
-	invoker   Invoker
-	catalogs  Catalogs
-	observer  Observer
-	reviewers Reviewers // nil if nobody knows
-	mind      Mind
-	rounds    Rounds
-	limits    *admission.Limits
-	unread    unreadable
-	ended     ended
-	pace      pace
+	cfg           Config
+	store         Store
+	invoker       Invoker
+	catalogs      Catalogs
+	observer      Observer
+	reviewers     Reviewers // nil if nobody knows
+	languageModel LanguageModel
+	replanner     Replanner
+	limits        *admission.Limits
+	unread        unreadableRuns
+	finished      finishedCache
+	pace          commitPace
 
 	dispatcher Dispatcher
 	quota      admission.Quota
@@ -145,15 +146,15 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}
 	return &Runner{
 		cfg: cfg, store: deps.Store, invoker: deps.Invoker,
-		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, mind: deps.Mind, rounds: deps.Rounds,
+		catalogs: deps.Catalogs, observer: deps.Observer, reviewers: deps.Reviewers, languageModel: deps.LanguageModel, replanner: deps.Replanner,
 		limits:     admission.NewLimits(cfg.MaxCalls),
 		dispatcher: deps.Dispatcher, quota: deps.Quota, active: map[string]*owner{},
 	}, nil
 }
 
-// tell says that something was committed, or may have been; sessionID is "" where
+// notify says that something was committed, or may have been; sessionID is "" where
 // it is not known.
-func (r *Runner) tell(sessionID, runID string, progress bool) {
+func (r *Runner) notify(sessionID, runID string, progress bool) {
 	switch {
 	case r.observer == nil:
 	case progress:
@@ -163,8 +164,8 @@ func (r *Runner) tell(sessionID, runID string, progress bool) {
 	}
 }
 
-// HasMind tells whether there is a model that steps may ask.
-func (r *Runner) HasMind() bool { return r.mind != nil }
+// HasLanguageModel reports whether there is a model that steps may ask.
+func (r *Runner) HasLanguageModel() bool { return r.languageModel != nil }
 
 // Start begins to renew leases and to take runs that are due. The context
 // bounds the start only.
@@ -177,9 +178,9 @@ func (r *Runner) Start(ctx context.Context) error {
 	r.started = true
 	// The work must outlive the context of the call that started it.
 	r.base, r.stop = context.WithCancel(context.WithoutCancel(ctx))
-	r.limits.Together(r.base, r.quota, r.work.Go)
+	r.limits.ShareWith(r.base, r.quota, r.work.Go)
 	r.work.Go(func() { r.heartbeat(r.base) })
-	r.work.Go(func() { r.dispatcher.Dispatch(r.base, taker{r}) })
+	r.work.Go(func() { r.dispatcher.Run(r.base, taker{r}) })
 	return nil
 }
 
@@ -210,7 +211,7 @@ func (r *Runner) Stop(ctx context.Context) error {
 type Create func(ctx context.Context, run Run, ttl time.Duration, first Transition) error
 
 // Submit stores a run of the plan and begins it at once, unless this replica
-// is full: then the run waits in the store. It gives the run's id.
+// is full: then the run waits in the store. It returns the run's id.
 func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Plan) (string, error) {
 	return r.SubmitBy(ctx, sessionID, plan, r.store.CreateRun)
 }
@@ -275,8 +276,8 @@ func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 
 // firstTransition begins a run: its state, and the plan entry and the rows of the nodes.
 // A plan whose nodes could never all be reached is invalid.
-func firstTransition(run *Run, now time.Time) (*model.State, Transition, error) {
-	state, err := model.Begin(*run)
+func firstTransition(run *Run, now time.Time) (*runstate.State, Transition, error) {
+	state, err := runstate.Begin(*run)
 	if err != nil {
 		return nil, Transition{}, err
 	}
@@ -284,26 +285,26 @@ func firstTransition(run *Run, now time.Time) (*model.State, Transition, error) 
 	for _, n := range state.Nodes() {
 		t.Nodes = append(t.Nodes, *n.Row)
 	}
-	plan, err := model.PlanEntry(run.Plan, now)
+	plan, err := runstate.PlanEntry(run.Plan, now)
 	if err != nil {
 		return nil, t, err
 	}
-	chain := model.Chain{RunID: run.ID, Salt: saltOf(run.Format)}
-	t.Ledger, t.Payloads, chain, err = chain.Seal([]model.Entry{plan})
+	chain := runstate.Chain{RunID: run.ID, Salt: saltOf(run.Format)}
+	t.Ledger, t.Payloads, chain, err = chain.Seal([]runstate.Entry{plan})
 	run.LedgerSeq, run.LedgerHead = chain.Seq, chain.Head
 	return state, t, err
 }
 
-// Wake tells that something was written for a run.
+// Wake wakes the owner of a run, or the dispatcher if no owner is in this process.
 func (r *Runner) Wake(runID string) {
-	if !r.Told(runID) {
-		r.dispatcher.Woken()
+	if !r.WakeLocal(runID) {
+		r.dispatcher.Notify()
 	}
 }
 
-// Told passes on that something was written for a run, if this process holds it; one
-// that nobody holds is taken by whoever wrote, or found by a sweep.
-func (r *Runner) Told(runID string) bool {
+// WakeLocal wakes the owner of the run if it is in this process, and reports whether it is. A
+// run without an owner is taken by the process that wrote for it, or found by a sweep.
+func (r *Runner) WakeLocal(runID string) bool {
 	r.mu.Lock()
 	l := r.active[runID]
 	r.mu.Unlock()
@@ -323,7 +324,7 @@ func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	return nil
 }
 
-// Quiet tells whether this process holds the run and has told observers of nothing but
+// Quiet reports whether this process holds the run and has told observers of nothing but
 // progress: who subscribed before will be told of what comes.
 func (r *Runner) Quiet(runID string) bool {
 	r.mu.Lock()
@@ -358,7 +359,7 @@ func (r *Runner) unreserve() {
 	r.work.Done()
 }
 
-// tryYieldPlace tells whether a run that only waits for room should give its place to
+// tryYieldPlace reports whether a run that only waits for room should give its place to
 // runs that can go on, and notes that it does.
 func (r *Runner) tryYieldPlace() bool {
 	r.mu.Lock()
@@ -371,7 +372,7 @@ func (r *Runner) tryYieldPlace() bool {
 	return true
 }
 
-// keepPlace takes back what leaves noted.
+// keepPlace undoes tryYieldPlace.
 func (r *Runner) keepPlace() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -380,7 +381,7 @@ func (r *Runner) keepPlace() {
 
 // launch turns a reserved place into an owner. Unless the run has just begun the owner
 // reads it from the store.
-func (r *Runner) launch(runID string, lease Lease, begun *model.State) {
+func (r *Runner) launch(runID string, lease Lease, begun *runstate.State) {
 	o := newOwner(r, lease)
 	r.mu.Lock()
 	r.reserved--
@@ -392,7 +393,7 @@ func (r *Runner) launch(runID string, lease Lease, begun *model.State) {
 		if r.cfg.Context != nil {
 			base = r.cfg.Context(base, runID) //nolint:fatcontext // once
 		}
-		o.live(base, begun)
+		o.advanceUntilDone(base, begun)
 		r.mu.Lock()
 		full := len(r.active)+r.reserved >= r.cfg.MaxActiveRuns
 		delete(r.active, runID)
@@ -401,7 +402,7 @@ func (r *Runner) launch(runID string, lease Lease, begun *model.State) {
 		}
 		r.mu.Unlock()
 		if full || !o.over { // there is a place again, or a run that rests may be due already
-			r.dispatcher.Woken()
+			r.dispatcher.Notify()
 		}
 	}()
 }
@@ -414,7 +415,7 @@ const idDigits = "234567abcdefghijklmnopqrstuvwxyz"
 // one is not written all over.
 func NewID(prefix string) string { return idAt(prefix, time.Now(), []byte(rand.Text())) }
 
-// DerivedRunID gives the id of the run that a request of some time is for, so that a
+// DerivedRunID returns the id of the run that a request of some time is for, so that a
 // repeat of the request finds it: as NewID, with digits that follow from the parts.
 func DerivedRunID(at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

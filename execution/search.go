@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // checkSearch holds the words of a further search to the search's own schema
@@ -32,7 +32,7 @@ func (r *Runner) checkSearch(ctx context.Context, i contracts.Interrupt, words s
 		return nodes[at], true
 	}
 	choice, _ := node(i.NodeID)
-	search, param := model.SearchBefore(choice, node)
+	search, param := runstate.SearchBefore(choice, node)
 	entry, ok := r.catalogs.Catalog().Capability(search.Tool)
 	if param == "" || !ok {
 		return nil // it is no search, or one that is asked about when it is made

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // readSignals takes in what others wrote for the run: decisions, answers, the
@@ -22,16 +22,16 @@ func (o *owner) readSignals() {
 		return
 	}
 	o.seenWake.Store(max(s.WakeSeq, o.seenWake.Load()))
-	o.takeOutcomes(s.Intents) // what was observed counts more than what somebody believes
-	o.takeGates(s.Gates)
+	o.applyOutcomes(s.Intents) // what was observed counts more than what somebody believes
+	o.applyDecisions(s.Gates)
 	if s.CancelRequestedAt != nil && !o.run.Cancelling() {
-		o.take(model.CancelWished{At: s.CancelRequestedAt, By: s.CancelledBy})
+		o.take(runstate.CancelRequested{At: s.CancelRequestedAt, By: s.CancelledBy})
 		o.cancelNodes()
 	}
-	o.places.LocksFreed()
+	o.places.WakeLockWaiters()
 }
 
-func (o *owner) takeGates(gates []contracts.Interrupt) {
+func (o *owner) applyDecisions(gates []contracts.Interrupt) {
 	for i := range gates {
 		g := &gates[i]
 		if n, ok := o.nodes[g.NodeID]; ok && n.Row.GateID == g.InterruptID {
@@ -40,15 +40,14 @@ func (o *owner) takeGates(gates []contracts.Interrupt) {
 	}
 }
 
-// takeOutcomes takes outcomes that an earlier owner observed after it lost the
-// lease.
-func (o *owner) takeOutcomes(intents []Intent) {
+// applyOutcomes applies outcomes that an earlier owner observed after it lost the lease.
+func (o *owner) applyOutcomes(intents []Intent) {
 	for _, i := range intents {
 		n, ok := o.nodes[i.NodeID]
 		if !ok || n.Ended() || n.Intent == nil || n.Intent.Nonce != i.Nonce || n.Intent.Outcome != nil || i.Outcome == nil {
 			continue
 		}
-		o.take(model.Observed{Node: i.NodeID, Outcome: i.Outcome})
+		o.take(runstate.OutcomeObserved{Node: i.NodeID, Outcome: i.Outcome})
 		if !n.inflight() { // else its completion takes it
 			o.settleByOutcome(n)
 		}
@@ -58,10 +57,10 @@ func (o *owner) takeOutcomes(intents []Intent) {
 // settleByOutcome takes an outcome that came by way of the store; whoever was
 // asked about it need not answer any more.
 func (o *owner) settleByOutcome(n *node) {
-	if model.Awaits(n.State()) {
+	if runstate.Awaits(n.State()) {
 		o.supersedeGate(n)
 	}
-	n.kind.reply(o.turn(n), done{nodeID: n.ID()})
+	n.handler.reply(o.activate(n), completion{nodeID: n.ID()})
 }
 
 // cancelNodes ends everything that has no effect under way. Writes that were
@@ -71,12 +70,12 @@ func (o *owner) cancelNodes() {
 	for _, m := range o.run.Nodes() {
 		n := o.nodes[m.ID()]
 		switch {
-		case n.Ended() || n.kind.unsettled(n):
+		case n.Ended() || n.handler.mayHaveEffect(n):
 		case n.inflight():
 			n.cancel() // its completion ends it
 		default:
 			o.supersedeGate(n)
-			o.turn(n).end(contracts.NodeCancelled)
+			o.activate(n).end(contracts.NodeCancelled)
 		}
 	}
 }
@@ -84,11 +83,11 @@ func (o *owner) cancelNodes() {
 // consumeGate takes what was decided on a node's question into the run, with
 // what follows.
 func (o *owner) consumeGate(n *node, gate *contracts.Interrupt) {
-	if gate == nil || gate.Status == contracts.InterruptOpen || !model.Awaits(n.State()) {
+	if gate == nil || gate.Status == contracts.InterruptOpen || !runstate.Awaits(n.State()) {
 		return
 	}
-	o.take(model.Decided{Node: n.ID(), Gate: gate})
-	n.kind.answer(o.turn(n), model.LastDecision(gate))
+	o.take(runstate.InterruptResolved{Node: n.ID(), Gate: gate})
+	n.handler.answer(o.activate(n), runstate.LastDecision(gate))
 }
 
 // errNotYet says that the store's clock has not reached the expiry.
@@ -122,7 +121,7 @@ func (o *owner) supersedeGate(n *node) {
 	if !closed(err) {
 		o.logger().WarnContext(o.ctx, "gate is left open", slog.Any("error", err))
 	}
-	o.take(model.GateClosed{Node: n.ID()})
+	o.take(runstate.InterruptSuperseded{Node: n.ID()})
 }
 
 // closed reports whether a gate is open no longer, whoever closed it.

@@ -48,7 +48,7 @@ func (w *world) staleNodes(e *edited) []contracts.Node {
 	}
 	write := w.node("n3", "write", map[string]any{"base": "${steps.n2.facts.value}"}, "n2")
 	write.On = []contracts.Rule{{
-		Error: concurrentEdit, Goto: "n1", Max: contracts.MaxLooksAgain, Region: []string{"n1", "n2", "n3"},
+		Error: concurrentEdit, Goto: "n1", Max: contracts.MaxLookupRepeats, Region: []string{"n1", "n2", "n3"},
 	}}
 	return []contracts.Node{w.node("n1", "look", nil), choice, write, w.node("n4", "after", nil, "n3")}
 }
@@ -106,7 +106,7 @@ func TestWhoEditsFasterThanPeopleApproveIsToldSo(t *testing.T) {
 		nodes := w.staleNodes(e)
 		r := w.runner()
 		id := w.submit(r, nodes...)
-		for range contracts.MaxLooksAgain + 1 {
+		for range contracts.MaxLookupRepeats + 1 {
 			g := onlyGate(t, w, r, id)
 			e.version.Add(1)
 			w.decide(r, g, contracts.Resume{Decision: contracts.DecisionApprove})

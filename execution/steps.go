@@ -5,7 +5,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/decision"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
@@ -16,17 +16,17 @@ func evaluate(t *activation, v any) (any, []expr.Read, error) {
 }
 
 // reader is the node before it has ended.
-func (t *activation) reader() model.Reader {
-	return model.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame}
+func (t *activation) reader() runstate.Reader {
+	return runstate.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame}
 }
 
 // afterwards is the node once it has ended as its row says: what its rules and its
 // spending are read by.
-func (t *activation) afterwards() *model.Reader {
-	return &model.Reader{Node: t.n.Node, Frame: model.OuterFrame(t.run, t.n.Node), After: t.row}
+func (t *activation) afterwards() *runstate.Reader {
+	return &runstate.Reader{Node: t.n.Node, Frame: runstate.OuterFrame(t.run, t.n.Node), After: t.row}
 }
 
-func evaluateAs(t *activation, r model.Reader, v any) (any, []expr.Read, error) {
+func evaluateAs(t *activation, r runstate.Reader, v any) (any, []expr.Read, error) {
 	refs, err := expr.Refs(v)
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +43,7 @@ func evaluateAs(t *activation, r model.Reader, v any) (any, []expr.Read, error) 
 
 // holds reports whether a condition holds, before the node has begun or, with a
 // reader, as that one sees it.
-func holds(t *activation, c contracts.Condition, as *model.Reader) (bool, []expr.Read, error) {
+func holds(t *activation, c contracts.Condition, as *runstate.Reader) (bool, []expr.Read, error) {
 	refs, err := expr.RefsOf(c)
 	if err != nil {
 		return false, nil, err
@@ -60,7 +60,7 @@ func holds(t *activation, c contracts.Condition, as *model.Reader) (bool, []expr
 }
 
 // members evaluates an object; its members that are null are left out.
-func members(t *activation, r model.Reader, v map[string]any) (map[string]any, error) {
+func members(t *activation, r runstate.Reader, v map[string]any) (map[string]any, error) {
 	value, _, err := evaluateAs(t, r, asAny(v))
 	if err != nil {
 		return nil, err
@@ -86,31 +86,31 @@ func expressionFault(n *node) string {
 	return contracts.ErrInvalidParameters
 }
 
-// aftermath is what follows from a step that has just ended: what it has spent,
-// and the round that the first of its rules asks for that holds. It is part of the
-// event of the outcome, so nothing that depends on the step can come between.
-func (t *activation) aftermath() *model.Expansion {
+// expansionByRules returns what follows from a step that has just ended: what it has spent, and
+// the round of the first of its rules that holds. It is part of the event of the outcome, so
+// that nothing that depends on the step can come between.
+func (t *activation) expansionByRules() *runstate.Expansion {
 	spec := &t.n.Spec
 	goesOn := t.row.State == contracts.NodeCompleted || t.row.State == contracts.NodeFailed && spec.ContinueOnError
 	if len(spec.On) == 0 && !t.n.InWorkflow() || !goesOn && t.row.State != contracts.NodeFailed {
 		return nil
 	}
 	if err := t.spend(); err != nil {
-		t.badEnd("spend: ", err)
+		t.failExpressions("spend: ", err)
 		return nil
 	}
 	if t.run.Cancelling() {
 		return nil
 	}
-	rule, with, err := t.ruleThatHolds(goesOn)
+	rule, with, err := t.firstMatchingRule(goesOn)
 	if err != nil {
-		t.badEnd("on: ", err)
+		t.failExpressions("on: ", err)
 		return nil
 	}
 	if rule < 0 {
 		return nil
 	}
-	nodes := model.Region(t.run, t.n.Node, rule, with)
+	nodes := runstate.Region(t.run, t.n.Node, rule, with)
 	if limit := nodeLimit(t.run); t.run.Len()+len(nodes) > limit {
 		t.row.State = contracts.NodeFailed
 		t.row.Error = &contracts.ToolError{
@@ -119,14 +119,14 @@ func (t *activation) aftermath() *model.Expansion {
 		}
 		return nil
 	}
-	return &model.Expansion{Nodes: nodes, Cause: causeOf(spec.On[rule]), Round: &contracts.Round{
-		N: model.Taken(t.run, t.n.Node, rule) + 1, By: t.n.Step(), With: with, Rule: rule,
+	return &runstate.Expansion{Nodes: nodes, Cause: causeOf(spec.On[rule]), Round: &contracts.Round{
+		N: runstate.Taken(t.run, t.n.Node, rule) + 1, By: t.n.Step(), With: with, Rule: rule,
 	}}
 }
 
-// badEnd makes a failure of an outcome whose expressions cannot be evaluated. What
-// a write did stays done: then it is a check that does not hold.
-func (t *activation) badEnd(where string, err error) {
+// failExpressions fails a step whose rules or budgets cannot be evaluated. The effect of a
+// write remains: then it is a check that failed.
+func (t *activation) failExpressions(where string, err error) {
 	message := contracts.CleanSummary(where + err.Error())
 	if t.n.Writes() && t.row.State == contracts.NodeCompleted {
 		t.row.Checks = append(t.row.Checks, contracts.Check{Name: contracts.ErrBadExpression, Detail: message})
@@ -146,22 +146,22 @@ func (t *activation) spend() error {
 		if err != nil {
 			return err
 		}
-		used, ok := model.Number(value)
+		used, ok := runstate.Number(value)
 		if !ok || used < 0 {
 			return contracts.Errorf(contracts.CodeInvalid, "%s gives no number of 0 or more", text)
 		}
 		if t.row.Spent == nil {
 			t.row.Spent = map[string]float64{}
 		}
-		t.row.Spent[model.StepID(model.OuterFrame(t.run, t.n.Node), name)] = used
+		t.row.Spent[runstate.StepID(runstate.OuterFrame(t.run, t.n.Node), name)] = used
 	}
 	return nil
 }
 
-// ruleThatHolds is the first rule that holds and may still be taken, -1 if there is
-// none, with what the new round is given. After a failure that the workflow does
-// not go on from, only rules about errors count.
-func (t *activation) ruleThatHolds(goesOn bool) (rule int, with map[string]any, err error) {
+// firstMatchingRule returns the index of the first rule that holds and may still be taken, -1 if
+// there is none, with the parameters of the new round. After a failure that the workflow does
+// not continue from, only rules about errors count.
+func (t *activation) firstMatchingRule(goesOn bool) (rule int, with map[string]any, err error) {
 	after := t.afterwards()
 	for i, r := range t.n.Spec.On {
 		if r.Error == "" && !goesOn {
@@ -173,7 +173,7 @@ func (t *activation) ruleThatHolds(goesOn bool) (rule int, with map[string]any, 
 				return -1, nil, err
 			}
 		}
-		if taken && model.Taken(t.run, t.n.Node, i) < r.Max {
+		if taken && runstate.Taken(t.run, t.n.Node, i) < r.Max {
 			with, err = members(t, *after, r.With)
 			return i, with, err
 		}
@@ -182,7 +182,7 @@ func (t *activation) ruleThatHolds(goesOn bool) (rule int, with map[string]any, 
 }
 
 // failedWith reports whether a step failed with an error of the type and did nothing.
-func failedWith(row *model.Row, kind string) bool {
+func failedWith(row *runstate.Row, kind string) bool {
 	e := row.Error
 	return row.State == contracts.NodeFailed && e != nil && e.Type == kind && e.Effect == contracts.EffectNone
 }
@@ -201,7 +201,7 @@ func causeOf(r contracts.Rule) string {
 }
 
 // nodeLimit is how many nodes the run may have.
-func nodeLimit(run *model.State) int {
+func nodeLimit(run *runstate.State) int {
 	limit := run.Run.Plan.Budgets.MaxNodes
 	if limit <= 0 || limit > contracts.MaxNodes {
 		return contracts.MaxNodes

@@ -102,7 +102,7 @@ func (s *studio) answers(r *execution.Runner, id string, script map[string][]any
 func stepOfNode(v contracts.RunView, node string) string {
 	for _, n := range v.Nodes {
 		if n.NodeID == node && n.Round != nil {
-			return n.Of
+			return n.ForNode
 		}
 	}
 	return node

@@ -24,7 +24,7 @@ func (h *timers) add(t timer) { heap.Push(&h.items, t) }
 // next is the time of the first timer that still matters, zero if there is none.
 func (h *timers) next() time.Time {
 	for len(h.items) > 0 {
-		if t := h.items[0]; t.node == nil || t.node.Waits() {
+		if t := h.items[0]; t.node == nil || t.node.IsWaiting() {
 			return t.at
 		}
 		heap.Pop(&h.items)

@@ -17,14 +17,14 @@ const (
 	maxPutOff = time.Hour
 )
 
-// unreadable counts, for the runs that this replica could not read, how often in
+// unreadableRuns counts, for the runs that this replica could not read, how often in
 // a row. It is safe for concurrent use.
-type unreadable struct {
+type unreadableRuns struct {
 	mu    sync.Mutex // guards tries
 	tries map[string]int
 }
 
-func (u *unreadable) again(runID string) int {
+func (u *unreadableRuns) again(runID string) int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.tries == nil {
@@ -34,33 +34,33 @@ func (u *unreadable) again(runID string) int {
 	return u.tries[runID]
 }
 
-func (u *unreadable) forget(runID string) {
+func (u *unreadableRuns) forget(runID string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.tries, runID)
 }
 
-// putOff parks a run that cannot be read, for longer each time, so that it does
-// not stand in the way of others; after a few tries it asks a person whether to
-// give the run up. It commits, without knowing more of the run than its lease.
-func (r *Runner) putOff(ctx context.Context, lease Lease, fault error) {
+// deferUnreadable parks a run that cannot be read, for longer each time; after a few tries it
+// asks a person whether to give the run up. It commits without knowing more of the run than
+// its lease.
+func (r *Runner) deferUnreadable(ctx context.Context, lease Lease, fault error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	signals, err := r.store.ReadSignals(ctx, lease.RunID)
 	if err == nil {
-		_, err = r.store.Commit(ctx, r.puttingOff(lease, signals, fault))
-		r.tell("", lease.RunID, false)
+		_, err = r.store.Commit(ctx, r.deferTransition(lease, signals, fault))
+		r.notify("", lease.RunID, false)
 	}
 	if err != nil { // the lease ends by itself, and somebody tries again
 		r.logFault(ctx, "put off run "+lease.RunID, err)
 	}
 }
 
-func (r *Runner) puttingOff(lease Lease, signals Signals, fault error) Transition {
+func (r *Runner) deferTransition(lease Lease, signals Signals, fault error) Transition {
 	now, gate := r.cfg.Now(), lastUnreadable(signals.Gates)
 	if gate != nil && gate.Status == contracts.InterruptAnswered && gate.Response == contracts.AnswerGiveUp {
 		r.unread.forget(lease.RunID)
-		return givenUp(lease, now, fault)
+		return abandonTransition(lease, now, fault)
 	}
 	tries := r.unread.again(lease.RunID)
 	pause := min(r.cfg.LeaseTTL<<min(tries-1, 16), maxPutOff)
@@ -85,9 +85,9 @@ func (r *Runner) puttingOff(lease Lease, signals Signals, fault error) Transitio
 	return t
 }
 
-// givenUp ends a run that nobody can read. Its locks stay until they are broken:
-// a write of it may be under way.
-func givenUp(lease Lease, now time.Time, fault error) Transition {
+// abandonTransition ends a run that cannot be read. Its locks stay until they are broken: one of
+// its writes may be under way.
+func abandonTransition(lease Lease, now time.Time, fault error) Transition {
 	reason := contracts.CleanSummary("given up: what is stored of the run cannot be read: " + fault.Error())
 	return Transition{
 		Lease: lease, At: now, State: contracts.RunFailed, Finished: true,

@@ -7,13 +7,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// InterruptNow gives one interrupt.
-func InterruptNow(ctx context.Context, store Gates, id string) (contracts.Interrupt, error) {
+// GetInterrupt returns one interrupt.
+func GetInterrupt(ctx context.Context, store Gates, id string) (contracts.Interrupt, error) {
 	at, err := store.InterruptAt(ctx, id)
 	return at.Interrupt, err
 }
 
-// maxUpdates is how often a change is computed anew because somebody else was
+// maxUpdates is how often a change is computed again because somebody else was
 // faster. Each time one of those who compete has been served, so that this is
 // how many may decide one gate at the same moment.
 const maxUpdates = 64
@@ -21,7 +21,7 @@ const maxUpdates = 64
 // UpdateInterrupt changes an open interrupt: change gets it as it is now, with
 // the store's clock, and what it leaves is committed, unless somebody has
 // changed the interrupt meanwhile; then change is asked again. One that is not
-// open gives conflict with the interrupt as Detail. Its run is woken.
+// open returns conflict with the interrupt as Detail. Its run is woken.
 func UpdateInterrupt(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
 	for try := 1; ; try++ {
 		at, err := store.InterruptAt(ctx, id)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/runmetrics"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
@@ -21,7 +21,7 @@ func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, err
 
 // CompletedCall finds a write that took effect, for its compensation.
 func CompletedCall(s Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
-	return model.CompletedCall(s, nodeID)
+	return runstate.CompletedCall(s, nodeID)
 }
 
 // Replay plays plan and ledger again without calling any domain and compares
@@ -38,12 +38,12 @@ func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 	if err := VerifyRun(s.Run, entries); err != nil {
 		return Replayed{}, err
 	}
-	return model.Replay(s, entries, func(e contracts.LedgerEntry, into any) error {
+	return runstate.Replay(s, entries, func(e contracts.LedgerEntry, into any) error {
 		raw, err := r.store.Payload(ctx, e)
 		if err != nil {
 			return err
 		}
-		payload, err := model.OpenPayload(s.Run.Format, e, raw)
+		payload, err := runstate.OpenPayload(s.Run.Format, e, raw)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ type world struct {
 	t       *testing.T
 	store   execution.Store
 	mind    *mind // nil for none
-	rounds  execution.Rounds
+	rounds  execution.Replanner
 
 	mu       sync.Mutex // guards the fields below
 	catalog  *contracts.Catalog
@@ -60,7 +60,7 @@ type world struct {
 type capability struct {
 	contracts.Capability
 
-	// twin tells that it belongs to another domain than the others.
+	// twin means that it belongs to another domain than the others.
 	twin bool
 	do   func(ctx context.Context, c execution.Call) execution.Reply
 }
@@ -109,7 +109,7 @@ func (w *world) instances(ids ...string) {
 	w.rebuild()
 }
 
-// rebuild makes the catalog anew; the caller holds mu.
+// rebuild makes the catalog again; the caller holds mu.
 func (w *world) rebuild() {
 	manifest := w.manifest
 	shop := &contracts.DomainEntry{Name: "shop", Manifest: &manifest}
@@ -265,9 +265,9 @@ func (w *world) runnerOn(store execution.Store, options ...func(*execution.Confi
 	for _, o := range options {
 		o(&cfg)
 	}
-	deps := execution.Deps{Store: store, Invoker: w, Catalogs: w, Rounds: w.rounds}
+	deps := execution.Deps{Store: store, Invoker: w, Catalogs: w, Replanner: w.rounds}
 	if w.mind != nil {
-		deps.Mind = w.mind
+		deps.LanguageModel = w.mind
 	}
 	r, err := execution.New(cfg, deps)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Reader reads a message in its conversation. It is safe for concurrent use.
 type Reader interface {
-	// Understand says what is asked for. A message that nobody understands is a decline,
+	// Understand reports what is asked for. A message that nobody understands is a decline,
 	// not an error. An error of a reader that asks a model means that there is no reading
 	// to be had; what the calls cost is given all the same.
 	Understand(ctx context.Context, req Request) (Understanding, error)
@@ -53,8 +53,8 @@ type Request struct {
 
 // Exchange is one earlier turn of a conversation.
 type Exchange struct {
-	// Said is the person's message; empty where a question only was answered by a click.
-	Said string
+	// UserMessage is the person's message; empty where a question only was answered by a click.
+	UserMessage string
 	// Answered is a summary of the reply.
 	Answered string
 }
@@ -68,7 +68,7 @@ type Result struct {
 	Facts   contracts.Compact
 }
 
-// OpenKind says what waits.
+// OpenKind describes what waits.
 type OpenKind string
 
 // The kinds of Open.
@@ -90,7 +90,7 @@ type Open struct {
 	Values map[string]any
 }
 
-// Understanding is what became of a message. Where the outcome is accept, exactly one of
+// Understanding is the outcome of a message. Where the outcome is accept, exactly one of
 // Intents, Draft, Answer, Revision, Withdrawal and Reply is set.
 type Understanding struct {
 	Outcome contracts.ReadingOutcome
@@ -101,7 +101,7 @@ type Understanding struct {
 	// Draft is a plan of several steps, instead of Intents; where the local reader makes one,
 	// Intents are the same requests each by itself.
 	Draft *contracts.Draft
-	// More says that the results of the reads are needed to know what comes next.
+	// More means that the results of the reads are needed to know what comes next.
 	More bool
 	// Answer answers an open question.
 	Answer *Answer
@@ -121,7 +121,7 @@ type Understanding struct {
 	// Unclear is the ID of the intent that the question is about; empty when it
 	// is about none.
 	Unclear string
-	// Held are the writes of a further round that whoever asked confirms first: the
+	// Held are the writes of a further round that the requester confirms first: the
 	// intent or step → the question.
 	Held map[string]string
 	// Calls are what a model was asked, and what that cost. ModelFault says why it

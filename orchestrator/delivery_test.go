@@ -23,12 +23,12 @@ const (
 func exchange(t *testing.T, o *office, try int, what fate) string {
 	t.Helper()
 	ctx, cut := context.WithCancel(t.Context())
-	a, err := o.Place(ctx, many, requested("one", try))
+	a, err := o.Resolve(ctx, many, requested("one", try))
 	if err != nil {
 		t.Fatal(err)
 	}
 	end := o.Exchange(ctx, many, a)
-	state, err := o.Take(t.Context(), many, a)
+	state, err := o.Handle(t.Context(), many, a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func TestAFragmentChangesWhatWaitsAndNothingElse(t *testing.T) {
 	if err != nil || len(again.RunIDs) != 2 || again.Interrupt.InterruptID != r.Interrupt.InterruptID {
 		t.Errorf("the repeat: %v %+v, %v", again.RunIDs, again.Interrupt, err)
 	}
-	if old, err := execution.InterruptNow(t.Context(), o.store, first); err != nil || old.Status == contracts.InterruptOpen {
+	if old, err := execution.GetInterrupt(t.Context(), o.store, first); err != nil || old.Status == contracts.InterruptOpen {
 		t.Errorf("what was replaced still waits: %s, %v", old.Status, err)
 	}
 	if err := o.approve(bob, *again.Interrupt); err != nil {

@@ -81,7 +81,7 @@ func TestAValueThatHidesOrMovesTextIsShownAsItIs(t *testing.T) {
 		"note": "first\r\nrisk: low\u202e 0001", "list": []any{"a\u2066b"}, "hidden": "pay\u200bpal\U000e0041",
 	}}}
 	for name, want := range map[string]string{"note": "first⏎risk: low\ufffd 0001", "list": "[\"a\ufffdb\"]", "hidden": "pay\ufffdpal\ufffd"} {
-		if got := chat.Sheet(g); !slices.Contains(got, [2]string{name, want}) {
+		if got := chat.GateRows(g); !slices.Contains(got, [2]string{name, want}) {
 			t.Errorf("%s reads as in %q, want %q", name, got, want)
 		}
 	}

@@ -30,7 +30,7 @@ type talk struct {
 	rooms   orchestratortest.Rooms
 	process *executiontest.Killed
 	stop    func()
-	// repeats says that a client whose answer was lost asks again, and once more
+	// repeats means that a client whose answer was lost asks again, and once more
 	// after it has its answer; else nobody does, and the server finishes by
 	// itself what it has stored.
 	repeats bool
@@ -91,7 +91,7 @@ func (k *talk) send(who access.Principal, in conversation.Input) (outcome conver
 	done := make(chan result, 1)
 	rooms := k.rooms
 	go func() {
-		outcome, err := rooms.Conversation.Take(k.t.Context(), who, in)
+		outcome, err := rooms.Conversation.Handle(k.t.Context(), who, in)
 		done <- result{outcome, err}
 	}()
 	select {

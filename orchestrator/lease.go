@@ -13,24 +13,24 @@ const (
 	askAgain = 250 * time.Millisecond
 )
 
-// Hold waits for a lease and renews it until release is called, which must be. It
-// gives up, with held false, as soon as given says that it is wanted no more.
-func Hold(ctx context.Context, leases Leases, name string, given func() bool) (release func(), held bool, err error) {
+// AcquireLease blocks until it holds the lease, ctx ends, or done reports true, in which case
+// acquired is false. The lease is renewed until release is called, which must be called.
+func AcquireLease(ctx context.Context, leases LeaseStore, name string, done func() bool) (release func(), acquired bool, err error) {
 	if leases == nil {
-		return func() {}, !given(), nil
+		return func() {}, !done(), nil
 	}
 	for {
-		held, err := leases.Lead(ctx, name, holdFor)
+		acquired, err := leases.Acquire(ctx, name, holdFor)
 		if err != nil {
 			return func() {}, false, err
 		}
-		if given() {
-			if held {
-				_ = leases.Yield(ctx, name) // it ends by itself too
+		if done() {
+			if acquired {
+				_ = leases.Release(ctx, name) // it ends by itself too
 			}
 			return func() {}, false, nil
 		}
-		if held {
+		if acquired {
 			return renew(ctx, leases, name), true, nil
 		}
 		select {
@@ -41,8 +41,8 @@ func Hold(ctx context.Context, leases Leases, name string, given func() bool) (r
 	}
 }
 
-// renew keeps a lease until the function that it gives is called, which ends it.
-func renew(ctx context.Context, leases Leases, name string) (release func()) {
+// renew keeps a lease until the returned function is called, which releases it.
+func renew(ctx context.Context, leases LeaseStore, name string) (release func()) {
 	work, stop := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
@@ -51,7 +51,7 @@ func renew(ctx context.Context, leases Leases, name string) (release func()) {
 		for {
 			select {
 			case <-ticker.C:
-				_, _ = leases.Lead(work, name, holdFor) // tried again in a moment
+				_, _ = leases.Acquire(work, name, holdFor) // tried again in a moment
 			case <-work.Done():
 				return
 			}
@@ -60,6 +60,6 @@ func renew(ctx context.Context, leases Leases, name string) (release func()) {
 	return func() {
 		stop()
 		renewing.Wait()
-		_ = leases.Yield(context.WithoutCancel(ctx), name) // it ends by itself too
+		_ = leases.Release(context.WithoutCancel(ctx), name) // it ends by itself too
 	}
 }

@@ -17,7 +17,7 @@ func TokensOf(ctx context.Context, runner *execution.Runner, turns []Turn, runs 
 		switch {
 		case run.Verdict != nil && run.Verdict.Tokens != nil:
 			sum = sum.Add(*run.Verdict.Tokens)
-		case !run.State.Terminal() && runner.HasMind():
+		case !run.State.Terminal() && runner.HasLanguageModel():
 			view, err := runner.View(ctx, run.ID)
 			if err != nil {
 				return sum, err

@@ -38,9 +38,9 @@ type InterruptNotice struct {
 // publicPrompt leaves the parameters out of what an approval asks.
 func publicPrompt(i contracts.Interrupt) string {
 	switch {
-	case i.Type.Gate() && i.ToolName != "":
+	case i.Type.IsGate() && i.ToolName != "":
 		return gateview.AsksFor(i.ToolName)
-	case i.Type.Gate():
+	case i.Type.IsGate():
 		return "Approve?"
 	}
 	return i.Prompt
@@ -96,13 +96,13 @@ func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
 	return out, err
 }
 
-// Due are the notices of an open interrupt whose time has come: the last reminder and
+// DueNotices are the notices of an open interrupt whose time has come: the last reminder and
 // the escalation, by names that they have once for each interrupt; "" is none.
-type Due struct{ Reminder, Escalation string }
+type DueNotices struct{ Reminder, Escalation string }
 
 // NoticesDue gives, to an interface that tells people by itself, what NoticesOf writes to the
 // outbox: what is due now, and when the next one is, zero if there is none.
-func NoticesDue(i contracts.Interrupt, now time.Time) (due Due, next time.Time) {
+func NoticesDue(i contracts.Interrupt, now time.Time) (due DueNotices, next time.Time) {
 	if i.EscalateAt != nil && !now.Before(*i.EscalateAt) {
 		due.Escalation = NoticeEscalation
 	} else if i.EscalateAt != nil {
@@ -123,13 +123,13 @@ func NoticesDue(i contracts.Interrupt, now time.Time) (due Due, next time.Time) 
 	return due, next
 }
 
-// StillWanted reports whether a delivery is still news: a reminder of what was decided
+// StillNeeded reports whether a delivery is still news: a reminder of what was decided
 // is none.
-func StillWanted(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {
+func StillNeeded(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {
 	var n InterruptNotice
 	if json.Unmarshal(d.Body, &n) != nil || n.Event != NoticeReminder && n.Event != NoticeEscalation {
 		return true
 	}
-	i, err := execution.InterruptNow(ctx, gates, n.InterruptID)
+	i, err := execution.GetInterrupt(ctx, gates, n.InterruptID)
 	return err == nil && i.Status == contracts.InterruptOpen || err != nil && contracts.CodeOf(err) != contracts.CodeNotFound
 }

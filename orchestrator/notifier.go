@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// Notifier tells those who wait that a run or a session changed: a port, because
-// commits of other processes come from the store. It is only a hint, and carries
-// nothing: who is told looks at the store. But it is a hint on which people rely
-// who do not look in between, so that a run that waits for a day costs nothing:
+// Notifier notifies subscribers that a run or a session changed. It is a port, because other
+// processes commit to the same store. A notification has no content: subscribers must read
+// the store. Subscribers do not poll, so that a parked run costs nothing:
 //
-//   - it comes after the commit, never before;
-//   - it is not lost: a notifier that may have missed some, such as one whose
-//     connection was cut, tells a change of everything.
+//   - a notification is sent after the commit, never before;
+//   - none may be dropped: a notifier that may have missed some, such as one that has lost
+//     its connection, signals that everything may have changed.
 type Notifier interface {
 	// Committed tells of a change, "" for a run or a session that is not known; with
 	// neither, everything may have changed. It never blocks. The runner calls it as
@@ -23,7 +22,7 @@ type Notifier interface {
 	// Progressed tells of a commit of a run that goes on as before: it has asked nobody
 	// and has not ended.
 	Progressed(sessionID, runID string)
-	// Subscribe gives a signal after each change of the session, progress included or
+	// Subscribe returns a signal after each change of the session, progress included or
 	// not; several that came while nobody looked are one. leave ends it.
 	Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func())
 	// Listen calls told after each change of any session, in the goroutine of who
@@ -56,13 +55,13 @@ func NewLocalNotifier() *LocalNotifier {
 
 // Committed wakes those who wait for the session, and calls who listens.
 func (n *LocalNotifier) Committed(sessionID, runID string) {
-	n.tell(sessionID, runID, false)
+	n.publish(sessionID, runID, false)
 }
 
 // Progressed is Committed for those who wait for progress too.
-func (n *LocalNotifier) Progressed(sessionID, runID string) { n.tell(sessionID, runID, true) }
+func (n *LocalNotifier) Progressed(sessionID, runID string) { n.publish(sessionID, runID, true) }
 
-func (n *LocalNotifier) tell(sessionID, runID string, progress bool) {
+func (n *LocalNotifier) publish(sessionID, runID string, progress bool) {
 	for _, told := range n.wake(sessionID, progress) {
 		(*told)(Change{SessionID: sessionID, RunID: runID})
 	}
@@ -126,24 +125,23 @@ func (n *LocalNotifier) Listen(told func(Change)) (leave func()) {
 	}
 }
 
-// Until looks until done says so, the time is over or the caller is gone. It
-// looks at least once, then after each change of the session, and the last look
-// is what the caller has.
-func Until(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
+// WaitFor calls done once and again after every change of the session, until it reports true,
+// wait elapses or ctx ends.
+func WaitFor(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
 	signal, leave := n.Subscribe(sessionID, true)
 	defer leave()
-	return look(ctx, signal, wait, done)
+	return waitLoop(ctx, signal, wait, done)
 }
 
-// UntilRest is Until for who waits until a run asks somebody or ends: it does not look
+// WaitUntilIdle is Until for who waits until a run asks somebody or ends: it does not look
 // when the run only goes on.
-func UntilRest(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
+func WaitUntilIdle(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
 	signal, leave := n.Subscribe(sessionID, false)
 	defer leave()
-	return look(ctx, signal, wait, done)
+	return waitLoop(ctx, signal, wait, done)
 }
 
-func look(ctx context.Context, signal <-chan struct{}, wait time.Duration, done func(context.Context) (bool, error)) error {
+func waitLoop(ctx context.Context, signal <-chan struct{}, wait time.Duration, done func(context.Context) (bool, error)) error {
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
 	for {

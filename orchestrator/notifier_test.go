@@ -66,7 +66,7 @@ func TestWhoWaitsLooksAfterAChangeAndNeverInBetween(t *testing.T) {
 		var err error
 		ended := false
 		go func() {
-			err = orchestrator.Until(t.Context(), n, "s1", 24*time.Hour, look)
+			err = orchestrator.WaitFor(t.Context(), n, "s1", 24*time.Hour, look)
 			ended = true
 		}()
 		for want := range 2 {
@@ -83,12 +83,12 @@ func TestWhoWaitsLooksAfterAChangeAndNeverInBetween(t *testing.T) {
 		}
 		// The time of who waits is bounded, and so is their patience.
 		looks = 10
-		if err := orchestrator.Until(t.Context(), n, "s1", time.Hour, look); err != nil || looks != 11 {
+		if err := orchestrator.WaitFor(t.Context(), n, "s1", time.Hour, look); err != nil || looks != 11 {
 			t.Errorf("%d looks, %v", looks-10, err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := orchestrator.Until(gone, n, "s1", time.Hour, look); !errors.Is(err, context.Canceled) {
+		if err := orchestrator.WaitFor(gone, n, "s1", time.Hour, look); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -16,7 +16,7 @@ type Sessions interface {
 	// conflict says that one of them is there already, and neither is inserted.
 	CreateSessionWithRun(ctx context.Context, s Session, run execution.Run, ttl time.Duration, first execution.Transition) error
 	Session(ctx context.Context, id string) (Session, error)
-	// ListSessions gives the newest first.
+	// ListSessions returns the newest first.
 	ListSessions(ctx context.Context, f SessionFilter) (contracts.List[Session], error)
 	// SaveSession replaces a session that is still at the version of s, and gives
 	// it with its new one; conflict says that it has changed since.
@@ -25,15 +25,15 @@ type Sessions interface {
 	// a run, an open question or a turn that goes on; in those that stay, turns
 	// that have ended, and settled questions of no run. Ledger entries stay, and so
 	// does what is open.
-	SweepSessions(ctx context.Context, idleSince time.Time) (SweptTalk, error)
+	SweepSessions(ctx context.Context, idleSince time.Time) (SweptSessions, error)
 	// DeleteSession removes the session with its turns, events, terminal runs
 	// and their payloads; ledger entries stay. One with an open run gives
 	// conflict.
 	DeleteSession(ctx context.Context, id string) error
 }
 
-// SweptTalk counts what a SweepSessions deleted.
-type SweptTalk struct {
+// SweptSessions counts what a SweepSessions deleted.
+type SweptSessions struct {
 	Sessions, Turns, Questions int
 }
 
@@ -56,7 +56,7 @@ type GateList interface {
 // GateFilter selects gates; empty fields but Reader select all.
 type GateFilter struct {
 	// Reader is what the caller may see.
-	Reader    access.Sight
+	Reader    access.Visibility
 	SessionID string
 	RunID     string
 	Status    contracts.InterruptStatus
@@ -74,16 +74,15 @@ type Turns interface {
 	// with its new one; conflict says that it has changed since.
 	SaveTurn(ctx context.Context, t Turn) (Turn, error)
 	Turn(ctx context.Context, key TurnKey) (Turn, error)
-	// ListTurns gives the turns that the filter selects, in the order in which
+	// ListTurns returns the turns that the filter selects, in the order in which
 	// they began.
 	ListTurns(ctx context.Context, f TurnFilter) ([]Turn, error)
-	// Standing reads where a session stands, with at most so many runs.
-	Standing(ctx context.Context, sessionID string, runs int) (Standing, error)
+	// SessionState reads a session, with at most so many runs.
+	SessionState(ctx context.Context, sessionID string, runs int) (SessionState, error)
 }
 
-// Standing is where a session stands at one moment: what one of its turns names is
-// among the rest.
-type Standing struct {
+// SessionState is a consistent read of a session: its open questions, turns and runs.
+type SessionState struct {
 	// Open are its open questions, Turns what was said, in the order in which they began.
 	Open  []contracts.Interrupt
 	Turns []Turn
@@ -105,18 +104,18 @@ type TurnFilter struct {
 // Previews keeps plans that were shown.
 type Previews interface {
 	SavePreview(ctx context.Context, p Preview) error
-	// Preview gives the owner's preview that has not expired.
+	// Preview returns the owner's preview that has not expired.
 	Preview(ctx context.Context, owner, planHash string, now time.Time) (Preview, error)
 	DropPreviews(ctx context.Context, before time.Time) error
 }
 
-// Leases are named leases, each held by one server at a time until it expires by the clock
-// of the database. Nil Leases are those of a single server, which holds them all.
-type Leases interface {
-	// Lead acquires the lease for ttl, or renews it; false if another server holds it.
+// LeaseStore are named leases, each held by one server at a time until it expires by the clock
+// of the database. Nil LeaseStore are those of a single server, which holds them all.
+type LeaseStore interface {
+	// Acquire acquires the lease for ttl, or renews it; false if another server holds it.
 	// Yield releases it.
-	Lead(ctx context.Context, name string, ttl time.Duration) (bool, error)
-	Yield(ctx context.Context, name string) error
+	Acquire(ctx context.Context, name string, ttl time.Duration) (bool, error)
+	Release(ctx context.Context, name string) error
 }
 
 // Secrets are created once and then read by every replica.

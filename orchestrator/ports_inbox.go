@@ -12,13 +12,13 @@ import (
 type Inbox interface {
 	// Receive inserts the items that the channel has not brought before, and
 	// gives those.
-	Receive(ctx context.Context, items []Received) (fresh []Received, err error)
+	Receive(ctx context.Context, items []InboxMessage) (fresh []InboxMessage, err error)
 
-	// Unfinished gives a channel's items that were not answered yet, in the order
+	// Unfinished returns a channel's items that were not answered yet, in the order
 	// in which they came.
-	Unfinished(ctx context.Context, channel string) ([]Received, error)
+	Unfinished(ctx context.Context, channel string) ([]InboxMessage, error)
 
-	// NoteReply keeps where the answer to an item is being shown, and tells whether
+	// NoteReply keeps where the answer to an item is being shown, and reports whether
 	// the item waits for it still: it may have been ended elsewhere. A missing item
 	// does not wait.
 	NoteReply(ctx context.Context, channel, id, reply string) (waits bool, err error)
@@ -33,15 +33,15 @@ type Inbox interface {
 
 	// GivenUp gives a channel's items that were given up, with the problem as their
 	// Reply and without their bodies.
-	GivenUp(ctx context.Context, channel string) ([]Received, error)
+	GivenUp(ctx context.Context, channel string) ([]InboxMessage, error)
 
 	// ForgetReceived removes the items that were ended and came before a time, and
 	// all that came before another: nobody reads a channel that is gone.
 	ForgetReceived(ctx context.Context, ended, all time.Time) error
 }
 
-// Received is one item of an inbox.
-type Received struct {
+// InboxMessage is one item of an inbox.
+type InboxMessage struct {
 	Channel string
 	ID      string
 	// Body is the item as it came, JSON.

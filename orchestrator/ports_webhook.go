@@ -13,7 +13,7 @@ type WebhookOutbox interface {
 	// Claim gives deliveries whose time has come, oldest first, and makes them due
 	// again when the claim ends: who claims them sends them, or dies, and nobody
 	// else gets them until then.
-	Claim(ctx context.Context, c Claim) ([]WebhookDelivery, error)
+	Claim(ctx context.Context, c DeliveryClaim) ([]WebhookDelivery, error)
 
 	// Done removes a delivery that arrived or was given up. A missing one is
 	// no error.
@@ -24,8 +24,8 @@ type WebhookOutbox interface {
 	Retry(ctx context.Context, id string, at time.Time, attempts int) error
 }
 
-// Claim asks for deliveries that are due at Now, until another time.
-type Claim struct {
+// DeliveryClaim asks for deliveries that are due at Now, until another time.
+type DeliveryClaim struct {
 	// ID is the only one that is wanted; "" means any.
 	ID         string
 	Now, Until time.Time

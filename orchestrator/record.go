@@ -22,7 +22,7 @@ type Session struct {
 	Budgets    contracts.Budgets
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
-	// Delivered says that the answer to the first request was written whole to
+	// Delivered means that the answer to the first request was written whole to
 	// its sender; Repeats are the counts of repeats that were taken for it.
 	Delivered bool
 	Repeats   []int
@@ -49,7 +49,7 @@ type TurnKind string
 const (
 	// TurnRequest asks for something to be done.
 	TurnRequest TurnKind = "request"
-	// TurnReply answers the question that Answers names.
+	// TurnReply answers the question that AnsweredQuestionID names.
 	TurnReply TurnKind = "answer"
 	// TurnDecision approves, rejects or edits gates.
 	TurnDecision TurnKind = "decision"
@@ -72,7 +72,7 @@ const (
 // Verb is what a command asks for; the grammar of chats has them.
 type Verb string
 
-// Turn is one thing that somebody said or clicked, and what became of it. It is
+// Turn is one thing that somebody said or clicked, and the outcome of it. It is
 // stored before anything it does; each step after that is a function of the turn
 // and the store, and is saved only if nobody else has saved the turn since, so
 // that whoever comes next finishes what a crash has interrupted.
@@ -91,16 +91,16 @@ type Turn struct {
 	// is a conflict.
 	Fingerprint string
 	CreatedAt   time.Time
-	// Place is where in its chat it stands, "" if that is not known.
-	Place string
+	// HistoryPosition is the position in the history of the chat, "" if unknown.
+	HistoryPosition string `json:"Place"`
 	// Trace says for the audit in which chat, and with which message, it was said.
 	Trace string
-	// Elsewhere says that it was said outside of its session: a gate was decided
+	// Elsewhere means that it was said outside of its session: a gate was decided
 	// from another chat.
 	Elsewhere bool
-	// Said is when it was said, where that is before CreatedAt: it cancels and
-	// approves nothing that came since.
-	Said time.Time
+	// SaidAt is when the message was sent, if that is before CreatedAt: it cancels and approves
+	// nothing that came since.
+	SaidAt time.Time `json:"Said"`
 
 	Outcome TurnOutcome
 	Refusal *Refusal
@@ -115,29 +115,29 @@ type Turn struct {
 	Command Verb
 	Codes   []string
 	Notice  string
-	// News is what others had decided since the turn before; whoever asked is told
+	// News is what others had decided since the turn before; the requester is told
 	// where they asked.
 	News string
-	// Seen are those of Codes that its sender was shown, as the history that came
-	// with it proves. Shown are the gates that its reply has shown whole: they may
-	// be approved by a word in the same place.
-	Seen  []string
-	Shown []ShownGate
+	// SeenGateCodes are those of Codes that the history of the chat proves to have been displayed
+	// to the sender. DisplayedGates are the gates that the reply displays in full: they may be
+	// approved by a word in the same chat.
+	SeenGateCodes  []string        `json:"Seen"`
+	DisplayedGates []DisplayedGate `json:"Shown"`
 	// Gate and Resume are a decision, or an answer, that came for one gate or
 	// question.
 	Gate   string
 	Resume *contracts.Resume
-	// Answers is the question that an answer belongs to, Of the turn that asked
+	// AnsweredQuestionID is the question that an answer belongs to, AskingTurn the turn that asked
 	// it if no run did.
-	Answers string
-	Of      *TurnKey
+	AnsweredQuestionID string   `json:"Answers"`
+	AskingTurn         *TurnKey `json:"Of"`
 
-	// Understood says that Intents are settled; from there on the planner is
+	// Understood means that Intents are settled; from there on the planner is
 	// asked, never the matcher. Asked says where the answer to the open question
 	// belongs, Roles and Instances are what was chosen so far.
-	Understood bool
-	Intents    []contracts.Intent
-	Asked      *Asked
+	Understood   bool
+	Intents      []contracts.Intent
+	AnswerTarget *AnswerTarget `json:"Asked"`
 	// Draft is a plan of several steps, in the place of Intents; More says that its results
 	// are needed to know what comes next.
 	Draft *contracts.Draft
@@ -153,9 +153,10 @@ type Turn struct {
 	Goal     string
 	Replaces *Replaced
 	Undo     bool
-	// Shows is the question that the turn does no more than show once more, Parked
-	// the one that it leaves open.
-	Shows, Parked string
+	// RedisplayedQuestionID is set if the turn only displays this question again, and
+	// ParkedQuestionID if the turn leaves that question open.
+	RedisplayedQuestionID string `json:"Shows"`
+	ParkedQuestionID      string `json:"Parked"`
 	// Topic is what help is asked about, or the number of what is to be undone.
 	Topic string
 	// Unused are the parts of the message that were not understood; the answer
@@ -174,8 +175,8 @@ type Turn struct {
 	Phase string
 }
 
-// ShownGate is a gate as somebody was shown it.
-type ShownGate struct {
+// DisplayedGate is a version of a gate that was displayed.
+type DisplayedGate struct {
 	InterruptID  string
 	ActionSHA256 string
 }
@@ -193,9 +194,9 @@ type Refusal struct {
 	Message string
 }
 
-// Asked is where the answer to a turn's open question belongs: the choice of a
-// capability for an intent, a parameter of it, a role, or a domain's instance.
-type Asked struct {
+// AnswerTarget is what the answer to a turn's open question sets: the capability of an
+// intent, a parameter of it, a role, or the instance of a domain.
+type AnswerTarget struct {
 	IntentID   string `json:"intent_id,omitempty"`
 	Capability bool   `json:"capability,omitempty"`
 	Param      string `json:"param,omitempty"`

@@ -57,11 +57,11 @@ func TestARepeatedAnswerThatIsGivenAsOneAnswersOnce(t *testing.T) {
 	o := newDesks(t)
 	r := o.ask("book a desk swap")
 	for range 3 {
-		outcome, err := o.Take(t.Context(), ana, conversation.Input{SessionID: r.SessionID, Resume: &contracts.Resume{Response: 3}, Key: "key-1"})
+		outcome, err := o.Handle(t.Context(), ana, conversation.Input{SessionID: r.SessionID, Resume: &contracts.Resume{Response: 3}, Key: "key-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := o.Whole(t.Context(), outcome, patience)
+		again, err := o.SessionOf(t.Context(), outcome, patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func (o *office) crashAfterAnswer(i contracts.Interrupt, value any) {
 	}
 	_, _, err = o.store.BeginTurn(o.t.Context(), orchestrator.Turn{
 		TurnKey: orchestrator.TurnKey{Conversation: i.SessionID, Key: "key-1"}, SessionID: i.SessionID, Kind: orchestrator.TurnReply,
-		By: ana, Message: "3", Fingerprint: hashOf(o.t, "3"), Answers: i.InterruptID, Of: &asking[0].TurnKey,
+		By: ana, Message: "3", Fingerprint: hashOf(o.t, "3"), AnsweredQuestionID: i.InterruptID, AskingTurn: &asking[0].TurnKey,
 		Resume: &contracts.Resume{Response: value}, CreatedAt: time.Now(),
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Catalogs gives the present catalog and how its domains feel.
+// Catalogs returns the current catalog and the health of its domains.
 type Catalogs interface {
 	Catalog() *contracts.Catalog
 	Health() map[string]contracts.HealthStatus
@@ -23,7 +23,7 @@ type RetentionConfig struct {
 	// Retention is for how long finished runs are kept, and what was said in
 	// sessions where nothing goes on [720 h]; SweepEvery is how often what is older
 	// goes [1 h]. The first time is a minute after the start, so that a server that
-	// is often started anew sweeps too.
+	// is often started again sweeps too.
 	Retention, SweepEvery time.Duration
 	Now                   func() time.Time
 	Logger                *slog.Logger
@@ -117,7 +117,7 @@ func (r *Retention) Sweep(ctx context.Context) error {
 	now := r.cfg.Now()
 	before := now.Add(-r.cfg.Retention)
 	swept, err := r.runs.Sweep(ctx, before)
-	var talk SweptTalk
+	var talk SweptSessions
 	if err == nil {
 		talk, err = r.sessions.SweepSessions(ctx, before)
 	}

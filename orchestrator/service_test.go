@@ -439,8 +439,8 @@ func TestAGateOfACompensationShowsTheNameBesideTheID(t *testing.T) {
 		t.Fatalf("compensation %+v, %v", c, err)
 	}
 	g := *c.Interrupt
-	if g.Action.Parameters["worker"] != "w2" || !slices.Contains(chat.Sheet(g), [2]string{"worker", "Bruno Keller [w2]"}) || !slices.Contains(chat.Sheet(g), [2]string{"request", "req-1"}) || !strings.Contains(g.Prompt, "worker: Bruno Keller") {
-		t.Errorf("the gate %q shows %q, by %+v", g.Prompt, chat.Sheet(g), g.Evidence)
+	if g.Action.Parameters["worker"] != "w2" || !slices.Contains(chat.GateRows(g), [2]string{"worker", "Bruno Keller [w2]"}) || !slices.Contains(chat.GateRows(g), [2]string{"request", "req-1"}) || !strings.Contains(g.Prompt, "worker: Bruno Keller") {
+		t.Errorf("the gate %q shows %q, by %+v", g.Prompt, chat.GateRows(g), g.Evidence)
 	}
 	_, err = o.Decide(t.Context(), ana, g.Code, contracts.Resume{Decision: contracts.DecisionEdit, EditedParams: map[string]any{"request_id": "req-1", "worker": "w2"}}, 0)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestWhatNobodyReadsFromAChannelIsSweptInTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, young := time.Now().Add(-31*24*time.Hour), time.Now().Add(-29*24*time.Hour)
-	items := []orchestrator.Received{{Channel: "gone", ID: "1", Body: []byte(`{}`), At: old}, {Channel: "gone", ID: "2", Body: []byte(`{}`), At: young}}
+	items := []orchestrator.InboxMessage{{Channel: "gone", ID: "1", Body: []byte(`{}`), At: old}, {Channel: "gone", ID: "2", Body: []byte(`{}`), At: young}}
 	if _, err := o.store.Receive(t.Context(), items); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ type counted struct {
 	sweeps atomic.Int32
 }
 
-func (c *counted) SweepSessions(context.Context, time.Time) (orchestrator.SweptTalk, error) {
+func (c *counted) SweepSessions(context.Context, time.Time) (orchestrator.SweptSessions, error) {
 	c.sweeps.Add(1)
-	return orchestrator.SweptTalk{}, nil
+	return orchestrator.SweptSessions{}, nil
 }
 
 func TestTheFirstSweepComesSoonAfterTheStart(t *testing.T) {

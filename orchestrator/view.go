@@ -33,7 +33,7 @@ type SessionView struct {
 	// Steps are the calls of the run, as far as they are known.
 	Steps   []Step
 	Running bool
-	// Waits tells that the run waits for something that is no person: a timer,
+	// Waits means that the run waits for something that is no person: a timer,
 	// a lock, another run.
 	Waits bool
 	// RunID is the run that is shown, if it is one. Its events after After are
@@ -48,7 +48,7 @@ type SessionView struct {
 	CreatedAt, UpdatedAt time.Time
 
 	// Turn is what the view was narrowed to, Said the turn that it is the reply to.
-	Turn, Said TurnKey
+	Turn, InReplyTo TurnKey
 }
 
 // Step is one call of a run, for those who show progress.
@@ -69,9 +69,9 @@ func StepsOf(run contracts.RunView) []Step {
 	return out
 }
 
-// Unsettled reports whether a run that seems to wait for a person has what it
+// AwaitsOwner reports whether a run that seems to wait for a person has what it
 // waits for already: the decision stands, and the run is about to take it up.
-func Unsettled(view contracts.RunView) bool {
+func AwaitsOwner(view contracts.RunView) bool {
 	if view.State != contracts.RunWaiting {
 		return false
 	}

@@ -70,7 +70,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// on gives the use cases on another view of the runs.
+// on returns the use cases on another view of the runs.
 func (o *office) on(runs execution.Store) orchestratortest.Rooms {
 	o.t.Helper()
 	return orchestratortest.Wire(o.t, orchestratortest.Ports{
@@ -216,7 +216,7 @@ func inChat(conversationID, key, words string) conversation.Input {
 }
 
 func chatOf(ctx context.Context, c *conversation.Conversation, who access.Principal, in conversation.Input) (orchestrator.SessionView, error) {
-	outcome, err := c.Take(ctx, who, in)
+	outcome, err := c.Handle(ctx, who, in)
 	if err != nil {
 		return orchestrator.SessionView{}, err
 	}
@@ -224,18 +224,18 @@ func chatOf(ctx context.Context, c *conversation.Conversation, who access.Princi
 }
 
 // The interfaces, as far as these tests need them: each takes an input, and shows
-// what it came to.
+// its result.
 
 func (o *office) Chat(ctx context.Context, who access.Principal, in conversation.Input) (orchestrator.SessionView, error) {
 	return chatOf(ctx, o.Conversation, who, in)
 }
 
 func (o *office) told(ctx context.Context, who access.Principal, in conversation.Input, wait time.Duration) (contracts.SessionResponse, error) {
-	outcome, err := o.Take(ctx, who, in)
+	outcome, err := o.Handle(ctx, who, in)
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}
-	return o.Whole(ctx, outcome, wait)
+	return o.SessionOf(ctx, outcome, wait)
 }
 
 func (o *office) StartSession(ctx context.Context, who access.Principal, body contracts.StartSession, key string, wait time.Duration) (contracts.SessionResponse, error) {
@@ -251,9 +251,9 @@ func (o *office) Resume(ctx context.Context, who access.Principal, sessionID str
 }
 
 func (o *office) Decide(ctx context.Context, who access.Principal, gate string, body contracts.Resume, wait time.Duration) (contracts.Interrupt, error) {
-	outcome, err := o.Take(ctx, who, conversation.Input{Gate: gate, Resume: &body})
+	outcome, err := o.Handle(ctx, who, conversation.Input{Gate: gate, Resume: &body})
 	if err == nil && wait > 0 {
-		_, err = o.Whole(ctx, outcome, wait)
+		_, err = o.SessionOf(ctx, outcome, wait)
 	}
 	return outcome.Decided, err
 }
@@ -264,7 +264,7 @@ func (o *office) RunPlan(ctx context.Context, who access.Principal, body contrac
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}
-	return o.Whole(ctx, conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, wait)
+	return o.SessionOf(ctx, conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, wait)
 }
 
 func (o *office) Compensate(ctx context.Context, who access.Principal, runID, nodeID string, wait time.Duration) (contracts.SessionResponse, error) {

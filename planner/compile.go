@@ -18,7 +18,7 @@ type Request struct {
 	// Intents are what was asked for; or Draft is, which has more to say of how.
 	Intents []contracts.Intent
 	Draft   *contracts.Draft
-	// More has whoever asked decide what comes next when the plan's results are
+	// More has the requester decide what comes next when the plan's results are
 	// there; a draft may say so itself.
 	More bool
 	// Running is the run that the plan is added to, nil if it begins one.
@@ -91,7 +91,7 @@ type compiler struct {
 	// followed holds the follow-ups that exist, so that a join has each once.
 	followed map[string]bool
 	// shared are the join keys at which several intents meet.
-	shared map[string]*meeting
+	shared map[string]*sharedJoin
 	// frames are the workflows of the plan.
 	frames map[string]contracts.Frame
 	// drafting is how a draft becomes a plan, where the request has one.
@@ -109,7 +109,7 @@ func newCompiler(req Request) (*compiler, error) {
 	}
 	c := &compiler{
 		req: req, graph: graph{limit: nodeLimit(req.Budgets)}, questions: questions{asked: map[string]bool{}},
-		capabilities: map[string]*capability{}, chosen: map[string]string{}, followed: map[string]bool{}, shared: map[string]*meeting{},
+		capabilities: map[string]*capability{}, chosen: map[string]string{}, followed: map[string]bool{}, shared: map[string]*sharedJoin{},
 	}
 	c.drafting.c = c
 	if req.Draft != nil {
@@ -149,8 +149,8 @@ func (c *compiler) capability(e *contracts.CapabilityEntry) *capability {
 }
 
 // build makes the nodes of all intents, then the joins at which several meet.
-func (c *compiler) build(asks []*planned) error {
-	c.findMeetings(asks)
+func (c *compiler) build(asks []*plannedIntent) error {
+	c.findSharedJoins(asks)
 	for _, a := range asks {
 		if err := c.buildAsk(a); err != nil || len(c.questions.list) > 0 && a.step != nil {
 			return err
@@ -165,7 +165,7 @@ func (c *compiler) build(asks []*planned) error {
 	return nil
 }
 
-func (c *compiler) buildAsk(a *planned) error {
+func (c *compiler) buildAsk(a *plannedIntent) error {
 	if a.step != nil {
 		return c.drafting.build(a)
 	}
@@ -186,7 +186,7 @@ func (c *compiler) buildAsk(a *planned) error {
 }
 
 // finish puts the plan together and hashes it.
-func (c *compiler) finish(asks []*planned) (contracts.Plan, error) {
+func (c *compiler) finish(asks []*plannedIntent) (contracts.Plan, error) {
 	more := c.req.More || c.req.Draft != nil && c.req.Draft.More
 	if more && c.req.Running == nil {
 		if _, err := c.graph.add(roundNode(c.graph.nextID(), 1, c.graph.nodes)); err != nil {

@@ -13,7 +13,7 @@ import (
 var notifierExtras = []string{"title", "channel"}
 
 // compose adds the calls that follow a call, once, after its join.
-func (c *compiler) compose(cl *call, b built) error {
+func (c *compiler) compose(cl *call, b placedCall) error {
 	rule := cl.target.Capability.Metadata.Composition
 	if rule == nil {
 		return nil
@@ -76,7 +76,7 @@ func (c *compiler) follow(cl *call, role string, here bindings, when *contracts.
 		return err
 	}
 	next := &call{
-		prepared: p, target: target, intent: cl.intent, role: contracts.RoleFollowup, of: here.node,
+		preparedParams: p, target: target, intent: cl.intent, role: contracts.RoleFollowup, of: here.node,
 		required: rule.FollowupRequired && cl.required, deps: []string{here.node}, when: when,
 		chain: append(slices.Clone(cl.chain), ref),
 	}
@@ -130,7 +130,7 @@ func (c *compiler) mapped(cl *call, paramMap map[string]any, at bindings, what s
 }
 
 // refused is the error of parameters that a manifest made and that do not fit.
-func (p *prepared) refused(target *capability, what string) error {
+func (p *preparedParams) refused(target *capability, what string) error {
 	faults := slices.Clone(p.faults)
 	for _, name := range p.missing {
 		faults = append(faults, fault("/"+contracts.EscapeToken(name), "is required"))

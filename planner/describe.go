@@ -16,7 +16,7 @@ func Rows(p contracts.Plan) []contracts.PlanRow {
 		rows = append(rows, rowOf(p, n))
 		for _, undo := range n.Undo {
 			row := rowOf(p, undo.Node(n))
-			row.Step, row.DependsOn = row.Step+", for each time that it was done, the last first", []string{undo.Of}
+			row.Step, row.DependsOn = row.Step+", for each time that it was done, the last first", []string{undo.ForNode}
 			rows = append(rows, row)
 		}
 	}
@@ -24,9 +24,9 @@ func Rows(p contracts.Plan) []contracts.PlanRow {
 }
 
 func rowOf(p contracts.Plan, n contracts.Node) contracts.PlanRow {
-	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n) + loops(p, n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.After)}
-	row.Step += asks(n, p.Unattended && p.InProcedure(n))
-	row.Say = n.Say
+	row := contracts.PlanRow{NodeID: n.NodeID, Step: step(n) + loops(p, n), Tool: n.Tool, DependsOn: slices.Concat(n.DependsOn, n.RunAfter)}
+	row.Step += asks(n, p.Unattended && p.InWorkflow(n))
+	row.Say = n.Rationale
 	if n.Policy != nil {
 		row.Risk, row.Approval = n.Policy.RiskLevel, approval(*n.Policy, p.DryRun)
 	}
@@ -60,7 +60,7 @@ func step(n contracts.Node) string {
 	return text
 }
 
-// asks says what becomes of a question when nobody is there.
+// asks reports what becomes of a question when nobody is there.
 func asks(n contracts.Node, unattended bool) string {
 	if n.Human == nil || !unattended {
 		return ""
@@ -74,7 +74,7 @@ func asks(n contracts.Node, unattended bool) string {
 	return "; needs a person, and fails without one"
 }
 
-// loops says how often a node may go back, and to which step, by its title.
+// loops reports how often a node may go back, and to which step, by its title.
 func loops(p contracts.Plan, n contracts.Node) string {
 	var text strings.Builder
 	for _, rule := range n.On {
@@ -168,7 +168,7 @@ func Mermaid(p contracts.Plan) string {
 			open, shut = `(("`, `"))`
 		case contracts.KindSet, contracts.KindVerify, contracts.KindUndo:
 			open, shut = `{{"`, `"}}`
-		case contracts.KindRound:
+		case contracts.KindReplan:
 			open, shut = `{{"`, `"}}`
 		case contracts.KindTool, contracts.KindReason, contracts.KindAnswer:
 		}
@@ -191,7 +191,7 @@ func Mermaid(p contracts.Plan) string {
 	}
 	for i, n := range p.Nodes {
 		draw(i, n.DependsOn, "-->")
-		draw(i, n.After, "-.->") // order alone
+		draw(i, n.RunAfter, "-.->") // order alone
 		for _, rule := range n.On {
 			if j, ok := index[rule.Goto]; ok {
 				fmt.Fprintf(&out, "  v%d -. at most %s .-> v%d\n", i, times(rule.Max), j)

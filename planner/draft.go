@@ -33,13 +33,13 @@ type draftStep struct {
 
 // read returns an ask for every step. Faults of the draft and of the calls are listed
 // together, by pointers into the draft.
-func (d *drafting) read() ([]*planned, error) {
+func (d *drafting) read() ([]*plannedIntent, error) {
 	c, draft := d.c, *d.c.req.Draft
 	earlier, nodes := earlierCalls(c.req.Running)
 	steps, faults := workflow.ReadDraft(draft, c.req.Catalog, earlier)
 	c.faults = append(c.faults, faults...)
 	d.names = nodes
-	var asks []*planned
+	var asks []*plannedIntent
 	for i, s := range steps {
 		entry, ok := c.req.Catalog.Capability(s.Tool)
 		if !ok {
@@ -49,7 +49,7 @@ func (d *drafting) read() ([]*planned, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.step.say, a.intent.Said = contracts.CleanSummary(draft.Steps[i].Say), draft.Steps[i].Said
+		a.step.say, a.intent.Utterance = contracts.CleanSummary(draft.Steps[i].Say), draft.Steps[i].Said
 		if err := c.prepareAsk(a); err != nil {
 			return nil, placed(err, a.pointer)
 		}
@@ -63,11 +63,11 @@ func (d *drafting) read() ([]*planned, error) {
 	return c.order(asks)
 }
 
-func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*planned, error) {
+func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry) (*plannedIntent, error) {
 	if err := d.c.permit(entry); err != nil {
 		return nil, err
 	}
-	return &planned{
+	return &plannedIntent{
 		intent: contracts.Intent{
 			ID: s.ID, Domain: entry.Domain, Capability: entry.Capability.Name, Parameters: s.Params, Source: "llm",
 		},
@@ -85,7 +85,7 @@ func placed(err error, pointer string) error {
 }
 
 // repeat makes the calls of a step for each item of its list.
-func (d *drafting) repeat(a *planned) {
+func (d *drafting) repeat(a *plannedIntent) {
 	if a.step.ForEach == nil {
 		return
 	}
@@ -100,10 +100,10 @@ func (d *drafting) repeat(a *planned) {
 }
 
 // link turns the ids in depends_on into the steps, and into nodes of the run.
-func (d *drafting) link(asks []*planned) {
+func (d *drafting) link(asks []*plannedIntent) {
 	for _, a := range asks {
 		for _, id := range a.step.DependsOn {
-			at := slices.IndexFunc(asks, func(b *planned) bool { return b.intent.ID == id })
+			at := slices.IndexFunc(asks, func(b *plannedIntent) bool { return b.intent.ID == id })
 			switch {
 			case at >= 0:
 				a.after = append(a.after, asks[at])
@@ -116,7 +116,7 @@ func (d *drafting) link(asks []*planned) {
 
 // build makes the nodes of a step. What it reads has nodes by now, and is read
 // from those.
-func (d *drafting) build(a *planned) error {
+func (d *drafting) build(a *plannedIntent) error {
 	c := d.c
 	first := len(c.graph.nodes)
 	a.call.deps, a.call.after = a.stepEdges()
@@ -137,13 +137,13 @@ func (d *drafting) build(a *planned) error {
 		n := &c.graph.nodes[first+i]
 		n.Merge = contracts.MergeNoneFailed
 		if n.NodeID == a.built.anchor || slices.Contains(a.built.calls, n.NodeID) && n.Frame == "" {
-			n.Say = a.step.say
+			n.Rationale = a.step.say
 		}
 	}
 	return nil
 }
 
-func (d *drafting) call(a *planned) error {
+func (d *drafting) call(a *plannedIntent) error {
 	c := d.c
 	if a.target.Workflow != nil {
 		return procedure{c, a}.build()
@@ -158,7 +158,7 @@ func (d *drafting) call(a *planned) error {
 
 // stepEdges are the nodes that a step needs, and those that it only comes after: a
 // write that an earlier step makes and that this read may see.
-func (a *planned) stepEdges() (needs, after []string) {
+func (a *plannedIntent) stepEdges() (needs, after []string) {
 	needs = slices.Clone(a.step.earlier)
 	for _, b := range a.before {
 		switch {
@@ -172,9 +172,9 @@ func (a *planned) stepEdges() (needs, after []string) {
 }
 
 // outer is the node in whose place a procedure stands that is a step of a draft.
-func (a *planned) outer(id string) *contracts.Node {
+func (a *plannedIntent) outer(id string) *contracts.Node {
 	return &contracts.Node{
-		NodeID: id, Title: a.target.title(), DependsOn: a.call.deps, After: a.call.after, When: a.call.when, Required: true,
+		NodeID: id, Title: a.target.title(), DependsOn: a.call.deps, RunAfter: a.call.after, When: a.call.when, Required: true,
 		Merge: contracts.MergeNoneFailed,
 	}
 }
@@ -220,7 +220,7 @@ func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]stri
 		return nil, nodes
 	}
 	for _, n := range run.Nodes {
-		if n.Item != nil || n.Round != nil || n.Frame != "" && n.Kind != contracts.KindResult || n.Role == contracts.RolePreChoose || n.Kind == contracts.KindRound {
+		if n.Item != nil || n.Round != nil || n.Frame != "" && n.Kind != contracts.KindResult || n.Role == contracts.RolePreChoose || n.Kind == contracts.KindReplan {
 			continue
 		}
 		e := workflow.Earlier{Name: n.NodeID, Tool: n.Tool, Several: n.Kind == contracts.KindJoin || n.ForEach != nil}
@@ -240,7 +240,7 @@ func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]stri
 // roundNode asks what comes next, once all that the plan has so far has ended.
 func roundNode(id string, number int, nodes []contracts.Node) contracts.Node {
 	return contracts.Node{
-		NodeID: id, Kind: contracts.KindRound, Title: "What comes next", RoundNumber: number, After: ends(nodes),
+		NodeID: id, Kind: contracts.KindReplan, Title: "What comes next", ReplanNumber: number, RunAfter: ends(nodes),
 		Importance: contracts.ImportanceQuiet,
 	}
 }
@@ -249,7 +249,7 @@ func roundNode(id string, number int, nodes []contracts.Node) contracts.Node {
 func ends(nodes []contracts.Node) []string {
 	waited := map[string]bool{}
 	for _, n := range nodes {
-		for _, dep := range slices.Concat(n.DependsOn, n.After) {
+		for _, dep := range slices.Concat(n.DependsOn, n.RunAfter) {
 			waited[dep] = true
 		}
 	}

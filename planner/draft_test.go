@@ -165,14 +165,14 @@ func brief(p contracts.Plan) string {
 		}
 		add(n.Role, n.Role != "" && n.Role != contracts.RoleJoin)
 		add("needs "+strings.Join(n.DependsOn, ","), len(n.DependsOn) > 0)
-		add("behind "+strings.Join(n.After, ","), len(n.After) > 0)
+		add("behind "+strings.Join(n.RunAfter, ","), len(n.RunAfter) > 0)
 		add(canonical(n.Params), n.Params != nil)
 		add("for each "+canonicalItems(n), n.ForEach != nil)
 		if n.When != nil {
 			add("when "+n.When.Expr, true)
 		}
 		add("gate", n.Policy != nil && n.Policy.ApprovalRequired)
-		add(`say "`+n.Say+`"`, n.Say != "")
+		add(`say "`+n.Rationale+`"`, n.Rationale != "")
 		out.WriteString(strings.Join(parts, " ") + "\n")
 	}
 	return out.String()

@@ -13,12 +13,12 @@ import (
 // call is one use of a capability on its way into the plan: what an intent
 // asked for, or a follow-up.
 type call struct {
-	prepared
+	preparedParams
 
 	target *capability
 	intent string
 	role   string
-	said   *contracts.Said // what the call was read from
+	said   *contracts.Utterance // what the call was read from
 	// of is the node that a follow-up comes after.
 	of       string
 	required bool
@@ -30,8 +30,8 @@ type call struct {
 	chain []string
 }
 
-// built is where a call stands in the plan.
-type built struct {
+// placedCall is a call with its nodes in the plan.
+type placedCall struct {
 	// calls are the nodes that do the work, ends also what follows each of them.
 	calls, ends []string
 	// anchor is the node whose result is the call's: the join, or the one node.
@@ -41,8 +41,8 @@ type built struct {
 }
 
 // expand makes the nodes of a call: searches, calls, posts and their join.
-func (c *compiler) expand(cl *call) (built, error) {
-	var out built
+func (c *compiler) expand(cl *call) (placedCall, error) {
+	var out placedCall
 	group, limit := "", 0
 	if cl.split {
 		c.graph.groups++
@@ -102,10 +102,10 @@ func (m *member) scope(given map[string]any) map[string]any {
 }
 
 // member adds one call with the searches before and the posts after it.
-func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) error {
+func (c *compiler) member(cl *call, m *member, node contracts.Node, out *placedCall) error {
 	branch, first := c.graph.nextID(), len(c.graph.nodes)
 	if len(m.pre) == 0 {
-		node.DependsOn, node.After = slices.Clone(cl.deps), slices.Clone(cl.after)
+		node.DependsOn, node.RunAfter = slices.Clone(cl.deps), slices.Clone(cl.after)
 	}
 	var looks []string
 	for _, step := range m.pre {
@@ -113,7 +113,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 		if err != nil {
 			return err
 		}
-		if step.LooksUp() {
+		if step.IsLookup() {
 			looks = append(looks, c.graph.node(choose).DependsOn[0], choose)
 		}
 		answer := "${steps." + choose + ".facts.value}"
@@ -128,25 +128,25 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *built) 
 			node.Binds = append(node.Binds, step.Param)
 		}
 	}
-	node.BranchID, node.IntentID, node.Role, node.Of = branch, cl.intent, cl.role, cl.of
-	node.When, node.ForEach, node.Said = cl.when, m.each, cl.said.At(node.Params, cl.given)
+	node.BranchID, node.IntentID, node.Role, node.ForNode = branch, cl.intent, cl.role, cl.of
+	node.When, node.ForEach, node.Utterance = cl.when, m.each, cl.said.At(node.Params, cl.given)
 	if m.label != "" && cl.fansOut() {
 		node.Title = cut(node.Title+" ("+m.label+")", 120)
 	}
-	node.On = workflow.LookAgain(cl.target.Capability.Metadata.Flow, looks, c.graph.nextID())
+	node.On = workflow.StaleLookupRules(cl.target.Capability.Metadata.Flow, looks, c.graph.nextID())
 	id, err := c.graph.add(node)
 	if err != nil {
 		return err
 	}
 	for i := first; i < len(c.graph.nodes)-1; i++ {
-		c.graph.nodes[i].Of = id
+		c.graph.nodes[i].ForNode = id
 	}
 	out.calls, out.ends = append(out.calls, id), append(out.ends, id)
 	return c.posts(cl, m, id, branch, out)
 }
 
 // join adds the node at which the members of one call meet.
-func (c *compiler) join(cl *call, out *built) error {
+func (c *compiler) join(cl *call, out *placedCall) error {
 	first := c.graph.node(out.calls[0])
 	id, err := c.graph.add(contracts.Node{
 		Kind: contracts.KindJoin, Role: contracts.RoleJoin, Title: "All of: " + cl.target.title(),

@@ -36,14 +36,14 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 		text, ok := plain(value).(string)
 		taken := slices.ContainsFunc(out, func(s contracts.PreStep) bool { return s.Param == step.Param })
 		words := ok && !taken && !deferred(value) && (step.Always || !c.settled(step.Param, text))
-		if step.LooksUp() && !given || !step.LooksUp() && words {
+		if step.IsLookup() && !given || !step.IsLookup() && words {
 			out = append(out, step)
 		}
 	}
 	return out
 }
 
-// settled tells whether a text already is a value of the parameter. Without a
+// settled reports whether a text already is a value of the parameter. Without a
 // pattern, or another rule that tells values from words, it cannot be known.
 func (c *capability) settled(name, text string) bool {
 	property := c.property(name)
@@ -62,7 +62,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	if err != nil {
 		return "", err
 	}
-	params, after, err := c.wanted(cl, m, step, what)
+	params, after, err := c.searchParams(cl, m, step, what)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	node.Role, node.BranchID, node.IntentID = contracts.RolePreSearch, branch, cl.intent
-	node.DependsOn, node.After, node.When, node.Required = slices.Concat(cl.deps, after), slices.Clone(cl.after), cl.when, required
+	node.DependsOn, node.RunAfter, node.When, node.Required = slices.Concat(cl.deps, after), slices.Clone(cl.after), cl.when, required
 	id, err := c.graph.add(node)
 	if err != nil {
 		return "", err
@@ -93,16 +93,16 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 		return "", err
 	}
 	choose, err := c.graph.add(contracts.Node{
-		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + thing(step.Param), Human: human,
+		Kind: contracts.KindHuman, Role: contracts.RolePreChoose, Title: "Choose " + objectName(step.Param), Human: human,
 		DependsOn: []string{id}, When: cl.when, Phase: node.Phase, BranchID: branch, IntentID: cl.intent, Required: required,
 	})
 	c.chosen[key] = choose
 	return choose, err
 }
 
-// wanted are the parameters of a search, and the steps that they read: the words
-// that were given, and what the manifest makes of the other parameters.
-func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what string) (params map[string]any, after []string, err error) {
+// searchParams returns the parameters of a search, and the steps that they read: the given
+// words, and what the manifest maps from the other parameters.
+func (c *compiler) searchParams(cl *call, m *member, step contracts.PreStep, what string) (params map[string]any, after []string, err error) {
 	if len(step.ParamMap) == 0 {
 		return map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}, nil, nil
 	}
@@ -112,7 +112,7 @@ func (c *compiler) wanted(cl *call, m *member, step contracts.PreStep, what stri
 	if params, _, err = c.mapped(cl, step.ParamMap, bindings{params: m.scope(cl.given)}, what); err != nil {
 		return nil, nil, err
 	}
-	if !step.LooksUp() {
+	if !step.IsLookup() {
 		params[step.SearchParam] = m.params[step.Param]
 	}
 	refs, err := expr.Refs(params)
@@ -148,11 +148,11 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 		return nil, fmt.Errorf("result_path of flow.pre %q of %s: %w", step.Type, target.Ref(), err)
 	}
 	spec, human := target.spec(step.Param), &contracts.HumanStep{
-		Interrupt: contracts.InterruptClarification, Prompt: fmt.Sprintf("Which %s?", thing(step.Param)), OptionsFrom: expression(path),
-		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema, LooksUp: step.LooksUp(),
+		Interrupt: contracts.InterruptClarification, Prompt: fmt.Sprintf("Which %s?", objectName(step.Param)), OptionsFrom: expression(path),
+		Choose: cmp.Or(step.Choose, contracts.ChooseAsk), Param: step.Param, ResponseSchema: schema, LooksUp: step.IsLookup(),
 	}
 	if said != nil && !spec.PII {
-		human.Prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", thing(step.Param), cut(spoken(plain(said)), 120)))
+		human.Prompt = contracts.CleanSummary(fmt.Sprintf("Which %s is meant by %q?", objectName(step.Param), cut(spoken(plain(said)), 120)))
 	}
 	if spec.Subject != nil {
 		human.Ask = spec.Ask
@@ -160,14 +160,13 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 	return human, nil
 }
 
-// thing is what the identifier of a parameter stands for, as people say it:
-// "chatflow" for chatflow_id.
-func thing(param string) string {
+// objectName returns what the identifier in a parameter stands for: "chatflow" for chatflow_id.
+func objectName(param string) string {
 	return gateview.ParameterWords(param)
 }
 
 // posts adds the reads that follow one call.
-func (c *compiler) posts(cl *call, m *member, id, branch string, out *built) error {
+func (c *compiler) posts(cl *call, m *member, id, branch string, out *placedCall) error {
 	for _, step := range cl.target.postSteps() {
 		what := fmt.Sprintf("flow.post %q of %s", step.Type, cl.target.Ref())
 		if m.each != nil {
@@ -212,7 +211,7 @@ func (c *compiler) post(cl *call, m *member, step contracts.PostStep, id, what s
 		}
 	}
 	node, err := c.tool(target, params)
-	node.Role, node.Of, node.IntentID = contracts.RolePost, id, cl.intent
+	node.Role, node.ForNode, node.IntentID = contracts.RolePost, id, cl.intent
 	node.DependsOn, node.When, node.Required = []string{id}, cl.when, step.Required && cl.required
 	return node, err
 }

@@ -31,12 +31,12 @@ func (d *graph) node(id string) *contracts.Node {
 	return &d.nodes[n-1]
 }
 
-// add appends a node and gives its id.
+// add appends a node and returns its id.
 func (d *graph) add(n contracts.Node) (string, error) {
 	if len(d.nodes) >= d.limit {
 		return "", tooManyNodes("the request", d.limit)
 	}
-	if d.edges += len(n.DependsOn) + len(n.After); d.edges > maxEdges {
+	if d.edges += len(n.DependsOn) + len(n.RunAfter); d.edges > maxEdges {
 		return "", contracts.Errorf(contracts.CodeBudgetExceeded,
 			"the request has too many steps that wait for each other; ask for less at once")
 	}

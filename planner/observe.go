@@ -12,7 +12,7 @@ import (
 // mayObserve reports whether a read may see what a write does: they have a value in
 // common (what the write locks is made of its values), or may come to have one, or
 // one of them is about all that their domain has.
-func (a *planned) mayObserve(write *planned) bool {
+func (a *plannedIntent) mayObserve(write *plannedIntent) bool {
 	all := a.target.Domain == write.target.Domain && (!a.hasObject() || !write.hasObject())
 	return all || slices.ContainsFunc(slices.Collect(maps.Keys(a.intent.Parameters)), func(name string) bool {
 		return write.mentions(name, a.call.given[name], a.searched(name))
@@ -21,7 +21,7 @@ func (a *planned) mayObserve(write *planned) bool {
 
 // mentions reports whether a parameter of the intent has the value, or may come to
 // have it: the same name with words that are still to be looked up.
-func (a *planned) mentions(name string, value any, open bool) bool {
+func (a *plannedIntent) mentions(name string, value any, open bool) bool {
 	for other := range a.intent.Parameters {
 		same := other == name
 		if same && (open || a.searched(other)) {
@@ -55,7 +55,7 @@ func sameValue(x, y any, sameName bool) bool {
 
 // searched reports whether a parameter is given by words that are looked up when
 // the plan runs.
-func (a *planned) searched(name string) bool {
+func (a *plannedIntent) searched(name string) bool {
 	return slices.ContainsFunc(a.call.members, func(m member) bool {
 		return slices.ContainsFunc(m.pre, func(s contracts.PreStep) bool { return s.Param == name })
 	})
@@ -63,7 +63,7 @@ func (a *planned) searched(name string) bool {
 
 // hasObject reports whether what was asked for names a thing of its own: a value
 // that is no switch, no choice among few, and not there by default.
-func (a *planned) hasObject() bool {
+func (a *plannedIntent) hasObject() bool {
 	for name, value := range a.intent.Parameters {
 		property := a.target.property(name)
 		if _, isBool := value.(bool); !isBool && value != nil && len(property.Enum) == 0 && property.Default == nil {

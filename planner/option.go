@@ -88,16 +88,16 @@ func (c *capability) meanings(name string, forms map[string][]string) []contract
 // that it stands in.
 func (c *capability) spokenForms(name, said string) map[string][]string {
 	aliases := c.spec(name).Aliases
-	asker := tongueOf(said)
+	asker := languageCountsOf(said)
 	if slices.Max(asker) == 0 { // one language for all is better than the first form of each
-		asker = tongueOf("the")
+		asker = languageCountsOf("the")
 	}
 	likeness := map[string]float64{}
 	out := map[string][]string{}
 	for _, s := range slices.Sorted(maps.Keys(aliases)) {
 		value := spoken(aliases[s])
 		out[value] = append(out[value], s)
-		likeness[s] = asker.likeness(tongueOf(s + " " + c.examplesWith(s)))
+		likeness[s] = asker.likeness(languageCountsOf(s + " " + c.examplesWith(s)))
 	}
 	for value, forms := range out {
 		slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(likeness[b], likeness[a]) })

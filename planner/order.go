@@ -9,30 +9,30 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// planned is one intent on its way into the plan.
-type planned struct {
+// plannedIntent is one intent while it is compiled.
+type plannedIntent struct {
 	intent  contracts.Intent
 	pointer string
 	target  *capability
 	call    *call
-	built   built
+	built   placedCall
 	// before are the intents that stand earlier in the order, after those of
 	// them that this one names.
-	before, after []*planned
-	// meets tells that the call ends in a join that it shares.
+	before, after []*plannedIntent
+	// meets means that the call ends in a join that it shares.
 	meets bool
 	// step is the step of a draft that the ask was made of, nil for an intent.
 	step *draftStep
 }
 
-func (a *planned) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
+func (a *plannedIntent) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
 
 // edges returns the nodes that must end before this intent begins: those that it
 // needs, and those that it only comes after. A write keeps the order that was
 // said, and is not done when what was to come before it was not. A read waits for
 // a write only where it may see what that does, and whatever becomes of it; the
 // order of words says no more about reads. Reads among themselves have none.
-func (a *planned) edges() (needs, after []string) {
+func (a *plannedIntent) edges() (needs, after []string) {
 	for _, b := range a.before {
 		said := slices.Contains(a.after, b)
 		switch {
@@ -47,7 +47,7 @@ func (a *planned) edges() (needs, after []string) {
 
 // ends are the nodes at which the intent is done for those who wait for it. A
 // join that it shares may wait for this very intent, so its calls must do.
-func (a *planned) ends() []string {
+func (a *plannedIntent) ends() []string {
 	if a.meets {
 		return a.built.calls
 	}
@@ -56,12 +56,12 @@ func (a *planned) ends() []string {
 
 // fromWords reports whether a person's words were read: their order is then no
 // more than a hint.
-func (a *planned) fromWords() bool {
+func (a *plannedIntent) fromWords() bool {
 	return a.step == nil && (a.intent.Source == "local" || a.intent.Source == "llm")
 }
 
 // read resolves, checks and orders the intents, and prepares their parameters.
-func (c *compiler) read() ([]*planned, error) {
+func (c *compiler) read() ([]*plannedIntent, error) {
 	if c.req.Draft != nil {
 		if len(c.req.Intents) > 0 {
 			return nil, contracts.Invalid("a request has intents or a draft", fault("/draft", "give it or the intents, not both"))
@@ -74,7 +74,7 @@ func (c *compiler) read() ([]*planned, error) {
 	case n > maxIntents:
 		return nil, contracts.Errorf(contracts.CodeBudgetExceeded, "the request has %d intents; at most %d can be planned at once", n, maxIntents)
 	}
-	asks := make([]*planned, 0, len(c.req.Intents))
+	asks := make([]*plannedIntent, 0, len(c.req.Intents))
 	for i, in := range c.req.Intents {
 		a, err := c.resolve(i, in)
 		if err != nil {
@@ -98,8 +98,8 @@ func (c *compiler) read() ([]*planned, error) {
 }
 
 // resolve finds the capability of an intent; a fault leaves it empty.
-func (c *compiler) resolve(i int, in contracts.Intent) (*planned, error) {
-	a := &planned{intent: in, pointer: fmt.Sprintf("/intents/%d", i)}
+func (c *compiler) resolve(i int, in contracts.Intent) (*plannedIntent, error) {
+	a := &plannedIntent{intent: in, pointer: fmt.Sprintf("/intents/%d", i)}
 	if a.intent.ID == "" {
 		a.intent.ID = fmt.Sprintf("i%d", i+1)
 	}
@@ -126,8 +126,8 @@ func (c *compiler) resolve(i int, in contracts.Intent) (*planned, error) {
 }
 
 // link turns the names in after into intents.
-func (c *compiler) link(asks []*planned) {
-	byID := make(map[string]*planned, len(asks))
+func (c *compiler) link(asks []*plannedIntent) {
+	byID := make(map[string]*plannedIntent, len(asks))
 	for _, a := range asks {
 		if byID[a.intent.ID] != nil {
 			c.fault(a.pointer+"/id", "%q is used twice", a.intent.ID)
@@ -150,12 +150,12 @@ func (c *compiler) link(asks []*planned) {
 }
 
 // order sorts by after and keeps the order of the sentence otherwise.
-func (c *compiler) order(asks []*planned) ([]*planned, error) {
-	sorted := make([]*planned, 0, len(asks))
-	placed := func(a *planned) bool { return slices.Contains(sorted, a) }
+func (c *compiler) order(asks []*plannedIntent) ([]*plannedIntent, error) {
+	sorted := make([]*plannedIntent, 0, len(asks))
+	placed := func(a *plannedIntent) bool { return slices.Contains(sorted, a) }
 	for len(sorted) < len(asks) {
-		i := slices.IndexFunc(asks, func(a *planned) bool {
-			return !placed(a) && !slices.ContainsFunc(a.after, func(b *planned) bool { return !placed(b) })
+		i := slices.IndexFunc(asks, func(a *plannedIntent) bool {
+			return !placed(a) && !slices.ContainsFunc(a.after, func(b *plannedIntent) bool { return !placed(b) })
 		})
 		if i < 0 {
 			return nil, contracts.Invalid("the order of the intents goes in a circle", fault("/intents", "after must not lead back"))
@@ -167,10 +167,10 @@ func (c *compiler) order(asks []*planned) ([]*planned, error) {
 }
 
 // prepareAsk prepares the parameters of an intent and asks for what is missing.
-func (c *compiler) prepareAsk(a *planned) error {
+func (c *compiler) prepareAsk(a *plannedIntent) error {
 	cleaned := cleaner{templates: a.step != nil}
 	params := cleaned.object(a.intent.Parameters, "", 0)
-	p := prepared{faults: cleaned.faults}
+	p := preparedParams{faults: cleaned.faults}
 	if len(p.faults) == 0 {
 		var err error
 		if p, err = c.prepare(a.target, params); err != nil {
@@ -194,14 +194,14 @@ func (c *compiler) prepareAsk(a *planned) error {
 		c.askParam(a.intent.ID, a.target, name, "")
 	}
 	a.call = &call{
-		prepared: p, target: a.target, intent: a.intent.ID, said: a.intent.Said, required: true, chain: []string{a.target.Ref()},
+		preparedParams: p, target: a.target, intent: a.intent.ID, said: a.intent.Utterance, required: true, chain: []string{a.target.Ref()},
 	}
 	return nil
 }
 
 // rejectParam turns a fault into a question where a person's words were read,
 // and into an error where a program gave data.
-func (c *compiler) rejectParam(a *planned, f contracts.Fault) {
+func (c *compiler) rejectParam(a *plannedIntent, f contracts.Fault) {
 	name := a.target.fieldAt(f.Pointer)
 	value, given := contracts.Field(a.intent.Parameters, name)
 	if a.fromWords() && a.target.declared(name) && !a.target.spec(param(f.Pointer)).PII && given {

@@ -17,7 +17,7 @@ const maxParamDepth = 64
 // cleaner copies parameters that come from outside into plain JSON values and
 // lists what cannot be one.
 type cleaner struct {
-	// templates tells that the texts are templates already.
+	// templates means that the texts are templates already.
 	templates bool
 	faults    []contracts.Fault
 }

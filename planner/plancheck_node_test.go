@@ -39,8 +39,8 @@ func (v *validator) common(at string, i int, n contracts.Node) {
 	if !slices.Contains(nodeRoles, n.Role) {
 		v.fault(at+"/role", "is not a role of a node")
 	}
-	if _, ok := v.index[n.Of]; n.Of != "" && !ok {
-		v.fault(at+"/of", "there is no node %q", cut(n.Of, 64))
+	if _, ok := v.index[n.ForNode]; n.ForNode != "" && !ok {
+		v.fault(at+"/of", "there is no node %q", cut(n.ForNode, 64))
 	}
 	if n.GroupLimit < 0 {
 		v.fault(at+"/group_limit", "must not be negative")

@@ -127,9 +127,9 @@ func (v *validator) graph() bool {
 	}
 	edges := 0
 	for i, n := range v.plan.Nodes {
-		edges += len(n.DependsOn) + len(n.After)
+		edges += len(n.DependsOn) + len(n.RunAfter)
 		sound = v.edges(i, "depends_on", n.DependsOn) && sound
-		sound = v.edges(i, "after", n.After) && sound
+		sound = v.edges(i, "after", n.RunAfter) && sound
 	}
 	if edges > maxEdges {
 		v.fault("/nodes", "have more than %d dependencies", maxEdges)
@@ -160,11 +160,11 @@ func (v *validator) acyclic() bool {
 	var ready []int
 	for i, n := range nodes {
 		v.before[i] = newBits(len(nodes))
-		waiting[i] = len(n.DependsOn) + len(n.After)
+		waiting[i] = len(n.DependsOn) + len(n.RunAfter)
 		if waiting[i] == 0 {
 			ready = append(ready, i)
 		}
-		for _, dep := range slices.Concat(n.DependsOn, n.After) {
+		for _, dep := range slices.Concat(n.DependsOn, n.RunAfter) {
 			dependents[v.index[dep]] = append(dependents[v.index[dep]], i)
 		}
 	}

@@ -216,9 +216,9 @@ func renderNode(out *strings.Builder, n contracts.Node) {
 	}
 	line("tool", n.Tool)
 	line("role", n.Role)
-	line("of", n.Of)
+	line("of", n.ForNode)
 	line("after", strings.Join(n.DependsOn, ","))
-	line("behind", strings.Join(n.After, ","))
+	line("behind", strings.Join(n.RunAfter, ","))
 	line("intent", n.IntentID)
 	line("branch", n.BranchID)
 	line("join", n.JoinKey)

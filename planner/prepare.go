@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// prepared are the parameters of one call after aliases, defaults and
+// preparedParams are the parameters of one call after aliases, defaults and
 // decomposition.
-type prepared struct {
+type preparedParams struct {
 	// given are the parameters as a whole, lists not yet split.
 	given   map[string]any
 	members []member
-	// split tells that a list became several calls, even if it has one item.
+	// split means that a list became several calls, even if it has one item.
 	split bool
 	// limit bounds how many of the members run at once, 0 if nothing does.
 	limit int
@@ -42,9 +42,9 @@ type member struct {
 
 // prepare applies the order of the contract: aliases, lists by their own
 // schema, decomposition, searches, schema. The caller gives params up.
-func (c *compiler) prepare(target *capability, params map[string]any) (prepared, error) {
+func (c *compiler) prepare(target *capability, params map[string]any) (preparedParams, error) {
 	target.dropNulls(params)
-	p := prepared{given: params, places: map[string][]int{}, faults: target.unknown(params)}
+	p := preparedParams{given: params, places: map[string][]int{}, faults: target.unknown(params)}
 	target.applyAliases(params)
 	rules := p.takeLists(target)
 	if len(p.faults) > 0 {
@@ -69,7 +69,7 @@ func (c *compiler) prepare(target *capability, params map[string]any) (prepared,
 
 // findMore adds the faults of the other parameters when some cannot be used,
 // so that a caller learns of all of them at once.
-func (p *prepared) findMore(target *capability) {
+func (p *preparedParams) findMore(target *capability) {
 	rest := literals(p.given)
 	for _, f := range p.faults {
 		delete(rest, param(f.Pointer))
@@ -80,9 +80,9 @@ func (p *prepared) findMore(target *capability) {
 	p.faults = append(p.faults, target.checkEach(rest)...)
 }
 
-// takeLists gives the array rules that apply, after it has checked their lists
+// takeLists returns the array rules that apply, after it has checked their lists
 // and removed duplicates.
-func (p *prepared) takeLists(target *capability) []contracts.ArrayRule {
+func (p *preparedParams) takeLists(target *capability) []contracts.ArrayRule {
 	var rules []contracts.ArrayRule
 	for _, rule := range target.arrayRules() {
 		value, given := p.given[rule.ParamName]
@@ -107,7 +107,7 @@ func (p *prepared) takeLists(target *capability) []contracts.ArrayRule {
 
 // rejectScalar faults what should be a list, unless the one parameter takes
 // both an item and a list of them.
-func (p *prepared) rejectScalar(target *capability, rule contracts.ArrayRule, value any) {
+func (p *preparedParams) rejectScalar(target *capability, rule contracts.ArrayRule, value any) {
 	if rule.ParamName == rule.SingleParamName {
 		return
 	}
@@ -118,7 +118,7 @@ func (p *prepared) rejectScalar(target *capability, rule contracts.ArrayRule, va
 	p.faults = append(p.faults, faults...)
 }
 
-func (p *prepared) takeList(target *capability, rule contracts.ArrayRule, items []any) bool {
+func (p *preparedParams) takeList(target *capability, rule contracts.ArrayRule, items []any) bool {
 	pointer := "/" + contracts.EscapeToken(rule.ParamName)
 	if len(items) == 0 {
 		p.faults = append(p.faults, fault(pointer, "must have at least one item"))
@@ -179,7 +179,7 @@ func (c *compiler) checkSize(target *capability, params map[string]any, rules []
 }
 
 // decompose makes the members: the cross product of all lists in rule order.
-func (p *prepared) decompose(target *capability, rules []contracts.ArrayRule) error {
+func (p *preparedParams) decompose(target *capability, rules []contracts.ArrayRule) error {
 	base := maps.Clone(p.given)
 	for _, rule := range rules {
 		delete(base, rule.ParamName)
@@ -201,7 +201,7 @@ func (p *prepared) decompose(target *capability, rules []contracts.ArrayRule) er
 	return nil
 }
 
-func (p *prepared) multiply(target *capability, rule contracts.ArrayRule) {
+func (p *preparedParams) multiply(target *capability, rule contracts.ArrayRule) {
 	items := listOf(p.given[rule.ParamName])
 	secret := target.spec(rule.SingleParamName).PII || target.spec(rule.ParamName).PII
 	out := make([]member, 0, len(p.members)*len(items))
@@ -220,7 +220,7 @@ func (p *prepared) multiply(target *capability, rule contracts.ArrayRule) {
 }
 
 // repeat leaves the list to the run: it is not known yet.
-func (p *prepared) repeat(target *capability, rule contracts.ArrayRule) error {
+func (p *preparedParams) repeat(target *capability, rule contracts.ArrayRule) error {
 	for i := range p.members {
 		m := &p.members[i]
 		if m.each != nil {
@@ -236,7 +236,7 @@ func (p *prepared) repeat(target *capability, rule contracts.ArrayRule) error {
 
 // check finds what one member lacks, what must be searched for it, and what
 // breaks the schema.
-func (p *prepared) check(target *capability, m *member) error {
+func (p *preparedParams) check(target *capability, m *member) error {
 	m.pre = target.searches(m.params)
 	known := literals(m.params)
 	maps.DeleteFunc(known, func(name string, _ any) bool { return m.searched(name) })
@@ -259,7 +259,7 @@ func (p *prepared) check(target *capability, m *member) error {
 }
 
 // addFault keeps a fault once; members share most parameters.
-func (p *prepared) addFault(f contracts.Fault) {
+func (p *preparedParams) addFault(f contracts.Fault) {
 	if !slices.Contains(p.faults, f) {
 		p.faults = append(p.faults, f)
 	}

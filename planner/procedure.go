@@ -12,7 +12,7 @@ import (
 // procedure makes the nodes of an intent that is a workflow.
 type procedure struct {
 	c *compiler
-	a *planned
+	a *plannedIntent
 }
 
 // build puts the steps of a workflow into the plan. A plan that is one

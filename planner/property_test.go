@@ -133,7 +133,7 @@ func checkGate(t *testing.T, seed uint64, catalog *contracts.Catalog, n contract
 	}
 }
 
-// checkHash compiles again, from copies whose maps are laid out anew, and reads
+// checkHash compiles again, from copies whose maps are laid out again, and reads
 // the plan back.
 func checkHash(t *testing.T, seed uint64, req planner.Request, plan contracts.Plan) {
 	t.Helper()

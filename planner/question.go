@@ -142,7 +142,7 @@ func (c *capability) schemaOf(name string) map[string]any {
 		}
 		input = inner
 	}
-	out := input.Answer()
+	out := input.ForPrompt()
 	if len(c.spec(name).Enum) > 0 && len(c.property(name).Enum) == 0 {
 		out["enum"] = c.spec(name).Enum
 	}

@@ -74,7 +74,7 @@ func (c *capability) loosened() *contracts.Schema {
 	if err != nil {
 		return nil
 	}
-	loose := whole.Whole()
+	loose := whole.SelfContained()
 	for _, keyword := range combining {
 		delete(loose, keyword)
 	}

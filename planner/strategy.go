@@ -40,7 +40,7 @@ func strategy(nodes []contracts.Node, frames map[string]contracts.Frame) contrac
 }
 
 // goal is the request in one line, or what its intents do.
-func goal(text string, asks []*planned) string {
+func goal(text string, asks []*plannedIntent) string {
 	if said := contracts.CleanSummary(text); said != "" {
 		return said
 	}

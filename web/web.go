@@ -1,6 +1,6 @@
 // Package web is the page that people see Manifold by. What is built of src stands in
 // dist and is committed, so that a build of the server needs Go and nothing else;
-// "make web" builds it anew, and "make test-web" tells whether it is what src says.
+// "make web" builds it again, and "make test-web" reports whether it is what src says.
 package web
 
 import (

@@ -54,7 +54,7 @@ type site struct {
 	close  func() error
 }
 
-// played is one run: how long machines took for it, and what came of it.
+// played is one run: how long machines took for it, and the result of it.
 type played struct {
 	took   time.Duration
 	calls  int
@@ -144,7 +144,7 @@ func (s *site) play(ctx context.Context, w asked) (played, error) {
 	return s.told(ctx, view, played{took: took, gates: gates})
 }
 
-// told looks at what came of a run: its answer, its verdict and its ledger.
+// told looks at the result of a run: its answer, its verdict and its ledger.
 func (s *site) told(ctx context.Context, view contracts.RunView, p played) (played, error) {
 	if view.State != contracts.RunCompleted || view.Verdict == nil || view.Verdict.Status != contracts.VerdictVerified {
 		return p, fmt.Errorf("the run is %s, %+v", view.State, view.Verdict)

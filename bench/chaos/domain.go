@@ -142,7 +142,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // whoever asked may be dead
+	_ = json.NewEncoder(w).Encode(body) // the caller may be dead
 }
 
 func (v *vault) execute(w http.ResponseWriter, r *http.Request, req contracts.ExecuteRequest) {

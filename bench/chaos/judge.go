@@ -113,7 +113,7 @@ func readsFailed(view contracts.RunView) bool {
 	return failed > 0
 }
 
-// whyNot says what became of the nodes of a run that were not completed.
+// whyNot says the outcome of the nodes of a run that were not completed.
 func whyNot(view contracts.RunView) string {
 	var out []string
 	for _, n := range view.Nodes {

@@ -153,7 +153,7 @@ func (p *person) says(gate contracts.Interrupt) any {
 // answer to the same decision that was lost.
 func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 	who := p.site.approvers
-	if !gate.Type.Gate() {
+	if !gate.Type.IsGate() {
 		who = p.site.clients
 	}
 	says := p.says(gate)
@@ -165,7 +165,7 @@ func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 			}
 			return c.Answer(ctx, gate, truth, client.Opt{})
 		}
-		if !gate.Type.Gate() {
+		if !gate.Type.IsGate() {
 			return c.Answer(ctx, gate, says, client.Opt{})
 		}
 		if gate.Action != nil {

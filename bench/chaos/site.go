@@ -22,7 +22,7 @@ type site struct {
 	plan     plan
 	database *database
 	replicas []*replica
-	// clients and approvers are one for each replica: of who asks, of who approves
+	// clients and approvers are one for each replica: of the requester, of the approver
 	// what others ask for, and of who runs the place.
 	clients, approvers, admins []*client.Client
 	// wires lead the servers to the database, each its own, and toVault all of them
@@ -155,7 +155,7 @@ func (s *site) close() error {
 }
 
 // play lets people work while everything breaks, until all runs have ended, and
-// judges what came of it.
+// judges the result of it.
 func (s *site) play(ctx context.Context) error {
 	began := time.Now()
 	breaking, enough := context.WithCancel(ctx)

@@ -108,7 +108,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	return o, nil
 }
 
-// command runs a program in a folder and gives what it wrote.
+// command runs a program in a folder and returns what it wrote.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // programs that this one has built, git and go
 	cmd.Dir = dir

@@ -105,7 +105,7 @@ func (s spread) String() string {
 
 func figure(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// report writes the table, and tells whether anything got worse.
+// report writes the table, and reports whether anything got worse.
 func report(out io.Writer, o options, all []comparison) (worse bool, err error) {
 	_, err = fmt.Fprintf(out, "median (middle half) of %d rounds in turn, %s beside the working tree\n\n"+
 		"| package | benchmark | unit | %s | now | × | |\n|---|---|---|--:|--:|--:|---|\n", o.rounds, o.base, o.base)

@@ -10,7 +10,7 @@ import (
 )
 
 // domain answers reads of a gauge at once. A gauge whose name begins with "hold" is not
-// answered the first time, so that whoever asks can be killed while it waits.
+// answered the first time, so that the requester can be killed while it waits.
 type domain struct {
 	*httptest.Server
 

@@ -21,7 +21,7 @@ import (
 // contender is one engine on one kind of store.
 type contender struct {
 	name, settings string
-	// start begins it, anew or again, in a folder.
+	// start begins it, again or again, in a folder.
 	start func(ctx context.Context, dir, domain string) (*running, error)
 	// lines is how many lines the author of the ten reads writes.
 	lines string
@@ -131,7 +131,7 @@ func (r *running) runs(n, inFlight int) (figures, error) {
 }
 
 // recovery kills everything of a contender while its run waits for the domain, starts it
-// anew, and gives the time from there until the call is made again.
+// again, and gives the time from there until the call is made again.
 func (c *contender) recovery(d *domain, r *running, dir string) (string, error) {
 	const gauge = "hold"
 	delete(d.held, gauge)

@@ -121,7 +121,7 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 	s := stage{
 		RitaLink: links[0], OttoLink: links[1], ManagerLogin: w.managerLogin,
 		URL: server.URL(), AdminKeyFile: server.AdminKeyFile(), Keys: keys,
-		Monday: monday(time.Now()), Hears: server.Hears(), Thinks: server.Thinks(), Model: o.model,
+		Monday: monday(time.Now()), Hears: server.MatcherSummary(), Thinks: server.ModelSummary(), Model: o.model,
 	}
 	if err := s.print(stdout); err != nil {
 		return err
@@ -139,7 +139,7 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 
 // startServer takes a free port when the wanted one is in use: a newcomer's
 // machine may well have something on 8080.
-func startServer(ctx context.Context, o options, model app.Mind, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
+func startServer(ctx context.Context, o options, model app.LanguageModel, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
 	addr, err := freeAddr(ctx, o.addr)
 	if err != nil {
 		return nil, err

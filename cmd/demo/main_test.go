@@ -110,7 +110,7 @@ func with(t *testing.T, s stage, key string) *client.Client {
 
 func wait() client.Opt { return client.Opt{Wait: 30 * time.Second} }
 
-// printed gives the words of the line that begins like this.
+// printed returns the words of the line that begins like this.
 func printed(t *testing.T, guide, begin string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^ *` + regexp.QuoteMeta(begin) + `(.*)$`).FindStringSubmatch(guide)
@@ -236,7 +236,7 @@ func request(t *testing.T, rita, otto *client.Client, words string) {
 	}
 }
 
-// quoted gives the words between the quotes of the shell.
+// quoted returns the words between the quotes of the shell.
 func quoted(line string) string {
 	_, words, _ := strings.Cut(line, "'")
 	return strings.TrimSuffix(words, "'")

@@ -34,15 +34,15 @@ func (declines) Answer(scripted.Asked) scripted.Answer {
 const modelScripted = "scripted"
 
 // fromEnvironment is the model that the variables of "manifold serve" name, or none.
-func fromEnvironment(getenv func(string) string) (app.Mind, error) {
+func fromEnvironment(getenv func(string) string) (app.LanguageModel, error) {
 	engine, model := getenv("REASONING_ENGINE"), getenv("REASONING_MODEL")
 	switch {
 	case engine == "" && model == "":
-		return app.Mind{}, nil
+		return app.LanguageModel{}, nil
 	case engine == "" || model == "":
-		return app.Mind{}, errors.New("a model needs both REASONING_ENGINE (openai or anthropic) and REASONING_MODEL; see docs/models.md")
+		return app.LanguageModel{}, errors.New("a model needs both REASONING_ENGINE (openai or anthropic) and REASONING_MODEL; see docs/models.md")
 	}
-	return app.Mind{Answers: true, Model: app.ModelConfig{
+	return app.LanguageModel{Answers: true, Model: app.ModelConfig{
 		Engine: app.ModelEngine(engine), Model: model, SmallModel: getenv("REASONING_SMALL_MODEL"),
 		BaseURL: getenv("REASONING_BASE_URL"), Key: getenv("REASONING_API_KEY"),
 	}}, nil
@@ -51,26 +51,26 @@ func fromEnvironment(getenv func(string) string) (app.Mind, error) {
 // mind starts the model that was asked for, if there is one, and gives what stops
 // it. With an address, the model is served there; without a name, the environment may
 // name one.
-func mind(ctx context.Context, name, url string) (app.Mind, func() error, error) {
+func mind(ctx context.Context, name, url string) (app.LanguageModel, func() error, error) {
 	none := func() error { return nil }
 	if url != "" {
-		return app.Mind{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
+		return app.LanguageModel{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: cmp.Or(name, modelScripted), BaseURL: url}}, none, nil
 	}
 	if name == "" {
 		m, err := fromEnvironment(os.Getenv)
 		return m, none, err
 	}
 	if name != modelScripted {
-		return app.Mind{}, none, fmt.Errorf("the demo knows the model %s, not %q; a real one is for \"manifold serve\", see docs/models.md", modelScripted, name)
+		return app.LanguageModel{}, none, fmt.Errorf("the demo knows the model %s, not %q; a real one is for \"manifold serve\", see docs/models.md", modelScripted, name)
 	}
 	answers, err := scripted.ParseScript(script)
 	if err != nil {
-		return app.Mind{}, none, err
+		return app.LanguageModel{}, none, err
 	}
 	answers.Else = declines{}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return app.Mind{}, none, err
+		return app.LanguageModel{}, none, err
 	}
 	server := &http.Server{Handler: scripted.New(answers), ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
@@ -82,5 +82,5 @@ func mind(ctx context.Context, name, url string) (app.Mind, func() error, error)
 		}
 		return err
 	}
-	return app.Mind{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: modelScripted, BaseURL: "http://" + listener.Addr().String() + "/v1"}}, stop, nil
+	return app.LanguageModel{Answers: true, Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: modelScripted, BaseURL: "http://" + listener.Addr().String() + "/v1"}}, stop, nil
 }

@@ -111,7 +111,7 @@ func (k *keys) make(ctx context.Context, server *app.App, file string) error {
 	return os.WriteFile(file, body, 0o600)
 }
 
-// signInLinks makes the links of who asks and who approves.
+// signInLinks makes the links of the requester and who approves.
 func signInLinks(ctx context.Context, url string, k keys) (links [2]string, err error) {
 	for i, key := range []string{k.Requester, k.Approver} {
 		c, err := client.New(client.Config{URL: url, Key: key})
@@ -135,9 +135,9 @@ type stage struct {
 	// RitaLink and OttoLink sign them in to the page.
 	RitaLink, OttoLink string
 	Monday             string
-	// Hears says what tells the meaning of texts.
+	// Hears describes what tells the meaning of texts.
 	Hears string
-	// Thinks says what model there is, Model is the one that was asked for.
+	// Thinks describes what model there is, Model is the one that was asked for.
 	Thinks, Model string
 }
 

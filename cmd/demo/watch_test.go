@@ -55,7 +55,7 @@ func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
 	}
 }
 
-// made has a chatflow made, and gives the address of it in Flowise.
+// made has a chatflow made, and returns the address of it in Flowise.
 func made(t *testing.T, rita, otto *client.Client, words string) string {
 	t.Helper()
 	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())

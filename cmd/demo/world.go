@@ -211,7 +211,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// freeAddr gives the address if it can be listened on, else one on the same
+// freeAddr returns the address if it can be listened on, else one on the same
 // host with a free port.
 func freeAddr(ctx context.Context, addr string) (string, error) {
 	listener, err := listen(ctx, addr)

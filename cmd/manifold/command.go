@@ -56,7 +56,7 @@ func (e ended) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // usageError is a command line that cannot be understood.
 type usageError struct{ err error }
 
-// Error says what is wrong with the command line.
+// Error reports what is wrong with the command line.
 func (e usageError) Error() string { return e.err.Error() }
 
 // Unwrap returns the cause.
@@ -91,7 +91,7 @@ func (c *cli) root() *cobra.Command {
 	return root
 }
 
-// exit says what went wrong and gives the code for it.
+// exit reports what went wrong and gives the code for it.
 func (c *cli) exit(err error) int {
 	if err == nil {
 		return exitOK

@@ -55,7 +55,7 @@ func domainAddCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-// report shows what became of a manifest; one that is refused is an error that
+// report shows the outcome of a manifest; one that is refused is an error that
 // carries the report.
 func (c *cli) report(report contracts.DomainReport, err error) error {
 	if err != nil {

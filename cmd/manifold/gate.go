@@ -113,7 +113,7 @@ func (c *cli) approve(ctx context.Context, server *client.Client, codes []string
 
 // shownToApprove shows a gate, unless it cannot be approved so.
 func (c *cli) shownToApprove(gate contracts.Interrupt, o approveOptions) error {
-	if !gate.Type.Gate() && !slices.Contains(gate.Answers, contracts.SayApprove) {
+	if !gate.Type.IsGate() && !slices.Contains(gate.Answers, contracts.SayApprove) {
 		return usagef("%s is a question of type %s; use manifold answer or settle", gate.Code, gate.Type)
 	}
 	if !c.asJSON {
@@ -184,7 +184,7 @@ of the kind that the question asks for.`,
 	}
 }
 
-// answered says where to look for what came of an answer.
+// answered says where to look for the result of an answer.
 func (c *cli) answered(gate contracts.Interrupt) error {
 	if err := c.decided(gate); err != nil || c.asJSON || gate.SessionID == "" {
 		return err
@@ -209,7 +209,7 @@ func typed(gate contracts.Interrupt, words string) any {
 
 func settleCommand(c *cli) *cobra.Command {
 	answers := map[string]string{
-		"applied": contracts.AnswerApplied, "not-applied": contracts.AnswerNotApplied, "look-again": contracts.AnswerLookAgain,
+		"applied": contracts.AnswerApplied, "not-applied": contracts.AnswerNotApplied, "look-again": contracts.AnswerRepeatLookup,
 	}
 	return &cobra.Command{
 		Use: "settle CODE applied|not-applied|look-again", Short: "Say what became of a write whose outcome is unknown", Args: exactly(2),

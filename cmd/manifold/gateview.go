@@ -60,7 +60,7 @@ func (p printer) action(g contracts.Interrupt) {
 	if a := g.Action; a != nil {
 		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
 		p.sheet(g)
-		if lines := a.Said.Lines(); len(lines) > 0 {
+		if lines := a.Utterance.Lines(); len(lines) > 0 {
 			rows := make([][]string, len(lines))
 			for n, l := range lines {
 				rows[n] = l[:]
@@ -99,7 +99,7 @@ func (p printer) sheet(g contracts.Interrupt) {
 func (p printer) decisions(g contracts.Interrupt) {
 	for _, d := range g.Decisions {
 		by := d.DecidedBy
-		if d.Decision == contracts.DecisionApprove && d.Stands != "" {
+		if d.Decision == contracts.DecisionApprove && d.Relation != "" {
 			by += ", its requester,"
 		}
 		p.printf("%s by %s%s at %s%s\n", d.Decision, by, after(" through ", d.Via), when(d.DecidedAt), after(": ", oneLine(d.Comment)))
@@ -111,7 +111,7 @@ func (p printer) question(i contracts.Interrupt) { p.asks(i, i.Prompt) }
 
 func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.printf("\n? %s\n", prompt)
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		return // approve, reject and edit go without saying
 	}
 	if lines := gateview.Lines(i); len(lines) > 0 {
@@ -143,7 +143,7 @@ func (p printer) hint(i contracts.Interrupt) {
 		return
 	}
 	switch {
-	case i.Type.Gate():
+	case i.Type.IsGate():
 		p.printf("  manifold approve %s   or   manifold reject %s\n", i.Code, i.Code)
 	case i.Type == contracts.InterruptOutcomeUnknown:
 		p.printf("  manifold settle %s applied|not-applied|look-again\n", i.Code)

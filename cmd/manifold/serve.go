@@ -222,8 +222,8 @@ func (c *cli) serveUntil(ctx context.Context, server *app.App) error {
 		return err
 	}
 	c.out.printf("Manifold is serving at %s\n", server.URL())
-	c.out.printf("%s\n", server.Hears())
-	c.out.printf("%s\n", server.Thinks())
+	c.out.printf("%s\n", server.MatcherSummary())
+	c.out.printf("%s\n", server.ModelSummary())
 	if _, err := os.Stat(server.AdminKeyFile()); err == nil { // of several servers the first has it
 		c.out.printf("The key of the first admin is in %s\n", server.AdminKeyFile())
 		c.out.printf("On this machine, \"manifold --config %s\" uses it.\n", server.ClientFile())

@@ -21,7 +21,7 @@ type Row struct {
 	Value any
 	Label string
 	From  contracts.Provenance
-	// Opaque tells that the value says nothing to a person, as a digest or a long
+	// Opaque means that the value says nothing to a person, as a digest or a long
 	// id does: its label stands for it, and what has none is left to the details.
 	Opaque bool
 }
@@ -39,7 +39,7 @@ func Of(i contracts.Interrupt) []Row {
 		if IsArtifact(value) && row.Label == "" {
 			row.Label = "as this run has made it"
 		}
-		if said := i.Action.Said; said != nil {
+		if said := i.Action.Utterance; said != nil {
 			row.From = said.Values[name]
 		}
 		_, bound := i.Action.Bound[name]

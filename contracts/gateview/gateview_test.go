@@ -25,7 +25,7 @@ func TestASheetShowsWordsAndNoDigests(t *testing.T) {
 		},
 		Action: &contracts.Action{
 			Parameters: map[string]any{"worker_id": id, "graph_sha256": digest, "base_sha256": "sha256:" + digest, "name": "Greeter", "credential": "", "note": ""},
-			Said:       &contracts.Said{Values: map[string]contracts.Provenance{"credential": contracts.FromLookup}},
+			Utterance:  &contracts.Utterance{Values: map[string]contracts.Provenance{"credential": contracts.FromLookup}},
 		},
 	}
 	want := []gateview.Row{

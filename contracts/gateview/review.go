@@ -33,7 +33,7 @@ func Terms(i contracts.Interrupt) [][2]string {
 	if len(i.Reviewers) > 0 {
 		out = append(out, [2]string{"reviewed by", strings.Join(i.Reviewers, ", ")})
 	}
-	if n := People(i); n > 1 && i.Type.Gate() {
+	if n := People(i); n > 1 && i.Type.IsGate() {
 		out = append(out, [2]string{"approvals", fmt.Sprintf("%d of %d", Approvals(i), n)})
 	}
 	if i.Eyes() == contracts.EyesOwn {

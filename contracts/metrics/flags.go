@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// FlagMode says how far something is rolled out for a run.
+// FlagMode describes how far something is rolled out for a run.
 type FlagMode string
 
 // The modes. Only the verifier knows shadow: what it finds is recorded and not acted

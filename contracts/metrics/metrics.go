@@ -44,7 +44,7 @@ type RunMetrics struct {
 	Verdict            string   `json:"verdict,omitempty"`
 	Score              *float64 `json:"score,omitempty"`
 	// Planned is how many steps the plan had, Drifted how many were done otherwise
-	// than it says: made anew in a round, read once more, taken back.
+	// than it says: made again in a round, read once more, taken back.
 	Planned int `json:"planned"`
 	Drifted int `json:"drifted"`
 

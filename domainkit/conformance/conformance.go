@@ -45,7 +45,7 @@ type Further struct {
 	Check func(ctx context.Context, m *contracts.Manifest) []Finding
 }
 
-// Severity says how much a finding weighs.
+// Severity describes how much a finding weighs.
 type Severity string
 
 // The severities.
@@ -62,7 +62,7 @@ type Finding struct {
 	Message  string   `json:"message"`
 	// Pointer is the place in the manifest, where there is one.
 	Pointer string `json:"pointer,omitempty"`
-	// Fix says what to do.
+	// Fix describes what to do.
 	Fix string `json:"fix,omitempty"`
 }
 
@@ -80,7 +80,7 @@ const (
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
-	// Detail says why a check was skipped, or what it did.
+	// Detail explains why a check was skipped, or what it did.
 	Detail   string        `json:"detail,omitempty"`
 	Findings []Finding     `json:"findings,omitempty"`
 	Took     time.Duration `json:"took_ns"`
@@ -188,7 +188,7 @@ func (p *probe) skip(format string, args ...any) {
 	}
 }
 
-// check runs one step and tells whether it did not fail.
+// check runs one step and reports whether it did not fail.
 func (s *suite) check(ctx context.Context, name string, step func(context.Context, *probe)) bool {
 	c := Check{Name: name, Status: StatusPassed}
 	begin := time.Now()

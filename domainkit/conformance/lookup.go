@@ -10,13 +10,13 @@ import (
 )
 
 // lookUp adds the parameters that the core looks up by the others before it
-// calls a capability (flow.pre with a param_map), and tells whether it could.
+// calls a capability (flow.pre with a param_map), and reports whether it could.
 func (s *suite) lookUp(ctx context.Context, p *probe, c *contracts.Capability, pointer string, request *call) bool {
 	if c.Metadata.Flow == nil {
 		return true
 	}
 	for i, step := range c.Metadata.Flow.Pre {
-		if _, given := request.Parameters[step.Param]; given || !step.LooksUp() {
+		if _, given := request.Parameters[step.Param]; given || !step.IsLookup() {
 			continue
 		}
 		at := fmt.Sprintf("%s/metadata/flow/pre/%d", pointer, i)
@@ -48,7 +48,7 @@ func lookedUp(c *contracts.Capability) []string {
 	var out []string
 	if c.Metadata.Flow != nil {
 		for _, step := range c.Metadata.Flow.Pre {
-			if step.LooksUp() {
+			if step.IsLookup() {
 				out = append(out, step.Param)
 			}
 		}

@@ -26,7 +26,7 @@ func Serve(tb testing.TB, svc *domainkit.Service) string {
 	return server.URL
 }
 
-// Execute calls a capability and gives status and result, which is that of the
+// Execute calls a capability and returns status and result, which is that of the
 // capability, a refusal included.
 func Execute(tb testing.TB, url, capability string, parameters any, context map[string]any) (int, contracts.ToolResult) {
 	tb.Helper()

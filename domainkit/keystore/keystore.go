@@ -15,7 +15,7 @@ import (
 type Database interface {
 	// Exec changes rows and tells how many.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
-	// Row reads a row, and tells whether there is one.
+	// Row reads a row, and reports whether there is one.
 	Row(ctx context.Context, into []any, text string, args ...any) (bool, error)
 }
 

@@ -64,13 +64,13 @@ type File struct {
 	// Initial is a refresh token that an administrator has made. It is used until the file
 	// holds a later one; another one wins over what the file holds.
 	Initial string
-	// Check, if given, tells whether the file is what it should be.
+	// Check, if given, reports whether the file is what it should be.
 	Check func(Grant) error
 }
 
 var _ Store = (*File)(nil)
 
-// Load gives the newest grant.
+// Load returns the newest grant.
 func (f *File) Load(context.Context) (Grant, error) {
 	g, _, err := f.load()
 	return g, err
@@ -123,7 +123,7 @@ var _ Store = (*Memory)(nil)
 // NewMemory makes a store that holds a grant.
 func NewMemory(g Grant) *Memory { return &Memory{grant: g} }
 
-// Load gives the newest grant.
+// Load returns the newest grant.
 func (m *Memory) Load(context.Context) (Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -70,7 +70,7 @@ func NewTokens(cfg TokensConfig) *Tokens {
 	return t
 }
 
-// Access gives an access token other than the rejected one, which is empty unless it was
+// Access returns an access token other than the rejected one, which is empty unless it was
 // just refused.
 func (t *Tokens) Access(ctx context.Context, rejected string) (string, error) {
 	if token := t.current(rejected); token != "" {

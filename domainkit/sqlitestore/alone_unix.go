@@ -14,7 +14,7 @@ import (
 // the file open, and that the system takes from one that dies.
 type presence struct{ file *os.File }
 
-// enter marks this process as present, and tells whether it is the only one: then
+// enter marks this process as present, and reports whether it is the only one: then
 // whatever executions the file speaks of have died with their processes. settle is
 // called while that is certain.
 func enter(path string, settle func() error) (*presence, error) {

@@ -109,7 +109,7 @@ func reach(ctx context.Context, db *sql.DB) error {
 }
 
 // orphan lets go of the executions of processes that have died, so that a repeat
-// need not wait for their leases: it finds out what became of them at once.
+// need not wait for their leases: it finds out the outcome of them at once.
 func orphan(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, `UPDATE idempotency_key SET state = ? WHERE state = ?`, domainkit.KeyDoubtful, domainkit.KeyRunning); err != nil {
 		return fmt.Errorf("let go of executions that died: %w", err)

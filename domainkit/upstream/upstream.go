@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Retries says how often and after what waits a call is tried again.
+// Retries describes how often and after what waits a call is tried again.
 type Retries struct {
 	// Attempts is how often a call is sent in all.
 	Attempts int

@@ -55,7 +55,7 @@ func OpenData(ctx context.Context, source string) (*Data, error) {
 	return store.Open(ctx, store.Config{Source: source})
 }
 
-// Drift says what to do when the definitions of nodes are others than those
+// Drift describes what to do when the definitions of nodes are others than those
 // that a plan was made with.
 type Drift = policy.Drift
 
@@ -66,7 +66,7 @@ const (
 	DriftRefresh = policy.DriftRefresh
 )
 
-// Acting says what becomes of questions to flows that may act on the world when
+// Acting describes what becomes of questions to flows that may act on the world when
 // they are asked, by their tools.
 type Acting = policy.Acting
 
@@ -179,7 +179,7 @@ func readManifest() ([]byte, error) {
 	return json.Marshal(whole)
 }
 
-// readSkills gives the texts for prompts by the names of their files.
+// readSkills returns the texts for prompts by the names of their files.
 func readSkills() (map[string]string, error) {
 	entries, err := skillFiles.ReadDir("skills")
 	if err != nil {

@@ -87,7 +87,7 @@ func (b *bench) open() {
 	b.restart()
 }
 
-// restart serves the domain anew, as a new process that has lost its memory.
+// restart serves the domain again, as a new process that has lost its memory.
 func (b *bench) restart() {
 	b.Helper()
 	svc, err := flowise.New(b.config)

@@ -102,7 +102,7 @@ func toolCalls(m *flowisetest.MCP) (n int) {
 	return n
 }
 
-// TestARunWhoseEndIsNotKnownIsNotRepeated: what became of it is looked for in
+// TestARunWhoseEndIsNotKnownIsNotRepeated: the outcome of it is looked for in
 // the flow's history; a flow that was surely not reached may be run again.
 func TestARunWhoseEndIsNotKnownIsNotRepeated(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestAGraphThatNobodyLookedAtIsNotRun(t *testing.T) {
 		if toolCalls(tools) != used {
 			t.Error("the changed flow was run")
 		}
-		b.config.Keys = nil // what was run before the change stays run, whoever asks
+		b.config.Keys = nil // what was run before the change stays run, the requester
 		b.restart()
 		if again := b.facts("run_chatflow", before, in{key: "before" + id}); again["message_id"] != ran["message_id"] {
 			t.Errorf("a repeat of the run before got %v, first %v", again, ran)

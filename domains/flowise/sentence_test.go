@@ -58,7 +58,7 @@ func TestWhatIsBuiltIsOneRequest(t *testing.T) {
 		for _, in := range got.Intents {
 			read = append(read, fmt.Sprint(in.Capability, " ", in.Parameters))
 		}
-		if got.Outcome != contracts.GateAccept || fmt.Sprint(read) != fmt.Sprint(want) {
+		if got.Outcome != contracts.ReadingAccepted || fmt.Sprint(read) != fmt.Sprint(want) {
 			t.Errorf("%s: %s %v %s", say, got.Outcome, read, got.Question)
 		}
 	}

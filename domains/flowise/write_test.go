@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// create makes a chatflow and gives its id.
+// create makes a chatflow and returns its id.
 func (b *bench) create(name, reply string) string {
 	b.Helper()
 	return text(b.facts("create_chatflow", object{"name": name, "reply": reply}, in{key: rand.Text()})["chatflow_id"]) // a real server keeps what earlier tests made

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// absenceNames says what the tenant calls each kind of time off: a name, or a
+// absenceNames describes what the tenant calls each kind of time off: a name, or a
 // Workday id.
 type absenceNames map[string]string
 

@@ -102,14 +102,14 @@ func (s Someone) about() string { return s.Worker }
 // handler is a capability's.
 type handler[In, Out any] = func(context.Context, domainkit.Call, In) (Out, error)
 
-// private lets only those call a handler who may ask about the worker whom its
+// withSelfOrManager allows a handler only for callers who may ask about the worker that its
 // parameters name.
-func private[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
+func withSelfOrManager[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return guarded(d, d.access.Self, handle)
 }
 
-// overseen is private for what nobody may do for themselves.
-func overseen[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
+// withManager is withSelfOrManager without the worker themselves.
+func withManager[In concerned, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return guarded(d, nil, handle)
 }
 
@@ -123,9 +123,9 @@ func guarded[In concerned, Out any](d *domain, self []string, handle handler[In,
 	}
 }
 
-// colleagues lets only those read the directory whom the tenant knows, and those
-// who may ask about anybody: a stranger is not told who works here.
-func colleagues[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
+// withEmployee allows a handler only for workers of the tenant and for callers who may ask
+// about anybody.
+func withEmployee[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return func(ctx context.Context, call domainkit.Call, in In) (out Out, err error) {
 		if !has(call.Principal.Roles, d.access.All) {
 			if _, err := d.known(ctx, call.Principal); err != nil {
@@ -227,6 +227,6 @@ func (d *domain) reportsTo(ctx context.Context, worker, manager string) (bool, e
 	return org.Manager.ID == manager && w.ID != manager, nil
 }
 
-// isAsker reports whether a search is for whoever asks: the word that a plan puts
+// isAsker reports whether a search is for the requester: the word that a plan puts
 // where a sentence says me or my.
 func isAsker(query string) bool { return fold(query) == "me" }

@@ -41,7 +41,7 @@ type Cancellation struct {
 	Dates []string `json:"dates"`
 }
 
-// Summary says what was taken back.
+// Summary reports what was taken back.
 func (c Cancellation) Summary() string {
 	text := fmt.Sprintf("%s of %s of %s %s: ", amount(c.Days, "days"), c.AbsenceName, c.Name, period(c.FirstDay, c.LastDay))
 	switch c.Status {

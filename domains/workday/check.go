@@ -21,7 +21,7 @@ type Permission struct {
 	// Domain is the security domain, or the policy of a business process.
 	Domain string
 	Area   string
-	// For says which capabilities need it.
+	// For specifies which capabilities need it.
 	For   string
 	State string
 	Note  string

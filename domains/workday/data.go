@@ -160,8 +160,8 @@ func cell(value any) string {
 	return fmt.Sprint(value)
 }
 
-// entitled lets only those call a handler who may ask about anybody.
-func entitled[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
+// withFullAccess allows a handler only for callers who may ask about anybody.
+func withFullAccess[In, Out any](d *domain, handle handler[In, Out]) handler[In, Out] {
 	return func(ctx context.Context, call domainkit.Call, in In) (out Out, err error) {
 		if !has(call.Principal.Roles, d.access.All) {
 			return out, domainkit.Refusef(contracts.ErrUnauthorized, "only the roles %s may ask for this, which is about everybody", strings.Join(d.access.All, ", "))
@@ -175,7 +175,7 @@ const getReport = "get_report"
 // register adds queries, and the reports that the service is configured with; without any
 // there is nothing to run.
 func (r records) register(d *domain, svc *domainkit.Service) error {
-	query := domainkit.Add(svc, domainkit.Capability{Name: "query_data"}, entitled(d, r.queryData))
+	query := domainkit.Add(svc, domainkit.Capability{Name: "query_data"}, withFullAccess(d, r.queryData))
 	if query != nil || len(r.reports) == 0 {
 		return query
 	}
@@ -191,5 +191,5 @@ func (r records) register(d *domain, svc *domainkit.Service) error {
 	}
 	return domainkit.Add(svc, domainkit.Capability{
 		Name: getReport, Schema: schema, Metadata: contracts.Metadata{Examples: []contracts.CallExample{{Parameters: map[string]any{"report": names[0]}}}},
-	}, entitled(d, r.getReport))
+	}, withFullAccess(d, r.getReport))
 }

@@ -17,7 +17,7 @@ import (
 // log in by.
 type Logins = rest.Logins
 
-// LoginConfig says how people log in.
+// LoginConfig describes how people log in.
 type LoginConfig = rest.LoginConfig
 
 // OpenLogins opens the logins of people at the tenant that a configuration names.
@@ -26,7 +26,7 @@ func OpenLogins(cfg Config, login LoginConfig) (*Logins, error) {
 }
 
 // decisions are what only the person may see and do whose turn it is in Workday. They are
-// never made by the integration user: whoever asks must have logged in at the tenant.
+// never made by the integration user: the requester must have logged in at the tenant.
 type decisions struct{ d *domain }
 
 // A decision is approved, denied or sent back, as steps of processes are.
@@ -51,7 +51,7 @@ func decisionSchema(state string) []byte {
 	return []byte(`{"required":["worker","comment"]}`)
 }
 
-// own is whoever asks, with a client that acts as them.
+// own is the requester, with a client that acts as them.
 func (s decisions) own(ctx context.Context, asker contracts.Principal) (rest.Worker, *rest.Client, error) {
 	me, err := myself(ctx, s.d, asker)
 	if err != nil {
@@ -80,13 +80,13 @@ func (s decisions) failed(me rest.Worker, err error) error {
 	return failure(err)
 }
 
-// InboxQuery narrows what waits for whoever asks.
+// InboxQuery narrows what waits for the requester.
 type InboxQuery struct {
 	Worker string `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker whose requests they are"`
 	About  string `json:"about,omitempty" max:"100" description:"Only processes whose name has this text"`
 }
 
-// InboxTask is a step that waits for whoever asks.
+// InboxTask is a step that waits for the requester.
 type InboxTask struct {
 	Value   string `json:"value"`
 	Label   string `json:"label"`
@@ -94,11 +94,11 @@ type InboxTask struct {
 	About   string `json:"about,omitempty"`
 	Created string `json:"created,omitempty"`
 	Due     string `json:"due,omitempty"`
-	// Exact says that nothing else waits that fits.
+	// Exact means that nothing else waits that fits.
 	Exact bool `json:"exact"`
 }
 
-// Inbox is what waits for whoever asks, the oldest first.
+// Inbox is what waits for the requester, the oldest first.
 type Inbox struct {
 	Name  string      `json:"worker_name"`
 	Total int         `json:"total"`
@@ -119,7 +119,7 @@ func (i Inbox) Summary() string {
 	return text
 }
 
-// inbox lists the steps that wait for whoever asks.
+// inbox lists the steps that wait for the requester.
 func (s decisions) inbox(ctx context.Context, call domainkit.Call, in InboxQuery) (Inbox, error) {
 	me, client, err := s.own(ctx, call.Principal)
 	if err != nil {
@@ -176,7 +176,7 @@ func taskLabel(s rest.Step) string {
 	return text
 }
 
-// DecisionOrder is a decision about a step that waits for whoever asks.
+// DecisionOrder is a decision about a step that waits for the requester.
 type DecisionOrder struct {
 	Worker  string `json:"worker,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the worker whose request it is"`
 	About   string `json:"about,omitempty" max:"100" description:"Which process, by a part of its name"`
@@ -184,7 +184,7 @@ type DecisionOrder struct {
 	Comment string `json:"comment,omitempty" max:"500" description:"What is said with it"`
 }
 
-// Decision is what became of a step.
+// Decision is the outcome of a step.
 type Decision struct {
 	Task     string `json:"task"`
 	Process  string `json:"process"`
@@ -194,7 +194,7 @@ type Decision struct {
 	Comment  string `json:"comment,omitempty"`
 }
 
-// Summary says what was decided.
+// Summary reports what was decided.
 func (d Decision) Summary() string {
 	text := d.Process
 	if d.Name != "" {
@@ -274,7 +274,7 @@ func (s decisions) finding(state string) func(context.Context, domainkit.Call, D
 		}
 		step, err := rest.NewSteps(client).Step(ctx, in.Task)
 		if rest.IsKind(err, rest.KindNotFound) {
-			return nil, domainkit.ErrUntold // a step that is done may not be shown any more
+			return nil, domainkit.ErrOutcomeUnknown // a step that is done may not be shown any more
 		}
 		if err != nil {
 			return nil, s.failed(me, err)

@@ -126,7 +126,7 @@ func (b *bench) kindsBy(name string) []string {
 }
 
 // TestADecisionIsThePersonsOwn: it is never made by the integration user, and never by a
-// login of somebody else, whatever roles whoever asks has.
+// login of somebody else, whatever roles the requester has.
 func TestADecisionIsThePersonsOwn(t *testing.T) {
 	t.Parallel()
 	b, anas, carlas := approvers(t)

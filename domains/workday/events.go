@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// RequestsQuery asks what became of the requests of a worker.
+// RequestsQuery asks for the outcome of the requests of a worker.
 type RequestsQuery struct {
 	Someone
 	About string `json:"about,omitempty" max:"100" description:"Only processes whose name has this text"`
@@ -40,7 +40,7 @@ type RequestStates struct {
 
 const mostRequests = 10
 
-// Summary says how far the newest is.
+// Summary reports how far the newest is.
 func (r RequestStates) Summary() string {
 	if r.Total == 0 {
 		return "Workday has no such request of " + r.Name
@@ -52,7 +52,7 @@ func (r RequestStates) Summary() string {
 	return text
 }
 
-// listRequests tells what became of the requests of a worker, and whose turn it is.
+// listRequests tells the outcome of the requests of a worker, and whose turn it is.
 func (d *domain) listRequests(ctx context.Context, _ domainkit.Call, in RequestsQuery) (RequestStates, error) {
 	w, err := d.worker(ctx, in.Worker)
 	if err != nil {

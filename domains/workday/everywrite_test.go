@@ -28,7 +28,7 @@ type write struct {
 	// process is the business process that Workday may want approved; "" for a write
 	// that takes effect at once in every tenant.
 	process sandbox.Process
-	// unmarked says that a domain that has lost its keys does not recognise the write by
+	// unmarked means that a domain that has lost its keys does not recognise the write by
 	// itself: the core looks for it before it repeats it.
 	unmarked bool
 }

@@ -19,14 +19,14 @@ type FollowQuery struct {
 	RequestID string `json:"request_id,omitempty" pattern:"^[0-9a-f]{32}$" description:"Workday ID of the request, where it is known"`
 }
 
-// following has the method of its own that reports what became of a request.
+// following has the method of its own that reports the outcome of a request.
 type following struct{ d *domain }
 
 // usualFollow is how often an event is looked at.
 const usualFollow = 15 * time.Minute
 
-// followRequest tells what a request came to, once it has come to something. Until then
-// the run of whoever asks is parked, and this is asked again.
+// followRequest reports what a request came to, once it has come to something. Until then
+// the run of the requester is parked, and this is asked again.
 func (f following) followRequest(ctx context.Context, _ domainkit.Call, in FollowQuery) (RequestState, error) {
 	d := f.d
 	w, err := d.worker(ctx, in.Worker)
@@ -78,7 +78,7 @@ func requestsOf(ctx context.Context, client *rest.Client, worker, about string) 
 	return events, nil
 }
 
-// Summary says how far the request is.
+// Summary reports how far the request is.
 func (r RequestState) Summary() string {
 	text := r.Process + " of " + r.Name
 	if r.Effective != "" {

@@ -56,11 +56,11 @@ const processJob = "Change Job"
 
 func (j jobs) register(svc *domainkit.Service) error {
 	return errors.Join(
-		domainkit.Add(svc, domainkit.Capability{Name: "list_job_change_reasons"}, colleagues(j.d, j.reasons)),
-		domainkit.Add(svc, domainkit.Capability{Name: "plan_job_change"}, overseen(j.d, j.plan)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_job_change_reasons"}, withEmployee(j.d, j.reasons)),
+		domainkit.Add(svc, domainkit.Capability{Name: "plan_job_change"}, withManager(j.d, j.plan)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "change_job", Unmarked: true, Metadata: verified(
 			equal("facts.effective", "${params.effective}"), contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}},
-		)}, overseen(j.d, j.change), overseen(j.d, j.find)),
+		)}, withManager(j.d, j.change), withManager(j.d, j.find)),
 	)
 }
 
@@ -104,7 +104,7 @@ type jobPlan struct {
 	reason string
 }
 
-// from is the value that tells whether somebody has moved the worker meanwhile.
+// from is the value that reports whether somebody has moved the worker meanwhile.
 func (p jobPlan) from() string { return "from:" + cmp.Or(p.worker.Organization.ID, "nowhere") }
 
 func (p jobPlan) to() string { return cmp.Or(p.org.Name, p.org.Descriptor) }
@@ -235,5 +235,5 @@ func (j jobs) find(ctx context.Context, _ domainkit.Call, in JobOrder) (*JobChan
 	if state == stateSubmitted || state == stateApproved && w.Organization.ID == org.ID {
 		return &JobChange{RequestID: events[0].ID, Worker: w.ID, Name: w.Descriptor, To: cmp.Or(org.Name, org.Descriptor), Effective: in.Effective, Status: state}, nil
 	}
-	return nil, domainkit.ErrUntold
+	return nil, domainkit.ErrOutcomeUnknown
 }

@@ -81,7 +81,7 @@ func TestAFlowIsHeldToTheToolsOfWorkday(t *testing.T) {
 	}
 }
 
-// TestTheTestsOfWorkdaysToolsAreMadeAndJudged: they ask about whoever asks, and about
+// TestTheTestsOfWorkdaysToolsAreMadeAndJudged: they ask about the requester, and about
 // nobody else; a verdict says first that a token is refused.
 func TestTheTestsOfWorkdaysToolsAreMadeAndJudged(t *testing.T) {
 	t.Parallel()

@@ -74,7 +74,7 @@ func required(t *testing.T, c contracts.Capability) []string {
 	return schema.Required
 }
 
-// A manifest that changes from start to start is judged anew each time, and approvals of
+// A manifest that changes from start to start is judged again each time, and approvals of
 // what it declares are asked for again.
 func TestTheManifestIsTheSameAtEachStart(t *testing.T) {
 	t.Parallel()

@@ -27,11 +27,11 @@ type organizations struct{ d *domain }
 func (o organizations) register(svc *domainkit.Service) error {
 	return errors.Join(
 		domainkit.Add(svc, domainkit.Capability{Name: "get_my_info"}, o.myInfo),
-		domainkit.Add(svc, domainkit.Capability{Name: "get_org_chart"}, colleagues(o.d, o.chart)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_managers"}, colleagues(o.d, o.managers)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_organizations"}, colleagues(o.d, o.list)),
-		domainkit.Add(svc, domainkit.Capability{Name: "get_organization"}, colleagues(o.d, o.get)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_job_postings"}, colleagues(o.d, o.postings)),
+		domainkit.Add(svc, domainkit.Capability{Name: "get_org_chart"}, withEmployee(o.d, o.chart)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_managers"}, withEmployee(o.d, o.managers)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_organizations"}, withEmployee(o.d, o.list)),
+		domainkit.Add(svc, domainkit.Capability{Name: "get_organization"}, withEmployee(o.d, o.get)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_job_postings"}, withEmployee(o.d, o.postings)),
 	)
 }
 
@@ -40,7 +40,7 @@ func (o organizations) company() rest.Company { return rest.NewCompany(o.d.clien
 // Nothing are the parameters of a capability that takes none.
 type Nothing struct{}
 
-// myInfo gives the requester's own profile.
+// myInfo returns the requester's own profile.
 func (o organizations) myInfo(ctx context.Context, call domainkit.Call, _ Nothing) (Profile, error) {
 	me, err := myself(ctx, o.d, call.Principal)
 	if err != nil {
@@ -196,7 +196,7 @@ type OrganizationMatch struct {
 	Label   string `json:"label"`
 	Name    string `json:"name"`
 	Manager string `json:"manager_name,omitempty"`
-	// Exact says that it is called just that.
+	// Exact means that it is called just that.
 	Exact bool `json:"exact"`
 }
 

@@ -110,7 +110,7 @@ type Match struct {
 	Name         string `json:"name"`
 	Title        string `json:"title"`
 	Organization string `json:"organization"`
-	// Exact says that all words of the query are the worker's, as they were given.
+	// Exact means that all words of the query are the worker's, as they were given.
 	Exact bool `json:"exact"`
 }
 
@@ -119,7 +119,7 @@ type Matches struct {
 	Query   string  `json:"query"`
 	Matches []Match `json:"matches"`
 	Total   int     `json:"total"`
-	// AskerUnknown says that the search is for whoever asks, whom the tenant does
+	// AskerUnknown means that the search is for the requester, whom the tenant does
 	// not know.
 	AskerUnknown bool `json:"asker_unknown,omitempty"`
 }
@@ -161,7 +161,7 @@ func (d *domain) searchWorkers(ctx context.Context, call domainkit.Call, in Quer
 	return out, nil
 }
 
-// matchAsker offers whoever asks, or nobody.
+// matchAsker offers the requester, or nobody.
 func (d *domain) matchAsker(ctx context.Context, p contracts.Principal) (Matches, error) {
 	w, known, err := d.asker(ctx, p)
 	if err != nil || !known {

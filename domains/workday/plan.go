@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/domains/workday/internal/rest"
 )
 
-// What a request is refused by, after which it is planned and shown anew.
+// What a request is refused by, after which it is planned and shown again.
 const (
 	errPlanChanged = "domain.plan_changed"
 	errWarned      = "domain.workday_warns"
@@ -53,7 +53,7 @@ type TimeOffPlan struct {
 	Matches []PlanChoice `json:"matches"`
 }
 
-// PlanChoice is a plan in words for who approves it.
+// PlanChoice is a plan in words for the approver it.
 type PlanChoice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
@@ -68,7 +68,7 @@ func (d *domain) planTimeOff(ctx context.Context, _ domainkit.Call, in Wish) (Ti
 	if err != nil {
 		return TimeOffPlan{}, err
 	}
-	t, _, err := d.think(ctx, "", w, in)
+	t, _, err := d.planAbsence(ctx, "", w, in)
 	if err != nil {
 		return TimeOffPlan{}, err
 	}
@@ -140,7 +140,7 @@ func readPlan(plan string) (days string, accepted []string) {
 // key names what Workday warned of.
 func (t *draftPlan) key() string { return t.worker.ID + " " + t.kind.ID + " " + t.days() }
 
-// label words a plan for who approves it.
+// label words a plan for the approver it.
 func (t *draftPlan) label() string {
 	first, last := t.plan[0].Date, t.plan[len(t.plan)-1].Date
 	when := spoken(first)
@@ -178,9 +178,9 @@ func spoken(date string) string {
 	return d.Format("Mon 2 Jan 2006")
 }
 
-// think chooses the days of a wish, and refuses what cannot be. It gives instead the
+// planAbsence chooses the days of a wish, and refuses what cannot be. It gives instead the
 // request that an earlier execution made with this key.
-func (d *domain) think(ctx context.Context, key string, w rest.Worker, in Wish) (*draftPlan, *Request, error) {
+func (d *domain) planAbsence(ctx context.Context, key string, w rest.Worker, in Wish) (*draftPlan, *Request, error) {
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
@@ -312,7 +312,7 @@ func choose(candidates []string, valid []rest.ValidDate, taken []rest.Entry, kin
 }
 
 // warnings remembers of which requests Workday warned, until they are shown with the
-// warning and approved anew. What is forgotten is warned of once more.
+// warning and approved again. What is forgotten is warned of once more.
 type warnings struct {
 	mu  sync.Mutex
 	all map[string]warned

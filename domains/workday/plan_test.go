@@ -102,7 +102,7 @@ func TestWhatCannotBeIsSaidBeforeTheGate(t *testing.T) {
 }
 
 // TestOnlyTheDaysThatWereShownAreSubmitted: what was approved is what is sent; other
-// days are planned and shown anew.
+// days are planned and shown again.
 func TestOnlyTheDaysThatWereShownAreSubmitted(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -122,7 +122,7 @@ func TestOnlyTheDaysThatWereShownAreSubmitted(t *testing.T) {
 }
 
 // TestAWarningOfWorkdayIsApproved: a request that Workday would warn of is not made; it
-// is shown anew with the warning, and made once that was approved.
+// is shown again with the warning, and made once that was approved.
 func TestAWarningOfWorkdayIsApproved(t *testing.T) {
 	t.Parallel()
 	b := setup(t, sandbox.Config{})
@@ -148,7 +148,7 @@ func TestAWarningOfWorkdayIsApproved(t *testing.T) {
 	}
 }
 
-// TestWhatBecameOfARequest: submitted is not done; whoever asks is told whose turn it
+// TestWhatBecameOfARequest: submitted is not done; the requester is told whose turn it
 // is, and afterwards what was decided and said.
 func TestWhatBecameOfARequest(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (p Postings) Summary() string {
 	return text
 }
 
-// postings tells which jobs are posted today.
+// postings reports which jobs are posted today.
 func (o organizations) postings(ctx context.Context, _ domainkit.Call, in PostingQuery) (Postings, error) {
 	page, err := o.company().JobPostings(ctx)
 	if err != nil {

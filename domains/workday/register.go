@@ -20,23 +20,23 @@ var listOfDates = json.RawMessage(`{"properties":{"dates":{"items":{"type":"stri
 // manifest.json.
 func (d *domain) register(svc *domainkit.Service) error {
 	return errors.Join(
-		domainkit.Add(svc, domainkit.Capability{Name: "get_worker", Schema: oneOrMany}, colleagues(d, d.getWorker)),
-		domainkit.Add(svc, domainkit.Capability{Name: "search_workers"}, colleagues(d, d.searchWorkers)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_direct_reports"}, colleagues(d, d.listDirectReports)),
+		domainkit.Add(svc, domainkit.Capability{Name: "get_worker", Schema: oneOrMany}, withEmployee(d, d.getWorker)),
+		domainkit.Add(svc, domainkit.Capability{Name: "search_workers"}, withEmployee(d, d.searchWorkers)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_direct_reports"}, withEmployee(d, d.listDirectReports)),
 		organizations{d}.register(svc),
-		domainkit.Add(svc, domainkit.Capability{Name: "get_time_off_balances", Schema: oneOrMany}, private(d, d.getBalances)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_absence_types"}, private(d, d.listAbsenceTypes)),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, private(d, d.listTimeOff)),
+		domainkit.Add(svc, domainkit.Capability{Name: "get_time_off_balances", Schema: oneOrMany}, withSelfOrManager(d, d.getBalances)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_absence_types"}, withSelfOrManager(d, d.listAbsenceTypes)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_time_off"}, withSelfOrManager(d, d.listTimeOff)),
 		domainkit.Add(svc, domainkit.Capability{Name: "list_business_processes"}, d.listProcesses),
-		domainkit.Add(svc, domainkit.Capability{Name: "list_requests"}, private(d, d.listRequests)),
-		domainkit.Add(svc, domainkit.Capability{Name: "follow_request"}, private(d, following{d}.followRequest)),
+		domainkit.Add(svc, domainkit.Capability{Name: "list_requests"}, withSelfOrManager(d, d.listRequests)),
+		domainkit.Add(svc, domainkit.Capability{Name: "follow_request"}, withSelfOrManager(d, following{d}.followRequest)),
 		d.records.register(d, svc),
 		agent.Tools{Server: d.agent, Asker: d.asker, Failure: failure}.Register(svc),
-		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, private(d, d.planTimeOff)),
-		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.requestTimeOff), private(d, d.findRequest)),
+		domainkit.Add(svc, domainkit.Capability{Name: "plan_time_off", Schema: listOfDates}, withSelfOrManager(d, d.planTimeOff)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "request_time_off", Schema: listOfDates, Metadata: requested()}, withSelfOrManager(d, d.requestTimeOff), withSelfOrManager(d, d.findRequest)),
 		domainkit.AddWrite(svc, domainkit.Capability{Name: "cancel_time_off", Metadata: verified(equal("facts.remaining_days", "${result.facts.remaining_days}"))},
-			private(d, d.cancelTimeOff), private(d, d.findCancellation)),
-		domainkit.AddWrite(svc, domainkit.Capability{Name: "restore_time_off", Schema: listOfDates, Metadata: requested()}, private(d, d.restoreTimeOff), private(d, d.findRestored)),
+			withSelfOrManager(d, d.cancelTimeOff), withSelfOrManager(d, d.findCancellation)),
+		domainkit.AddWrite(svc, domainkit.Capability{Name: "restore_time_off", Schema: listOfDates, Metadata: requested()}, withSelfOrManager(d, d.restoreTimeOff), withSelfOrManager(d, d.findRestored)),
 		titles{d}.register(svc),
 		decisions{d}.register(svc),
 		jobs{d}.register(svc),
@@ -49,7 +49,7 @@ func requested() contracts.Metadata {
 		contracts.Condition{Path: "facts.status", In: []any{stateSubmitted, stateApproved}})
 }
 
-// verified says what the read-back of a write has to meet.
+// verified reports what the read-back of a write has to meet.
 func verified(conditions ...contracts.Condition) contracts.Metadata {
 	return contracts.Metadata{Verify: &contracts.VerifyRule{Assertions: conditions, WithinMS: 5000}}
 }

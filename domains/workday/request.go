@@ -34,7 +34,7 @@ type Request struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// Summary says what was asked for and how far it is.
+// Summary reports what was asked for and how far it is.
 func (r Request) Summary() string {
 	text := fmt.Sprintf("%s of %s for %s %s", amount(r.Days, "days"), r.AbsenceName, r.Name, period(r.FirstDay, r.LastDay))
 	switch r.Status {
@@ -56,7 +56,7 @@ func (d *domain) requestTimeOff(ctx context.Context, call domainkit.Call, in Req
 	if err != nil {
 		return Request{}, err
 	}
-	thought, earlier, err := d.think(ctx, call.IdempotencyKey, w, in.Wish)
+	thought, earlier, err := d.planAbsence(ctx, call.IdempotencyKey, w, in.Wish)
 	if err != nil {
 		return Request{}, err
 	}

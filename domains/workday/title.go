@@ -46,7 +46,7 @@ func (t titles) register(svc *domainkit.Service) error {
 	for _, name := range []string{"change_business_title", "restore_business_title"} {
 		errs = append(errs, domainkit.AddWrite(svc, domainkit.Capability{
 			Name: name, Unmarked: true, Metadata: verified(equal("facts.title", "${params.title}")),
-		}, overseen(t.d, t.change), overseen(t.d, t.find)))
+		}, withManager(t.d, t.change), withManager(t.d, t.find)))
 	}
 	return errors.Join(errs...)
 }
@@ -100,11 +100,11 @@ func (t titles) find(ctx context.Context, _ domainkit.Call, in TitleOrder) (*Tit
 	event, err := d.client.Event(ctx, newest.ID)
 	switch {
 	case rest.IsKind(err, rest.KindNotFound):
-		return nil, domainkit.ErrUntold
+		return nil, domainkit.ErrOutcomeUnknown
 	case err != nil:
 		return nil, failure(err)
 	case eventState(event.Status.Descriptor) != stateSubmitted:
-		return nil, domainkit.ErrUntold
+		return nil, domainkit.ErrOutcomeUnknown
 	}
 	return found, nil
 }

@@ -4,7 +4,7 @@
 // The manifest is made of the Go types here and of manifest.json, which holds
 // policies, words and texts. The package reads no environment: everything that
 // differs between tenants is in Config. It holds no state of its own besides
-// the idempotency keys; what became of a write is read from the tenant, where
+// the idempotency keys; the outcome of a write is read from the tenant, where
 // every write leaves a mark in a comment.
 package workday
 
@@ -32,7 +32,7 @@ var hints []byte
 // Config describes the tenant and the service in front of it.
 type Config struct {
 	Tenant Tenant
-	// AbsenceTypes says what the tenant calls the kinds of time off that the
+	// AbsenceTypes describes what the tenant calls the kinds of time off that the
 	// capabilities know: kind to name or Workday id
 	// [vacation: Vacation, sick: Sick, family_care: Family Care, unpaid: Unpaid Time Off].
 	AbsenceTypes map[string]string
@@ -61,7 +61,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Tenant says how a tenant is reached. URL, Name, ClientID and either ClientSecret and
+// Tenant describes how a tenant is reached. URL, Name, ClientID and either ClientSecret and
 // Tokens or JWT are required.
 type Tenant struct {
 	// URL is the REST host, such as https://wd2-impl-services1.workday.com.
@@ -98,7 +98,7 @@ type Tenant struct {
 // TokenStore keeps the refresh token, which the tenant replaces at each use.
 type TokenStore = login.Store
 
-// JWT says how a client proves itself by a signed assertion.
+// JWT describes how a client proves itself by a signed assertion.
 type JWT = rest.JWT
 
 // Paths are the base paths of the tenant's services; {tenant} is replaced.

@@ -62,7 +62,7 @@ func setup(t *testing.T, cfg sandbox.Config) *bench {
 	return b
 }
 
-// restart serves the domain anew, as a new process that has lost its memory.
+// restart serves the domain again, as a new process that has lost its memory.
 func (b *bench) restart() {
 	b.Helper()
 	svc, err := workday.New(b.config)

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/conformance"
 )
 
-// start runs domain.py on a free port and gives its URL.
+// start runs domain.py on a free port and returns its URL.
 func start(t *testing.T) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")

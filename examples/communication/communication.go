@@ -25,7 +25,7 @@ import (
 //go:embed hints.json
 var hints []byte
 
-// Config says how the domain is served. The zero value works, in memory.
+// Config describes how the domain is served. The zero value works, in memory.
 type Config struct {
 	// Dir is the folder of the outbox and of the idempotency keys; it is made
 	// if there is none [in memory].

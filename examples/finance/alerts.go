@@ -16,7 +16,7 @@ import (
 const maxAlerts = 10_000
 
 // alert is one entry of the record. Deleted ones stay in it, so that it can
-// still tell what became of a request.
+// still tell the outcome of a request.
 type alert struct {
 	ID      string    `json:"alert_id"`
 	Symbol  string    `json:"symbol"`
@@ -164,7 +164,7 @@ type alertFilter struct {
 type alertList struct {
 	Alerts []alert `json:"alerts"`
 	Count  int     `json:"count"`
-	// More tells that there are more than are shown.
+	// More means that there are more than are shown.
 	More bool `json:"more"`
 }
 

@@ -21,7 +21,7 @@ import (
 //go:embed hints.json
 var hints []byte
 
-// Config says how the domain is served. The zero value works.
+// Config describes how the domain is served. The zero value works.
 type Config struct {
 	// Seed makes the market: the same seed gives the same prices [1].
 	Seed uint64

@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// execute calls a capability and gives status and result.
+// execute calls a capability and returns status and result.
 func execute(t *testing.T, server, capability, parameters, key string) (int, contracts.ToolResult) {
 	t.Helper()
 	return domaintest.Execute(t, server, capability, json.RawMessage(parameters), map[string]any{"idempotency_key": key})
@@ -106,7 +106,7 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"found": false}, facts(t, server, "find_alert", `{"alert_id":"`+id+`"}`, "")); diff != "" {
 		t.Errorf("after the deletion (-want +got):\n%s", diff)
 	}
-	// What became of the request stays known, whatever was done since.
+	// The outcome of the request stays known, whatever was done since.
 	if diff := cmp.Diff(map[string]any{"found": false, "applied": true}, facts(t, server, "find_alert", `{"key":"run-1/n1/1"}`, "")); diff != "" {
 		t.Errorf("by its key (-want +got):\n%s", diff)
 	}

@@ -21,7 +21,7 @@ import (
 //go:embed hints.json
 var hints []byte
 
-// Config says how the domain is served. The zero value works.
+// Config describes how the domain is served. The zero value works.
 type Config struct {
 	// Tokens are the bearer tokens that are accepted [none: open].
 	Tokens []string
@@ -241,7 +241,7 @@ func (s *store) find(_ context.Context, _ domainkit.Call, k keyed) (record, erro
 	return s.byKey[k.Key], nil
 }
 
-// resolve tells what became of a write that was cut off.
+// resolve tells the outcome of a write that was cut off.
 func (s *store) resolve(ctx context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	made, err := s.find(ctx, call, keyed{call.IdempotencyKey})
 	if err != nil || !made.Found {

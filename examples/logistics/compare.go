@@ -136,7 +136,7 @@ type compared struct {
 	Turnover *float64 `json:"turnover_percent"`
 }
 
-// The weights of a comparison; they are shared out anew among what is known.
+// The weights of a comparison; they are shared out again among what is known.
 const (
 	weightPay      = 0.35
 	weightSafety   = 0.30

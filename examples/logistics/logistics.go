@@ -22,7 +22,7 @@ import (
 // Version of the domain.
 const Version = "1.0.0"
 
-// Config says how the domain is served. The zero value works.
+// Config describes how the domain is served. The zero value works.
 type Config struct {
 	// Seed makes the world: the same seed gives the same carriers, people and events [1].
 	Seed uint64

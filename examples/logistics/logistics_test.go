@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// facts executes a capability as somebody and gives its facts.
+// facts executes a capability as somebody and returns its facts.
 func facts(t *testing.T, server, capability, parameters, key string) map[string]any {
 	t.Helper()
 	status, result := domaintest.Execute(t, server, capability, json.RawMessage(parameters),
@@ -168,7 +168,7 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
-// A source in maintenance is missing for whoever asks it, until it is up again.
+// A source in maintenance is missing for the requester it, until it is up again.
 func TestASourceInMaintenanceIsMissing(t *testing.T) {
 	t.Parallel()
 	server := serve(t, logistics.Config{})

@@ -37,7 +37,7 @@ type benchmark struct {
 	Low    float64 `json:"low_quarter"`
 	Median float64 `json:"median"`
 	High   float64 `json:"high_quarter"`
-	// Better says which way is good.
+	// Better specifies which way is good.
 	Better string `json:"better"`
 }
 

@@ -109,7 +109,7 @@ func (d everybody) queryIntel(_ domainkit.Call, in ofCarrier) (intel, error) {
 	}, nil
 }
 
-// funnel is what became of the people whom a campaign, a platform or all brought.
+// funnel is the outcome of the people whom a campaign, a platform or all brought.
 type funnel struct {
 	Of          string  `json:"of"`
 	Spend       int     `json:"spend"`

@@ -80,7 +80,7 @@ func (r *reports) find(_ context.Context, _ domainkit.Call, q reportQuery) (repo
 	return r.byKey[q.Key], nil
 }
 
-// resolve tells what became of a write that was cut off.
+// resolve tells the outcome of a write that was cut off.
 func (r *reports) resolve(ctx context.Context, call domainkit.Call, _ json.RawMessage) (domainkit.Resolution, error) {
 	made, err := r.find(ctx, call, reportQuery{Key: call.IdempotencyKey})
 	if err != nil || !made.Found {

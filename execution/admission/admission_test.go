@@ -63,7 +63,7 @@ func TestNoMinuteHasMoreCallsThanTheLimit(t *testing.T) {
 func TestOneByOneIsOneExchangeOfTheRunAtATime(t *testing.T) {
 	t.Parallel()
 	r, woken, _ := waiting(NewLimits(8), "a")
-	r.OneByOne()
+	r.Serialize()
 	other, _, _ := waiting(r.limits, "b")
 	get, list := call("n1", contracts.Policy{}), Call{Node: "n2", Tool: "store.list"}
 	if _, ok := r.Enter(get, time.Time{}); !ok {
@@ -96,14 +96,14 @@ func TestWhoIsRefusedIsToldWhenThereIsRoom(t *testing.T) {
 	if w, ok := b.Enter(call("n1", p), time.Time{}); ok || w.Reason != "room at shop.get" {
 		t.Errorf("the second call: %+v, %t", w, ok)
 	}
-	if !b.WaitsForRoom() || !slices.Equal(b.RoomSeekers(), []string{"n1"}) {
+	if !b.WaitsForSlot() || !slices.Equal(b.WaitingForSlots(), []string{"n1"}) {
 		t.Error("the run does not know that it waits")
 	}
 	a.Leave(call("n1", p))
 	if !slices.Equal(*nudged, []Key{capKey("shop.get")}) {
 		t.Errorf("nudged %v", *nudged)
 	}
-	b.Free(capKey("shop.get"))
+	b.WakeNext(capKey("shop.get"))
 	if _, ok := b.Enter(call("n1", p), time.Time{}); !ok {
 		t.Error("refused though there is room")
 	}
@@ -116,18 +116,18 @@ func TestWhoIsRefusedIsToldWhenThereIsRoom(t *testing.T) {
 func TestARunWritesOneThingAtATime(t *testing.T) {
 	t.Parallel()
 	r, woken, _ := waiting(NewLimits(8), "a")
-	r.BecomeWriter("n1")
+	r.SetWriter("n1")
 	if _, ok := r.AwaitWriter("n2"); ok {
 		t.Error("two write at once")
 	}
 	if _, ok := r.AwaitWriter("n1"); !ok {
 		t.Error("the one that writes was refused")
 	}
-	r.EndTurn("n2")
+	r.ReleaseWriter("n2")
 	if len(*woken) > 0 {
 		t.Errorf("%v woken by somebody who does not write", *woken)
 	}
-	r.EndTurn("n1")
+	r.ReleaseWriter("n1")
 	if diff := cmp.Diff([]string{"n2"}, *woken); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
-// Places are places that all servers have together, in a store: where a limit has
-// fewer than there are servers, who wants one claims it.
-type Places interface {
+// SlotStore keeps slots that all servers share. If a limit has fewer slots than there are
+// servers, a server must claim one.
+type SlotStore interface {
 	// ClaimPlace takes one of so many places of a key for ttl, or keeps the one that
 	// this server has; false if others have all of them. It commits.
 	ClaimPlace(ctx context.Context, key string, places int, ttl time.Duration) (bool, error)
@@ -24,12 +24,12 @@ type Quota struct {
 	// Share is this server's part of the limits of capabilities.
 	Share *ratelimit.Share
 	// Places keeps those of which there are too few to share.
-	Places Places
+	Places SlotStore
 }
 
-// Together has the limits kept with other servers, until ctx ends and no call is
-// under way; spawn runs what that takes. It is called before there are runs.
-func (l *Limits) Together(ctx context.Context, q Quota, spawn func(func())) {
+// ShareWith shares the limits with other servers until ctx ends and no call is under way;
+// spawn runs the goroutines for it. It must be called before there are runs.
+func (l *Limits) ShareWith(ctx context.Context, q Quota, spawn func(func())) {
 	l.quota, l.spawn, l.ended, l.claims = q, spawn, ctx.Done(), map[Key]*claim{}
 }
 
@@ -53,7 +53,7 @@ const (
 type claim struct {
 	// until is when the place may be another server's.
 	until time.Time
-	// open tells that calls may use it.
+	// open means that calls may use it.
 	open bool
 	// idle is told when no call is under way any more.
 	idle chan struct{}
@@ -65,9 +65,8 @@ func (l *Limits) claimed(key Key, limit int) bool {
 	return l.quota.Places != nil && key.kind == ofCapability && limit > 0 && (limit == 1 || limit < l.quota.Share.Servers())
 }
 
-// part is how many of the places of a key this server may use now; the caller
-// holds mu.
-func (l *Limits) part(key Key, limit int) int {
+// localShare returns how many slots of a key this server may use now. The caller holds mu.
+func (l *Limits) localShare(key Key, limit int) int {
 	if key.kind != ofCapability || limit == 0 {
 		return limit // of this server alone
 	}
@@ -80,20 +79,20 @@ func (l *Limits) part(key Key, limit int) int {
 	return 0
 }
 
-// want has a place claimed for a run that waits for one; the caller holds mu.
-func (l *Limits) want(key Key, limit int) {
+// requestSlot claims a slot for a run that waits for one. The caller holds mu.
+func (l *Limits) requestSlot(key Key, limit int) {
 	if l.claimed(key, limit) && l.claims[key] == nil {
 		c := &claim{idle: make(chan struct{}, 1)}
 		l.claims[key] = c
-		l.spawn(func() { l.keep(key, limit, c) })
+		l.spawn(func() { l.holdSlot(key, limit, c) })
 	}
 }
 
-// keep claims a place while runs wait for it, has them use it, and gives it back.
-func (l *Limits) keep(key Key, places int, c *claim) {
-	for pause := time.Duration(0); l.wanted(key); {
+// holdSlot claims a slot while runs wait for it, lets them use it, and releases it.
+func (l *Limits) holdSlot(key Key, places int, c *claim) {
+	for pause := time.Duration(0); l.hasWaiters(key); {
 		if l.renew(key, places, c) {
-			l.use(key, places, c)
+			l.useSlot(key, places, c)
 			pause = claimRest
 		} else { // others have all of them; half of a pause is by chance
 			pause = min(max(2*pause, claimIdle), claimLook)
@@ -106,8 +105,8 @@ func (l *Limits) keep(key Key, places int, c *claim) {
 	}
 }
 
-// wanted reports whether runs wait for a key, and ends its claim if none does.
-func (l *Limits) wanted(key Key) bool {
+// hasWaiters reports whether runs wait for a key, and ends its claim if none does.
+func (l *Limits) hasWaiters(key Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
@@ -139,9 +138,9 @@ func (l *Limits) renew(key Key, places int, c *claim) bool {
 	return ours && err == nil
 }
 
-// use lets runs use the place, until no call is under way and none comes, or this
-// server's turn is over and its calls have ended; then it gives the place back.
-func (l *Limits) use(key Key, places int, c *claim) {
+// useSlot lets runs use the slot until no call is under way and none is waiting, or this
+// server's time slice is over and its calls have ended; then it releases the slot.
+func (l *Limits) useSlot(key Key, places int, c *claim) {
 	l.mu.Lock()
 	c.open = true
 	nudges := l.takeWaiting(key)

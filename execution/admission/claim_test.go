@@ -116,7 +116,7 @@ func together(ctx context.Context, at *seat, place, servers int, work *sync.Wait
 	var share ratelimit.Share
 	share.Set(place, servers)
 	l := NewLimits(64)
-	l.Together(ctx, Quota{Share: &share, Places: at}, work.Go)
+	l.ShareWith(ctx, Quota{Share: &share, Places: at}, work.Go)
 	return l
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Limits bounds how many exchanges are under way: in all across the runs of this
 // replica, and for each capability also together with other servers. Whoever is refused is told when there
-// may be room again, and tries anew: no place is ever given to somebody who
+// may be room again, and tries again: no place is ever given to somebody who
 // has gone. It is safe for concurrent use.
 type Limits struct {
 	// calls bounds the exchanges in all.
@@ -41,12 +41,12 @@ func NewLimits(calls int) *Limits {
 func (l *Limits) acquire(key Key, limit int, runID string, nudge func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if limit > 0 && l.held[key] >= l.part(key, limit) {
+	if limit > 0 && l.held[key] >= l.localShare(key, limit) {
 		if l.waiting[key] == nil {
 			l.waiting[key] = map[string]func(){}
 		}
 		l.waiting[key][runID] = nudge
-		l.want(key, limit)
+		l.requestSlot(key, limit)
 		return false
 	}
 	l.held[key]++
@@ -72,7 +72,7 @@ func (l *Limits) release(key Key) {
 	}
 }
 
-// takeWaiting returns the nudges of those who wait for a key, who then try anew; the
+// takeWaiting returns the nudges of those who wait for a key, who then try again; the
 // caller holds mu.
 func (l *Limits) takeWaiting(key Key) map[string]func() {
 	nudges := l.waiting[key]

@@ -18,7 +18,7 @@ type Call struct {
 	GroupLimit int
 }
 
-// Wait says what a call waits for. Until is set where a time, and not somebody
+// Wait describes what a call waits for. Until is set where a time, and not somebody
 // else, ends the waiting of all who wait for the key.
 type Wait struct {
 	Key    Key
@@ -46,7 +46,7 @@ type Run struct {
 	timed   map[Key]bool     // keys for which somebody was told a time
 	// writer is the node that writes; a run writes one thing at a time.
 	writer string
-	// single tells that no two exchanges of the run are under way at once.
+	// single means that no two exchanges of the run are under way at once.
 	single bool
 }
 
@@ -82,14 +82,14 @@ func NewRun(limits *Limits, runID string, nudge func(key Key), wake func(node st
 	}
 }
 
-// OneByOne has the exchanges of the run come one after the other, whatever else
-// would let them overlap.
-func (r *Run) OneByOne() { r.single = true }
+// Serialize makes the calls of the run start one after the other, whatever else would let
+// them overlap.
+func (r *Run) Serialize() { r.single = true }
 
 // Enter takes a place under every limit that the call meets, or notes that it
 // waits and says for what.
 func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
-	if key, ok := r.roomInRun(c); !ok {
+	if key, ok := r.checkRunLimits(c); !ok {
 		return r.wait(c.Node, Wait{Key: key, Reason: "other calls of this run"})
 	}
 	held := make([]Key, 0, 3)
@@ -112,11 +112,11 @@ func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
 	r.occupy(c)
 	r.held[c.Node] = held
 	for _, key := range held {
-		r.Free(key) // whoever else waits tries too, or waits anew
+		r.WakeNext(key) // whoever else waits tries too, or waits again
 	}
-	r.Free(rate)
-	if key, room := r.roomInRun(c); room {
-		r.Free(key)
+	r.WakeNext(rate)
+	if key, room := r.checkRunLimits(c); room {
+		r.WakeNext(key)
 	}
 	return Wait{}, true
 }
@@ -149,9 +149,9 @@ func (r *Run) shares(c Call) [3]share {
 	}
 }
 
-// roomInRun checks the limits that hold inside one run: the array rule's, and
+// checkRunLimits checks the limits that hold inside one run: the array rule's, and
 // what the execution mode says.
-func (r *Run) roomInRun(c Call) (Key, bool) {
+func (r *Run) checkRunLimits(c Call) (Key, bool) {
 	list, mode := groupKey(c.Group), modeKey(c.Tool)
 	if r.single && r.places[Key{kind: ofRun}] > 0 {
 		return Key{kind: ofRun}, false
@@ -195,16 +195,16 @@ func (r *Run) Leave(c Call) {
 	r.places[Key{kind: ofRun}]--
 	r.places[list]--
 	r.places[mode]--
-	r.Free(list)
-	defer r.Free(Key{kind: ofRun})
+	r.WakeNext(list)
+	defer r.WakeNext(Key{kind: ofRun})
 	b := r.batches[mode]
 	if b == nil {
-		r.Free(mode)
+		r.WakeNext(mode)
 		return
 	}
 	if b.running--; b.running == 0 { // the next batch begins when the last has ended
 		delete(r.batches, mode)
-		r.Free(mode)
+		r.WakeNext(mode)
 	}
 }
 
@@ -225,48 +225,48 @@ func (r *Run) AwaitWriter(node string) (Wait, bool) {
 	return r.wait(node, Wait{Key: Key{kind: ofTurn}, Reason: "another write of this run"})
 }
 
-// BecomeWriter makes the node the one that writes.
-func (r *Run) BecomeWriter(node string) { r.writer = node }
+// SetWriter gives the node the run's write slot.
+func (r *Run) SetWriter(node string) { r.writer = node }
 
-// EndTurn lets the next node write, if it is this one's turn.
-func (r *Run) EndTurn(node string) {
+// ReleaseWriter releases the write slot if the node holds it, and wakes the next writer.
+func (r *Run) ReleaseWriter(node string) {
 	if r.writer == node {
 		r.writer = ""
-		r.Free(Key{kind: ofTurn})
+		r.WakeNext(Key{kind: ofTurn})
 	}
 }
 
-// AwaitLock notes that the node waits for a lock that somebody holds.
+// AwaitLock records that the node waits for a lock that another run holds.
 func (r *Run) AwaitLock(node, reason string) Wait {
 	w, _ := r.wait(node, Wait{Key: Key{kind: ofLock}, Reason: reason})
 	return w
 }
 
-// LocksFreed lets all try again who wait for a lock.
-func (r *Run) LocksFreed() {
+// WakeLockWaiters wakes all nodes that wait for a lock.
+func (r *Run) WakeLockWaiters() {
 	for len(r.waiting[Key{kind: ofLock}]) > 0 {
-		r.Free(Key{kind: ofLock})
+		r.WakeNext(Key{kind: ofLock})
 	}
 }
 
-// PassOn lets others try in the place of a node that was let go and did not go:
-// it ended, or waits for a person or for something else.
-func (r *Run) PassOn(c Call) {
-	r.YieldWriter()
+// WakeWaiting wakes nodes that wait for the slots of a call which was admitted and not made:
+// its node ended, or waits for a person or for something else.
+func (r *Run) WakeWaiting(c Call) {
+	r.WakeNextWriter()
 	for _, key := range []Key{{kind: ofRun}, groupKey(c.Group), modeKey(c.Tool), capKey(c.Tool), domainKey(c.Tool), {kind: ofCalls}, rateKey(c.Tool)} {
-		r.Free(key)
+		r.WakeNext(key)
 	}
 }
 
-// YieldWriter lets another write try, if none is under way.
-func (r *Run) YieldWriter() {
+// WakeNextWriter wakes the next writer, if no write is under way.
+func (r *Run) WakeNextWriter() {
 	if r.writer == "" {
-		r.Free(Key{kind: ofTurn})
+		r.WakeNext(Key{kind: ofTurn})
 	}
 }
 
-// Free lets the next node that waits for the key try again.
-func (r *Run) Free(key Key) {
+// WakeNext wakes the next node that waits for the key.
+func (r *Run) WakeNext(key Key) {
 	queue := r.waiting[key]
 	if len(queue) == 0 {
 		return
@@ -283,15 +283,15 @@ func (r *Run) Free(key Key) {
 	}
 }
 
-// TimeCame lets the next node try that waits for a key whose time has come.
-func (r *Run) TimeCame(key Key) {
+// TimerFired wakes the next node that waits for a key whose timer has fired.
+func (r *Run) TimerFired(key Key) {
 	delete(r.timed, key)
-	r.Free(key)
+	r.WakeNext(key)
 }
 
-// WaitsForRoom reports whether a node waits for a limit, which is freed without a
+// WaitsForSlot reports whether a node waits for a limit, which is freed without a
 // wake-up in the store.
-func (r *Run) WaitsForRoom() bool {
+func (r *Run) WaitsForSlot() bool {
 	for key, waiting := range r.waiting {
 		if key != (Key{kind: ofLock}) && key != (Key{kind: ofTurn}) && len(waiting) > 0 {
 			return true
@@ -300,8 +300,8 @@ func (r *Run) WaitsForRoom() bool {
 	return false
 }
 
-// RoomSeekers returns the nodes that wait for such a limit.
-func (r *Run) RoomSeekers() []string {
+// WaitingForSlots returns the nodes that wait for such a limit.
+func (r *Run) WaitingForSlots() []string {
 	var nodes []string
 	for key, waiting := range r.waiting {
 		if key != (Key{kind: ofLock}) && key != (Key{kind: ofTurn}) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Value reads an answer: the id, the label or the value of an option, or
@@ -18,7 +18,7 @@ func Value(i contracts.Interrupt, response any) (any, error) {
 		facts, err := Facts(i, response)
 		return facts, err
 	}
-	text := strings.TrimSpace(model.Text(response))
+	text := strings.TrimSpace(runstate.Text(response))
 	if o, ok := optionBy(i.Options, text); ok {
 		return meaning(o), nil
 	}
@@ -52,7 +52,7 @@ func optionBy(options []contracts.InterruptOption, text string) (contracts.Inter
 	for _, named := range []func(o contracts.InterruptOption) bool{
 		func(o contracts.InterruptOption) bool { return text == o.ID },
 		func(o contracts.InterruptOption) bool { return strings.EqualFold(text, o.Label) },
-		func(o contracts.InterruptOption) bool { return text == model.Text(meaning(o)) },
+		func(o contracts.InterruptOption) bool { return text == runstate.Text(meaning(o)) },
 	} {
 		if at := slices.IndexFunc(options, named); at >= 0 {
 			return options[at], true

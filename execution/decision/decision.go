@@ -1,4 +1,4 @@
-// Package decision reads what a person says to an interrupt, and says what comes of
+// Package decision reads what a person says to an interrupt, and says the result of
 // it: which decisions a gate takes, what an answer to a question means, what would
 // have fitted. It holds no state and knows no store; whoever commits asks it with
 // the interrupt as it is at that moment.
@@ -17,14 +17,13 @@ import (
 type Decider struct {
 	// ID identifies the person in decisions and ledger.
 	ID string
-	// Via is the door that the decision comes through, KeyID the key that it comes
-	// with, From the address, for the record.
+	// Via is the interface that the decision came through, KeyID the key and From the address,
+	// for the record.
 	Via, KeyID, From string
-	// Void tells of an approval that was given before whether it counts no more; nil
-	// says of none.
-	Void func(d contracts.InterruptDecided) bool
-	// Stands tells what they have to do with the action; nil says nothing.
-	Stands func(i contracts.Interrupt) contracts.Stands
+	// IsRevoked reports whether an earlier approval no longer counts; nil means never.
+	IsRevoked func(d contracts.InterruptDecided) bool
+	// Relation returns the decider's relation to the action; nil means none.
+	Relation func(i contracts.Interrupt) contracts.DeciderRelation
 	// May reports whether they may, judged on the interrupt as it is at the moment
 	// of deciding.
 	May func(i contracts.Interrupt, d contracts.Decision) error
@@ -32,7 +31,7 @@ type Decider struct {
 
 // Given is what somebody says to an interrupt, read once for the interrupt as they
 // saw it: the schema of an answer is compiled once, however often the decision is
-// computed anew.
+// computed again.
 type Given struct {
 	body     contracts.Resume
 	question contracts.Interrupt
@@ -47,7 +46,7 @@ func Read(i contracts.Interrupt, body contracts.Resume) Given {
 		body = contracts.Resume{Response: fromDecision(body), Comment: body.Comment, ActionSHA256: body.ActionSHA256}
 	}
 	g := Given{body: body, question: i}
-	if !i.Type.Gate() && i.Status == contracts.InterruptOpen {
+	if !i.Type.IsGate() && i.Status == contracts.InterruptOpen {
 		g.value, g.err = Value(i, body.Response)
 	}
 	return g
@@ -57,7 +56,7 @@ func Read(i contracts.Interrupt, body contracts.Resume) Given {
 // that cannot be: invalid, forbidden, conflict, stale_approval. A refusal changes
 // nothing that counts.
 func (g Given) Decide(i *contracts.Interrupt, who Decider, now time.Time) error {
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		return g.gate(i, who, now)
 	}
 	return g.answer(i, who, now)
@@ -89,8 +88,8 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 		Decision: body.Decision, DecidedBy: who.ID, DecidedAt: now, Comment: body.Comment,
 		EditedParams: body.EditedParams, ActionSHA256: i.ActionSHA256, Via: who.Via, KeyID: who.KeyID, From: who.From,
 	}
-	if who.Stands != nil {
-		d.Stands = who.Stands(*i)
+	if who.Relation != nil {
+		d.Relation = who.Relation(*i)
 	}
 	i.Decisions = append(i.Decisions, d)
 	switch body.Decision {
@@ -112,15 +111,15 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 // takes.
 func affirmed(i *contracts.Interrupt) bool {
 	initiator := slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
-		return d.Decision == contracts.DecisionApprove && d.Stands == contracts.StandsInitiator
+		return d.Decision == contracts.DecisionApprove && d.Relation == contracts.RelationInitiator
 	})
 	return gateview.Approvals(*i) >= gateview.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
 }
 
 // counted returns a gate without the approvals that count no more.
 func counted(i contracts.Interrupt, who Decider) *contracts.Interrupt {
-	if who.Void != nil {
-		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.Void)
+	if who.IsRevoked != nil {
+		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.IsRevoked)
 	}
 	return &i
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/gateview"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // The facts of a human step.
@@ -38,7 +38,7 @@ func Facts(i contracts.Interrupt, response any) (map[string]any, error) {
 	if members, ok := response.(map[string]any); ok && !plainValue(i, members) {
 		return answerOf(i, members)
 	}
-	text := strings.TrimSpace(model.Text(response))
+	text := strings.TrimSpace(runstate.Text(response))
 	if o, ok := optionBy(i.Options, text); ok {
 		return answerOf(i, byOption(i, o))
 	}
@@ -87,7 +87,7 @@ func answerWord(text string) string {
 }
 
 // changesIn reads the changes of an edit: an object in JSON, or "name = value",
-// several of them with semicolons between. nil says that there are none.
+// several of them with semicolons between. nil means that there are none.
 func changesIn(text string) any {
 	var object map[string]any
 	if json.Unmarshal([]byte(text), &object) == nil {
@@ -171,11 +171,11 @@ func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, erro
 
 func chosenFacts(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	for _, o := range i.Options {
-		if o.Value != nil && model.Text(o.Value) == model.Text(given[FactValue]) {
+		if o.Value != nil && runstate.Text(o.Value) == runstate.Text(given[FactValue]) {
 			return map[string]any{FactDecision: contracts.SayChoose, FactValue: o.Value, FactLabel: o.Label}, nil
 		}
 	}
-	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of what there is to choose from%s", shortText(model.Text(given[FactValue])), possible(i))
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of what there is to choose from%s", shortText(runstate.Text(given[FactValue])), possible(i))
 }
 
 func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[string]any, error) {
@@ -184,12 +184,12 @@ func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[strin
 		return facts, nil
 	}
 	for _, o := range i.Options {
-		if o.Value != nil && model.Text(o.Value) == model.Text(approach) {
+		if o.Value != nil && runstate.Text(o.Value) == runstate.Text(approach) {
 			facts[FactApproach], facts[FactLabel] = o.Value, o.Label
 			return facts, nil
 		}
 	}
-	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(model.Text(approach)), possible(i))
+	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(runstate.Text(approach)), possible(i))
 }
 
 // edited merges changes into what is to be approved (RFC 7396), or takes a value

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // OrWords lets the answer to a search that found nothing be other words.
@@ -14,8 +14,8 @@ func OrWords(value map[string]any) map[string]any {
 		whole = map[string]any{} // anything goes
 	}
 	out := map[string]any{"anyOf": []any{whole, map[string]any{
-		"type": "object", "required": []any{model.SearchWords}, "additionalProperties": false,
-		"properties": map[string]any{model.SearchWords: map[string]any{"type": "string", "minLength": 1, "maxLength": 500}},
+		"type": "object", "required": []any{runstate.SearchWords}, "additionalProperties": false,
+		"properties": map[string]any{runstate.SearchWords: map[string]any{"type": "string", "minLength": 1, "maxLength": 500}},
 	}}}
 	for _, defs := range []string{"$defs", "definitions"} { // references go by the root
 		if d, ok := value[defs]; ok {
@@ -30,7 +30,7 @@ func OrWords(value map[string]any) map[string]any {
 // another one, or that the words are a value of the parameter already.
 func SearchAgain(i contracts.Interrupt, words string) (answer any, ok bool) {
 	either, _ := i.ResponseSchema["anyOf"].([]any)
-	answer = map[string]any{model.SearchWords: words}
+	answer = map[string]any{runstate.SearchWords: words}
 	if _, err := Value(i, answer); err != nil || len(either) != 2 || len(i.Options) > 0 {
 		return nil, false
 	}

@@ -92,7 +92,7 @@ func (s *Store) DeleteSession(ctx context.Context, sessionID string) error {
 
 // recordAct appends the act that the caller has named.
 func recordAct(ctx context.Context, s *Store) error {
-	act, named := execution.ActOf(ctx)
+	act, named := execution.AdminActionOf(ctx)
 	if !named {
 		return nil
 	}
@@ -111,16 +111,16 @@ func took(s *Store, what string, n int) error {
 	if n == 0 {
 		return nil
 	}
-	return appendAct(s, execution.Act{Kind: contracts.ActSwept, Actor: "system", Subject: what, Detail: map[string]any{"count": n}})
+	return appendAct(s, execution.AdminAction{Kind: contracts.ActSwept, Actor: "system", Subject: what, Detail: map[string]any{"count": n}})
 }
 
 // appendAct adds an act to its chain.
-func appendAct(s *Store, act execution.Act) error {
-	entry, payload, err := act.Entry(lastOf(s, execution.ActChain), time.Now())
+func appendAct(s *Store, act execution.AdminAction) error {
+	entry, payload, err := act.Entry(lastOf(s, execution.AdminChain), time.Now())
 	if payload != nil {
 		keepPayloads(s, []contracts.LedgerEntry{entry}, [][]byte{payload})
 	}
-	s.ledger[execution.ActChain] = append(s.ledger[execution.ActChain], entry)
+	s.ledger[execution.AdminChain] = append(s.ledger[execution.AdminChain], entry)
 	return err
 }
 
@@ -133,7 +133,7 @@ func lastOf(s *Store, chain string) contracts.LedgerEntry {
 
 // bury ends a chain whose rows are deleted.
 func bury(ctx context.Context, s *Store, chain, why string) error {
-	act, _ := execution.ActOf(ctx)
+	act, _ := execution.AdminActionOf(ctx)
 	entry, err := execution.Tombstone(chain, lastOf(s, chain), act, why, time.Now())
 	s.ledger[chain] = append(s.ledger[chain], entry)
 	return err

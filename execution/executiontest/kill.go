@@ -75,7 +75,7 @@ func (k *Killed) isDead() bool {
 	}
 }
 
-// write counts a write, unless the process is dead already, and tells whether
+// write counts a write, unless the process is dead already, and reports whether
 // it dies at this one.
 func (k *Killed) write() (alive, fatal bool) {
 	k.mu.Lock()

@@ -76,7 +76,7 @@ func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHo
 	if chain := s.ledger[execution.LockChain]; len(chain) > 0 {
 		last = chain[len(chain)-1]
 	}
-	act, _ := execution.ActOf(ctx)
+	act, _ := execution.AdminActionOf(ctx)
 	entry, err := execution.LockBroken(last, broken, by, act, time.Now())
 	if err != nil {
 		return execution.LockHolder{}, err
@@ -118,7 +118,7 @@ func (s *Store) queue(key, runID, nodeID string) {
 	row.waiters = append(row.waiters, waiter{runID: runID, nodeID: nodeID})
 }
 
-// leave takes a node out of all queues but one, and gives the runs woken that
+// leave takes a node out of all queues but one, and returns the runs woken that
 // it may have kept from a free key.
 func (s *Store) leave(runID, nodeID, except string) (woken []string) {
 	for key, row := range s.locks {
@@ -130,7 +130,7 @@ func (s *Store) leave(runID, nodeID, except string) (woken []string) {
 }
 
 // forgetWaiter takes a run that rests out of the queues where it was woken and
-// did not take the key, or out of all, and gives the runs woken instead.
+// did not take the key, or out of all, and returns the runs woken instead.
 func (s *Store) forgetWaiter(runID string, all bool) (woken []string) {
 	for _, row := range s.locks {
 		woken = append(woken, s.remove(row, func(w waiter) bool { return w.runID == runID && (all || w.woken) })...)

@@ -92,7 +92,7 @@ func (s *Store) RequestCancel(_ context.Context, runID, by string) error {
 	return nil
 }
 
-// ListRuns gives runs, newest first.
+// ListRuns returns runs, newest first.
 func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func lower(text string) string {
 	}, text)
 }
 
-// first gives at most limit items; 0 means all.
+// first returns at most limit items; 0 means all.
 func first[T any](items []T, limit int) []T {
 	if limit > 0 && len(items) > limit {
 		return items[:limit]

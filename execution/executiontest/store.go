@@ -100,7 +100,7 @@ func (s *Store) held(l execution.Lease) (*runRow, error) {
 	return row, nil
 }
 
-// wake lets a run go on; the caller holds mu. It tells whether there is one.
+// wake lets a run go on; the caller holds mu. It reports whether there is one.
 func (s *Store) wake(runID string) bool {
 	row, ok := s.runs[runID]
 	if !ok || row.finished() {

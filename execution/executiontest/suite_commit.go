@@ -83,7 +83,7 @@ func refusalLeavesNoTrace(t *testing.T, s execution.Store) {
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.NodeData(t.Context(), "r1", "n9")
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = execution.InterruptNow(t.Context(), s, "g1")
+	_, err = execution.GetInterrupt(t.Context(), s, "g1")
 	wantCode(t, err, contracts.CodeNotFound)
 	commit(t, s, lease, execution.Transition{Events: []contracts.Event{event(contracts.EventDone, "")}})
 	if got := events(t, s, run.SessionID); len(got) != 1 || got[0].Seq != 1 {

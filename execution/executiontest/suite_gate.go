@@ -66,7 +66,7 @@ func gateComesBack(t *testing.T, s execution.Store) {
 	expires := day().Add(time.Hour)
 	want.ExpiresAt, want.ResponseSchema = &expires, map[string]any{"type": "object"}
 	opened(t, s, want)
-	byID, err := execution.InterruptNow(t.Context(), s, "g1")
+	byID, err := execution.GetInterrupt(t.Context(), s, "g1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func refusedDecision(t *testing.T, s execution.Store) {
 	if !errors.Is(err, mine) {
 		t.Errorf("got %v, want the decider's own error", err)
 	}
-	got, err := execution.InterruptNow(t.Context(), s, "g1")
+	got, err := execution.GetInterrupt(t.Context(), s, "g1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func savedOnceAVersion(t *testing.T, s execution.Store) {
 	at.InterruptID = "g0"
 	_, err = s.SaveInterrupt(t.Context(), at)
 	wantCode(t, err, contracts.CodeNotFound)
-	got, err := execution.InterruptNow(t.Context(), s, "g1")
+	got, err := execution.GetInterrupt(t.Context(), s, "g1")
 	if err != nil || got.Status != contracts.InterruptOpen || got.Prompt != "Really?" {
 		t.Errorf("got %s and %q, %v; want the first change alone", got.Status, got.Prompt, err)
 	}
@@ -245,7 +245,7 @@ func quorumLosesNone(t *testing.T, s execution.Store) {
 		})
 	}
 	wg.Wait()
-	got, err := execution.InterruptNow(t.Context(), s, "g1")
+	got, err := execution.GetInterrupt(t.Context(), s, "g1")
 	if err != nil || len(got.Decisions) != people || got.Status != contracts.InterruptApproved {
 		t.Errorf("got %d decisions and %s, %v; want %d and approved", len(got.Decisions), got.Status, err, people)
 	}
@@ -319,7 +319,7 @@ func sessionQuestionRefused(t *testing.T, s execution.Store) {
 }
 
 func unknownInterrupt(t *testing.T, s execution.Store) {
-	_, err := execution.InterruptNow(t.Context(), s, "g0")
+	_, err := execution.GetInterrupt(t.Context(), s, "g0")
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.InterruptByCode(t.Context(), "AAA")
 	wantCode(t, err, contracts.CodeNotFound)
@@ -359,7 +359,7 @@ func longIDsSurvive(t *testing.T, s execution.Store) {
 	g := gate("g1", "AAA")
 	g.Action.Parameters = map[string]any{"id": int64(9007199254740993), "share": 0.25}
 	opened(t, s, g)
-	got, err := execution.InterruptNow(t.Context(), s, "g1")
+	got, err := execution.GetInterrupt(t.Context(), s, "g1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func rawOutputExpires(t *testing.T, s execution.Store) {
 // WantTaken wants the acts of retention on record, one for each of what it took.
 func WantTaken(t *testing.T, s execution.Store, what ...string) {
 	t.Helper()
-	acts, err := s.Ledger(t.Context(), execution.ActChain, 0, 0)
+	acts, err := s.Ledger(t.Context(), execution.AdminChain, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func sweepDeletesEnded(t *testing.T, s execution.Store) {
 	ctx := t.Context()
 	_, err := s.LoadRun(ctx, "r1")
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = execution.InterruptNow(ctx, s, "gate of r1")
+	_, err = execution.GetInterrupt(ctx, s, "gate of r1")
 	wantCode(t, err, contracts.CodeNotFound)
 	wantCode(t, s.RecordOperation(ctx, intent("r1", "n1", 1).Nonce, "op"), contracts.CodeNotFound)
 	_, err = s.NodeData(ctx, "r1", "n1")

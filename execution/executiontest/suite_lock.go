@@ -30,7 +30,7 @@ func lockSentences() sentences {
 	}
 }
 
-// take tries to lock and tells whether it did.
+// take tries to lock and reports whether it did.
 func take(t *testing.T, s execution.Store, lease execution.Lease, node string, keys ...string) bool {
 	t.Helper()
 	holder, ok, err := s.AcquireLocks(t.Context(), lease, node, keys)

@@ -42,7 +42,7 @@ func runsInEveryState(t *testing.T, s execution.Store) {
 
 func numbered(i int) string { return fmt.Sprintf("r%02d", i) }
 
-// everyState creates runs, two a minute, and gives their states in the order of time.
+// everyState creates runs, two a minute, and returns their states in the order of time.
 func everyState(t *testing.T, s execution.Store) []contracts.RunState {
 	t.Helper()
 	var states []contracts.RunState

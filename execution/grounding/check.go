@@ -22,7 +22,7 @@ type Grounded struct {
 	LinkFrom string
 }
 
-// Kind says what of a sentence stands nowhere.
+// Kind describes what of a sentence stands nowhere.
 type Kind string
 
 // The kinds of what stands nowhere.
@@ -39,7 +39,7 @@ const (
 	KindElsewhere Kind = "elsewhere"
 )
 
-// Error says why a sentence may not be shown. It never has words of the sentence,
+// Error explains why a sentence may not be shown. It never has words of the sentence,
 // which nobody has vouched for.
 type Error struct{ Kind Kind }
 

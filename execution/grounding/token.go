@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// kind says what a token is.
+// kind describes what a token is.
 type kind int
 
 const (

@@ -123,7 +123,7 @@ func (c *check) result(t token, n number) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool { return w.gives(c, t, n) })
 }
 
-// calendar tells how many days a week has, and so on, where that is spoken of.
+// calendar reports how many days a week has, and so on, where that is spoken of.
 func calendar(g *Ground, n number) bool {
 	for unit, parts := range map[string]int64{"week": 7, "year": 12, "day": 24, "hour": 60} {
 		if g.units[unit] && n.is(value{of: []*big.Rat{big.NewRat(parts, 1)}}) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Many gathers the figures of many runs, without keeping the runs. The zero value is
@@ -20,12 +20,12 @@ type Many struct {
 }
 
 // Add takes a run as it is stored, with what its ledger does not tell of it.
-func (m *Many) Add(snap model.Snapshot, holes []string, now time.Time) error {
+func (m *Many) Add(snap runstate.Snapshot, holes []string, now time.Time) error {
 	f, err := Of(snap, now)
 	if err != nil {
 		return err
 	}
-	s, err := model.Read(snap)
+	s, err := runstate.Read(snap)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func by(all []metrics.RunMetrics, name func(metrics.RunMetrics) string) []metric
 	return out
 }
 
-// group sums up runs; what came of them is counted of those that have ended.
+// group sums up runs; the result of them is counted of those that have ended.
 func group(name string, all []metrics.RunMetrics) metrics.GroupStats {
 	g := metrics.GroupStats{Name: name, Runs: len(all)}
 	var first, wall, machine, human, path []int64

@@ -9,14 +9,14 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
 // Of returns the figures of a run as it is stored, at a moment. The counters of Safety
 // that need more than the run itself are left to Audited and Over.
-func Of(snap model.Snapshot, now time.Time) (metrics.RunMetrics, error) {
-	s, err := model.Read(snap)
+func Of(snap runstate.Snapshot, now time.Time) (metrics.RunMetrics, error) {
+	s, err := runstate.Read(snap)
 	if err != nil {
 		return metrics.RunMetrics{}, err
 	}
@@ -37,9 +37,9 @@ func Of(snap model.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 
 // Timing parts the time of a run: where nothing is done and somebody is asked, people
 // alone are waited for.
-func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
+func Timing(snap runstate.Snapshot, now time.Time) metrics.Timing {
 	whole := lifeOf(snap.Run, now)
-	s, err := model.Read(snap)
+	s, err := runstate.Read(snap)
 	if err != nil { // it cannot be told apart then
 		return timing(length([]span{whole}), 0)
 	}
@@ -47,12 +47,12 @@ func Timing(snap model.Snapshot, now time.Time) metrics.Timing {
 }
 
 // SumUp adds to the verdict of a run that ends what it took, and what was not let pass.
-func SumUp(v *contracts.Verdict, s *model.State, gates []contracts.Interrupt, now time.Time) {
+func SumUp(v *contracts.Verdict, s *runstate.State, gates []contracts.Interrupt, now time.Time) {
 	took := partedTime(lifeOf(s.Run, now), steps(s, gates, now))
 	v.Timing, v.Rejections = &took, rejectionsOf(s, v)
 }
 
-func lifeOf(run model.Run, now time.Time) span {
+func lifeOf(run runstate.Run, now time.Time) span {
 	if run.FinishedAt != nil {
 		now = *run.FinishedAt
 	}
@@ -69,8 +69,8 @@ func partedTime(whole span, all []step) metrics.Timing {
 
 // View is what callers see of a run, with what it and each of its nodes took, up to a
 // moment.
-func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
-	s, err := model.Read(snap)
+func View(snap runstate.Snapshot, now time.Time) (contracts.RunView, error) {
+	s, err := runstate.Read(snap)
 	if err != nil {
 		return contracts.RunView{}, err
 	}
@@ -78,8 +78,8 @@ func View(snap model.Snapshot, now time.Time) (contracts.RunView, error) {
 }
 
 // ViewOf is View of a state that was read, with the gates of its run.
-func ViewOf(s *model.State, gates []contracts.Interrupt, now time.Time) contracts.RunView {
-	view, whole := model.View(s, gates), lifeOf(s.Run, now)
+func ViewOf(s *runstate.State, gates []contracts.Interrupt, now time.Time) contracts.RunView {
+	view, whole := runstate.View(s, gates), lifeOf(s.Run, now)
 	all := steps(s, gates, whole.to)
 	took := make(map[string]step, len(all))
 	for _, st := range all {
@@ -146,13 +146,13 @@ func useful(st step) bool {
 }
 
 // outcome says how the steps came out, and the run by its verdict.
-func (f *run) outcome(s *model.State, v *contracts.Verdict) {
+func (f *run) outcome(s *runstate.State, v *contracts.Verdict) {
 	f.VerifierRejections = rejectionsOf(s, v)
 	for _, n := range s.Nodes() {
-		if n.Spec.Round != nil || n.Spec.Undoes != "" {
+		if n.Spec.Round != nil || n.Spec.CompensatesNode != "" {
 			f.Drifted++
 		}
-		if n.Words() || n.Superseded() || n.State() == contracts.NodeSkipped && n.Row.Skip != model.SkipUpstreamFailed {
+		if n.IsAnswer() || n.Superseded() || n.State() == contracts.NodeSkipped && n.Row.Skip != runstate.SkipUpstreamFailed {
 			continue
 		}
 		switch {
@@ -173,7 +173,7 @@ func (f *run) outcome(s *model.State, v *contracts.Verdict) {
 }
 
 // rejectionsOf counts what did not pass of a run, by its checks and by its judge.
-func rejectionsOf(s *model.State, v *contracts.Verdict) int {
+func rejectionsOf(s *runstate.State, v *contracts.Verdict) int {
 	count := 0
 	for _, n := range s.Nodes() {
 		count += rejections(n)
@@ -186,7 +186,7 @@ func rejectionsOf(s *model.State, v *contracts.Verdict) int {
 
 // rejections counts what did not pass of a step: read-backs that do not hold, and its
 // own verdict where it verifies.
-func rejections(n *model.Node) int {
+func rejections(n *runstate.Node) int {
 	count := 0
 	for _, c := range n.Row.Checks {
 		if c.Name == verdict.CheckReadBack && !c.OK {
@@ -200,7 +200,7 @@ func rejections(n *model.Node) int {
 }
 
 // use says what was called, and what models used.
-func (f *run) use(s *model.State) {
+func (f *run) use(s *runstate.State) {
 	f.Tokens = s.Tokens()
 	sent := map[string]int{}
 	for _, n := range s.Nodes() {
@@ -223,7 +223,7 @@ func (f *run) use(s *model.State) {
 }
 
 // asked groups the questions of a run by their type and by who may answer them.
-func asked(snap model.Snapshot, now time.Time) []metrics.QuestionMetrics {
+func asked(snap runstate.Snapshot, now time.Time) []metrics.QuestionMetrics {
 	end := now
 	if snap.Run.FinishedAt != nil {
 		end = *snap.Run.FinishedAt

@@ -8,8 +8,8 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/runmetrics"
+	"github.com/manifold-run/manifold/execution/runstate"
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
@@ -22,11 +22,11 @@ func at(ms int64) time.Time { return began().Add(time.Duration(ms) * time.Millis
 func ptr(ms int64) *time.Time { t := at(ms); return &t }
 
 // done is a row of a node that began and ended.
-func done(id string, state contracts.NodeState, from, to int64, attempts int) model.Row {
-	r := model.Row{NodeID: id, State: state, StartedAt: ptr(from), FinishedAt: ptr(to)}
+func done(id string, state contracts.NodeState, from, to int64, attempts int) runstate.Row {
+	r := runstate.Row{NodeID: id, State: state, StartedAt: ptr(from), FinishedAt: ptr(to)}
 	r.Attempts = attempts
 	if state == contracts.NodeCompleted {
-		r.Result = &model.Result{Summary: id + " is known"}
+		r.Result = &runstate.Result{Summary: id + " is known"}
 	}
 	return r
 }
@@ -43,7 +43,7 @@ func done(id string, state contracts.NodeState, from, to int64, attempts int) mo
 //	check                                                                       ├────┤
 //
 // never is skipped by its condition.
-func paper() model.Snapshot {
+func paper() runstate.Snapshot {
 	tool := func(id, phase string, required bool, deps ...string) contracts.Node {
 		return contracts.Node{NodeID: id, Kind: contracts.KindTool, Tool: "shop." + id, Phase: phase, Required: required, DependsOn: deps, Policy: &contracts.Policy{SideEffectClass: contracts.ClassRead}}
 	}
@@ -62,19 +62,19 @@ func paper() model.Snapshot {
 	bought.Writes, bought.GateID = 1, "gate_buy"
 	bought.Checks = []contracts.Check{{Name: verdict.CheckReadBack, OK: true}}
 	checked := done("check", contracts.NodeCompleted, 13200, 13300, 0)
-	checked.Result = &model.Result{Facts: map[string]any{"verdict": string(contracts.VerdictDegraded)}}
-	return model.Snapshot{
-		Run: model.Run{
-			ID: "run_paper", SessionID: "s", Format: model.Format, State: contracts.RunDegraded, CreatedAt: began(), UpdatedAt: at(13300), FinishedAt: ptr(13300),
+	checked.Result = &runstate.Result{Facts: map[string]any{"verdict": string(contracts.VerdictDegraded)}}
+	return runstate.Snapshot{
+		Run: runstate.Run{
+			ID: "run_paper", SessionID: "s", Format: runstate.Format, State: contracts.RunDegraded, CreatedAt: began(), UpdatedAt: at(13300), FinishedAt: ptr(13300),
 			Verdict: &contracts.Verdict{Status: contracts.VerdictDegraded, Score: &score},
 			Plan: contracts.Plan{Strategy: "workflow:shop.restock", CapabilityDigests: map[string]string{"shop.find": "d1"}, Nodes: []contracts.Node{
 				tool("find", "look", true), tool("price", "look", true), tool("stock", "look", false), ask, think, buy, check, tool("never", "act", true),
 			}},
 		},
-		Nodes: []model.Row{
+		Nodes: []runstate.Row{
 			done("find", contracts.NodeCompleted, 0, 1000, 2), done("price", contracts.NodeCompleted, 200, 1700, 1), done("stock", contracts.NodeFailed, 100, 900, 3),
 			done("ask", contracts.NodeCompleted, 1000, 2200, 0), thought, bought, checked,
-			{NodeID: "never", State: contracts.NodeSkipped, Skip: model.SkipWhen, FinishedAt: ptr(13300)},
+			{NodeID: "never", State: contracts.NodeSkipped, Skip: runstate.SkipWhen, FinishedAt: ptr(13300)},
 		},
 		Gates: []contracts.Interrupt{
 			{InterruptID: "gate_ask", NodeID: "ask", RunID: "run_paper", Type: contracts.InterruptClarification, Status: contracts.InterruptAnswered, CreatedAt: at(1000), Decisions: []contracts.InterruptDecided{{Decision: contracts.DecisionAnswer, DecidedAt: at(2200)}}},
@@ -83,11 +83,11 @@ func paper() model.Snapshot {
 				Decisions: []contracts.InterruptDecided{{Decision: contracts.DecisionApprove, DecidedBy: "otto", DecidedAt: at(12700)}},
 			},
 		},
-		Intents: []model.Intent{{RunID: "run_paper", NodeID: "buy", N: 1, ActionSHA256: "h1", Parameters: []byte(`{"id":"k1"}`), CreatedAt: at(12710), Consumed: true, Outcome: &model.Outcome{Kind: model.ReplyResult, At: at(13100)}}},
+		Intents: []runstate.Intent{{RunID: "run_paper", NodeID: "buy", N: 1, ActionSHA256: "h1", Parameters: []byte(`{"id":"k1"}`), CreatedAt: at(12710), Consumed: true, Outcome: &runstate.Outcome{Kind: runstate.ReplyResult, At: at(13100)}}},
 	}
 }
 
-func of(t *testing.T, snap model.Snapshot, now time.Time) metrics.RunMetrics {
+func of(t *testing.T, snap runstate.Snapshot, now time.Time) metrics.RunMetrics {
 	t.Helper()
 	f, err := runmetrics.Of(snap, now)
 	if err != nil {
@@ -146,7 +146,7 @@ func TestARunUnderWayIsMeasuredUpToNow(t *testing.T) {
 	snap := paper()
 	snap.Run.FinishedAt, snap.Run.State, snap.Run.Verdict, snap.Run.Parked = nil, contracts.RunWaiting, nil, true
 	snap.Nodes = snap.Nodes[:5]
-	snap.Nodes = append(snap.Nodes, model.Row{NodeID: "buy", State: contracts.NodeAwaitingApproval, CallRow: model.CallRow{Step: "gate"}})
+	snap.Nodes = append(snap.Nodes, runstate.Row{NodeID: "buy", State: contracts.NodeAwaitingApproval, CallRow: runstate.CallRow{Step: "gate"}})
 	snap.Gates[1].Status, snap.Gates[1].Decisions, snap.Intents = contracts.InterruptOpen, nil, nil
 	got := of(t, snap, at(5000))
 	if want := (metrics.Timing{WallMS: 5000, MachineMS: 2700, HumanMS: 2300}); got.Timing != want {
@@ -157,12 +157,12 @@ func TestARunUnderWayIsMeasuredUpToNow(t *testing.T) {
 	}
 }
 
-// What is made anew was not planned so.
+// What is made again was not planned so.
 func TestWhatIsMadeAnewIsDrift(t *testing.T) {
 	t.Parallel()
 	snap := paper()
 	again := snap.Run.Plan.Nodes[2]
-	again.NodeID, again.Of, again.Round = "stock#2", "stock", &contracts.Round{N: 2, By: "(verifier)"}
+	again.NodeID, again.ForNode, again.Round = "stock#2", "stock", &contracts.Round{N: 2, By: "(verifier)"}
 	row := done("stock#2", contracts.NodeCompleted, 13300, 13500, 1)
 	row.Spec, row.Place = &again, 1
 	snap.Nodes, snap.Run.FinishedAt = append(snap.Nodes, row), ptr(13500)

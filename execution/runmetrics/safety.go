@@ -8,7 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/execution/admission"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Grace is how long a run that can go on may lie before it counts as one that nobody
@@ -17,7 +17,7 @@ const Grace = time.Minute
 
 // bypassed returns the writes that were announced without an approval that was given for
 // exactly that action, by as many people as it takes, before they were announced.
-func bypassed(s *model.State, snap model.Snapshot) []string {
+func bypassed(s *runstate.State, snap runstate.Snapshot) []string {
 	var out []string
 	for _, in := range snap.Intents {
 		n := s.Node(in.NodeID)
@@ -25,7 +25,7 @@ func bypassed(s *model.State, snap model.Snapshot) []string {
 			continue
 		}
 		approved := slices.ContainsFunc(snap.Gates, func(g contracts.Interrupt) bool {
-			return g.NodeID == in.NodeID && g.Type.Gate() && g.Status == contracts.InterruptApproved && enough(g) &&
+			return g.NodeID == in.NodeID && g.Type.IsGate() && g.Status == contracts.InterruptApproved && enough(g) &&
 				g.ActionSHA256 == in.ActionSHA256 && !g.Decisions[len(g.Decisions)-1].DecidedAt.After(in.CreatedAt)
 		})
 		if !approved {
@@ -43,7 +43,7 @@ func enough(g contracts.Interrupt) bool {
 	for _, d := range g.Decisions {
 		if d.Decision == contracts.DecisionApprove {
 			people[d.DecidedBy] = true
-			initiator = initiator || d.Stands == contracts.StandsInitiator
+			initiator = initiator || d.Relation == contracts.RelationInitiator
 		}
 	}
 	two := g.Eyes() == contracts.EyesTwoPersons
@@ -61,8 +61,8 @@ type write struct {
 	span
 }
 
-// writes gives those whose beginning and end are known, with the locks that they held.
-func writes(s *model.State, snap model.Snapshot) []write {
+// writes returns those whose beginning and end are known, with the locks that they held.
+func writes(s *runstate.State, snap runstate.Snapshot) []write {
 	var out []write
 	for _, in := range snap.Intents {
 		n := s.Node(in.NodeID)
@@ -84,10 +84,10 @@ func placed(v any) string {
 	if v == nil {
 		return "*"
 	}
-	return model.Text(v)
+	return runstate.Text(v)
 }
 
-// collisions gives the runs of writes that were under way together although they are
+// collisions returns the runs of writes that were under way together although they are
 // of one run or hold the same lock, the run of each such pair once a pair.
 func collisions(all []write) []string {
 	slices.SortFunc(all, func(a, b write) int { return a.from.Compare(b.from) })
@@ -107,7 +107,7 @@ func collisions(all []write) []string {
 
 // stuck counts a run that could go on, and that nobody has taken up for longer than it
 // takes to take over.
-func stuck(snap model.Snapshot, now time.Time) int {
+func stuck(snap runstate.Snapshot, now time.Time) int {
 	r := snap.Run
 	given := func(g contracts.Interrupt) bool { return g.Type == contracts.InterruptRunUnreadable }
 	if slices.ContainsFunc(snap.Gates, given) {
@@ -124,10 +124,10 @@ func stuck(snap model.Snapshot, now time.Time) int {
 // Holes counts what was done and what the ledger of the run does not tell: a chain that
 // is broken, and rows of which it says something else or nothing. blob reads what lies
 // beside an entry. A run whose rows were deleted has none.
-func Holes(snap model.Snapshot, ledger []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
+func Holes(snap runstate.Snapshot, ledger []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
 	var out []string
-	if err := model.VerifyRun(snap.Run, ledger); err != nil {
+	if err := runstate.VerifyRun(snap.Run, ledger); err != nil {
 		out = append(out, strings.TrimSpace(err.Error()))
 	}
-	return append(out, model.VerifyRows(snap, ledger, payload)...)
+	return append(out, runstate.VerifyRows(snap, ledger, payload)...)
 }

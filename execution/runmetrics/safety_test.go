@@ -10,51 +10,51 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
 	"github.com/manifold-run/manifold/execution/runmetrics"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // Each counter of safety is raised by breaking its rule on purpose, and by nothing
 // else.
 func TestABrokenRuleRaisesItsCounter(t *testing.T) {
 	t.Parallel()
-	gate := func(change func(*contracts.Interrupt)) func(*model.Snapshot) {
-		return func(s *model.Snapshot) { change(&s.Gates[1]) }
+	gate := func(change func(*contracts.Interrupt)) func(*runstate.Snapshot) {
+		return func(s *runstate.Snapshot) { change(&s.Gates[1]) }
 	}
-	second := func(from, to int64) func(*model.Snapshot) {
-		return func(s *model.Snapshot) {
+	second := func(from, to int64) func(*runstate.Snapshot) {
+		return func(s *runstate.Snapshot) {
 			in := s.Intents[0]
-			in.N, in.CreatedAt, in.Outcome = 2, at(from), &model.Outcome{Kind: model.ReplyResult, At: at(to)}
+			in.N, in.CreatedAt, in.Outcome = 2, at(from), &runstate.Outcome{Kind: runstate.ReplyResult, At: at(to)}
 			s.Intents = append(s.Intents, in)
 		}
 	}
-	lying := func(change func(*model.Run)) func(*model.Snapshot) {
-		return func(s *model.Snapshot) {
+	lying := func(change func(*runstate.Run)) func(*runstate.Snapshot) {
+		return func(s *runstate.Snapshot) {
 			s.Run.State, s.Run.FinishedAt, s.Run.Parked = contracts.RunRunning, nil, true
 			change(&s.Run)
 		}
 	}
 	for name, c := range map[string]struct {
-		breaks func(*model.Snapshot)
+		breaks func(*runstate.Snapshot)
 		want   metrics.Safety
 	}{
-		"nothing is broken":                        {func(*model.Snapshot) {}, metrics.Safety{}},
-		"a write without a gate":                   {func(s *model.Snapshot) { s.Gates = s.Gates[:1] }, metrics.Safety{ApprovalsBypassed: 1}},
+		"nothing is broken":                        {func(*runstate.Snapshot) {}, metrics.Safety{}},
+		"a write without a gate":                   {func(s *runstate.Snapshot) { s.Gates = s.Gates[:1] }, metrics.Safety{ApprovalsBypassed: 1}},
 		"a write whose gate was rejected":          {gate(func(g *contracts.Interrupt) { g.Status = contracts.InterruptRejected }), metrics.Safety{ApprovalsBypassed: 1}},
 		"a write that was approved afterwards":     {gate(func(g *contracts.Interrupt) { g.Decisions[0].DecidedAt = at(12711) }), metrics.Safety{ApprovalsBypassed: 1}},
 		"a write other than the one approved":      {gate(func(g *contracts.Interrupt) { g.ActionSHA256 = "h2" }), metrics.Safety{ApprovalsBypassed: 1}},
 		"a write that one of two approved":         {gate(func(g *contracts.Interrupt) { g.Quorum = 2 }), metrics.Safety{ApprovalsBypassed: 1}},
 		"a write on the gate of another step":      {gate(func(g *contracts.Interrupt) { g.NodeID = "ask" }), metrics.Safety{ApprovalsBypassed: 1}},
-		"a write that needs no gate":               {func(s *model.Snapshot) { s.Run.Plan.Nodes[5].Policy.ApprovalRequired, s.Gates = false, nil }, metrics.Safety{}},
+		"a write that needs no gate":               {func(s *runstate.Snapshot) { s.Run.Plan.Nodes[5].Policy.ApprovalRequired, s.Gates = false, nil }, metrics.Safety{}},
 		"two writes of a run at once":              {second(13099, 13150), metrics.Safety{WriteCollisions: 1}},
 		"two writes of a run, one after the other": {second(13100, 13150), metrics.Safety{}},
-		"a run that nobody took up":                {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq = 3, 2 }), metrics.Safety{FailedResumes: 1}},
-		"a run whose owner died":                   {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(20_000) }), metrics.Safety{FailedResumes: 1}},
-		"a run whose timer is over":                {lying(func(r *model.Run) { r.WakeAt = at(20_000) }), metrics.Safety{FailedResumes: 1}},
-		"a run that is held back after a restore":  {lying(func(r *model.Run) { r.WakeSeq, r.HandledSeq, r.HeldSince = 3, 2, ptr(0) }), metrics.Safety{}},
-		"a run that waits for a person":            {lying(func(*model.Run) {}), metrics.Safety{}},
-		"a run that is held":                       {lying(func(r *model.Run) { r.Parked, r.LeaseUntil = false, at(100_000) }), metrics.Safety{}},
-		"a run that cannot be read": {func(s *model.Snapshot) {
+		"a run that nobody took up":                {lying(func(r *runstate.Run) { r.WakeSeq, r.HandledSeq = 3, 2 }), metrics.Safety{FailedResumes: 1}},
+		"a run whose owner died":                   {lying(func(r *runstate.Run) { r.Parked, r.LeaseUntil = false, at(20_000) }), metrics.Safety{FailedResumes: 1}},
+		"a run whose timer is over":                {lying(func(r *runstate.Run) { r.WakeAt = at(20_000) }), metrics.Safety{FailedResumes: 1}},
+		"a run that is held back after a restore":  {lying(func(r *runstate.Run) { r.WakeSeq, r.HandledSeq, r.HeldSince = 3, 2, ptr(0) }), metrics.Safety{}},
+		"a run that waits for a person":            {lying(func(*runstate.Run) {}), metrics.Safety{}},
+		"a run that is held":                       {lying(func(r *runstate.Run) { r.Parked, r.LeaseUntil = false, at(100_000) }), metrics.Safety{}},
+		"a run that cannot be read": {func(s *runstate.Snapshot) {
 			s.Gates = append(s.Gates, contracts.Interrupt{Type: contracts.InterruptRunUnreadable, Status: contracts.InterruptOpen, CreatedAt: at(13300)})
 		}, metrics.Safety{FailedResumes: 1}},
 	} {
@@ -89,7 +89,7 @@ func TestWritesOfTwoRunsCollideOnALock(t *testing.T) {
 			other.Run.ID, other.Intents[0].RunID = "run_other", "run_other"
 			in := &other.Intents[0]
 			in.Parameters, in.CreatedAt = []byte(c.params), in.CreatedAt.Add(c.later)
-			in.Outcome = &model.Outcome{At: in.Outcome.At.Add(c.later)}
+			in.Outcome = &runstate.Outcome{At: in.Outcome.At.Add(c.later)}
 			other.Gates[1].Decisions[0].DecidedAt = at(12000)
 			got := many(t, one, other).Stats()
 			if got.Safety != (metrics.Safety{WriteCollisions: c.want}) || len(got.Unsafe) != c.want {
@@ -99,7 +99,7 @@ func TestWritesOfTwoRunsCollideOnALock(t *testing.T) {
 	}
 }
 
-func many(t *testing.T, snaps ...model.Snapshot) *runmetrics.Many {
+func many(t *testing.T, snaps ...runstate.Snapshot) *runmetrics.Many {
 	t.Helper()
 	m := &runmetrics.Many{}
 	for _, s := range snaps {
@@ -129,7 +129,7 @@ func TestALedgerThatSaysNothingHasHoles(t *testing.T) {
 // Five runs of two kinds, summed up on paper.
 func TestTheFiguresOfManyRuns(t *testing.T) {
 	t.Parallel()
-	var snaps []model.Snapshot
+	var snaps []runstate.Snapshot
 	for i, c := range []struct {
 		took    int64 // the last step ends so many ms later than on paper
 		verdict contracts.VerdictStatus
@@ -194,7 +194,7 @@ func late(at *time.Time, ms int64) *time.Time {
 }
 
 // shift moves all of a run but its creation.
-func shift(s *model.Snapshot, by time.Duration) {
+func shift(s *runstate.Snapshot, by time.Duration) {
 	move := func(at *time.Time) *time.Time {
 		if at == nil {
 			return nil
@@ -212,7 +212,7 @@ func shift(s *model.Snapshot, by time.Duration) {
 	}
 	for i := range s.Intents {
 		s.Intents[i].CreatedAt = s.Intents[i].CreatedAt.Add(by)
-		s.Intents[i].Outcome = &model.Outcome{At: s.Intents[i].Outcome.At.Add(by)}
+		s.Intents[i].Outcome = &runstate.Outcome{At: s.Intents[i].Outcome.At.Add(by)}
 	}
 }
 

@@ -5,21 +5,21 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // step is a node with its times.
 type step struct {
-	*model.Node
+	*runstate.Node
 	// whole is from when the node began, or first asked, to its end or now. machine
 	// and human part it: human is when somebody was asked about it.
 	whole          span
 	machine, human []span
 }
 
-// steps gives the nodes that have begun. A repeated node is its copies: it has no time
+// steps returns the nodes that have begun. A repeated node is its copies: it has no time
 // of its own.
-func steps(s *model.State, gates []contracts.Interrupt, now time.Time) []step {
+func steps(s *runstate.State, gates []contracts.Interrupt, now time.Time) []step {
 	asked := map[string][]contracts.Interrupt{}
 	for _, g := range gates {
 		asked[g.NodeID] = append(asked[g.NodeID], g)
@@ -36,7 +36,7 @@ func steps(s *model.State, gates []contracts.Interrupt, now time.Time) []step {
 	return out
 }
 
-func stepOf(n *model.Node, gates []contracts.Interrupt, now time.Time) (step, bool) {
+func stepOf(n *runstate.Node, gates []contracts.Interrupt, now time.Time) (step, bool) {
 	end := now
 	if n.Row.FinishedAt != nil {
 		end = *n.Row.FinishedAt
@@ -82,8 +82,8 @@ func critical(all []step) []step {
 	for i := range all {
 		st := &all[i]
 		byID[st.ID()] = st
-		if st.Spec.Of != "" {
-			instances[st.Spec.Of] = append(instances[st.Spec.Of], st)
+		if st.Spec.ForNode != "" {
+			instances[st.Spec.ForNode] = append(instances[st.Spec.ForNode], st)
 		}
 		if last == nil || st.whole.to.After(last.whole.to) {
 			last = st
@@ -99,10 +99,10 @@ func critical(all []step) []step {
 }
 
 // before is the step that ended last of what a step waited for: an instance of what it
-// depends on, one of the copies of that, or the step that had it made anew.
+// depends on, one of the copies of that, or the step that had it made again.
 func before(st *step, byID map[string]*step, instances map[string][]*step) *step {
 	var last *step
-	waited := slices.Concat(st.Spec.DependsOn, st.Spec.After)
+	waited := slices.Concat(st.Spec.DependsOn, st.Spec.RunAfter)
 	if r := st.Spec.Round; r != nil {
 		waited = append(waited, r.By)
 	}

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/manifold-run/manifold/contracts"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // CaseOf is what a judge of a whole run sees: the goal, what was found, what is
 // missing and what was decided, in short lines.
-func CaseOf(s *model.State, v contracts.Verdict) map[string]contracts.Compact {
+func CaseOf(s *runstate.State, v contracts.Verdict) map[string]contracts.Compact {
 	var found, missing, decided []string
 	for _, n := range s.Nodes() {
 		title := contracts.CleanSummary(n.Masked(n.Spec.Title))
@@ -26,7 +26,7 @@ func CaseOf(s *model.State, v contracts.Verdict) map[string]contracts.Compact {
 			missing = append(missing, title+": "+n.Masked(r.Error.Message))
 		}
 		if g := n.Gate; g != nil && len(g.Decisions) > 0 {
-			decided = append(decided, title+": "+string(model.LastDecision(g).Decision))
+			decided = append(decided, title+": "+string(runstate.LastDecision(g).Decision))
 		}
 	}
 	lines := func(of []string) contracts.Compact {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // The facts of a verify step. What a workflow reads are verdict, score, checks and
@@ -21,13 +21,13 @@ const (
 
 // letPass reports whether the node is a verify step that let the run go on without
 // judging it, because of the flag verifier.
-func letPass(n *model.Node) bool {
+func letPass(n *runstate.Node) bool {
 	return n.Spec.Kind == contracts.KindVerify && n.State() == contracts.NodeCompleted &&
 		n.Row.Result != nil && n.Row.Result.Facts[FactJudged] == false
 }
 
 // foundIn is the verdict that a step recorded without acting on it, "" for none.
-func foundIn(n *model.Node) contracts.VerdictStatus {
+func foundIn(n *runstate.Node) contracts.VerdictStatus {
 	if n.Row.Result == nil {
 		return ""
 	}
@@ -38,7 +38,7 @@ func foundIn(n *model.Node) contracts.VerdictStatus {
 
 // Rejects reports whether a verify step that has ended said less than verified, or
 // would have. One that failed did.
-func Rejects(n *model.Node) bool {
+func Rejects(n *runstate.Node) bool {
 	switch {
 	case letPass(n):
 		found := foundIn(n)
@@ -50,14 +50,14 @@ func Rejects(n *model.Node) bool {
 	}
 }
 
-// Unjudged tells whoever approves a write of the verify steps before it that have judged
+// Unjudged tells the approver a write of the verify steps before it that have judged
 // nothing, or whose verdict nobody acted on. An approval covers that.
-func Unjudged(s *model.State, write *model.Node) []contracts.EvidenceItem {
+func Unjudged(s *runstate.State, write *runstate.Node) []contracts.EvidenceItem {
 	if metrics.Effective(s.Run.Plan.Flags).Verifier == metrics.FlagOn {
 		return nil
 	}
 	var out []contracts.EvidenceItem
-	seen, open := map[*model.Node]bool{write: true}, []*model.Node{write}
+	seen, open := map[*runstate.Node]bool{write: true}, []*runstate.Node{write}
 	for len(open) > 0 {
 		at := open[len(open)-1]
 		open = open[:len(open)-1]
@@ -67,7 +67,7 @@ func Unjudged(s *model.State, write *model.Node) []contracts.EvidenceItem {
 			out = append(out, contracts.EvidenceItem{NodeID: at.ID(), Path: contracts.EvidenceShown + "verifier", Value: contracts.CleanSummary(said)})
 		}
 		for _, dep := range at.Spec.DependsOn {
-			if d := s.Newest(dep); d != nil && !seen[d] {
+			if d := s.LatestInstance(dep); d != nil && !seen[d] {
 				seen[d] = true
 				open = append(open, d)
 			}

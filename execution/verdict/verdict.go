@@ -7,7 +7,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // The names of checks.
@@ -26,7 +26,7 @@ const (
 // is only recorded, and without a verifier there is none, but for what the read-backs
 // of writes did not find. Of instances that a later round has superseded only the
 // writes count: they took effect.
-func Of(s *model.State) *contracts.Verdict {
+func Of(s *runstate.State) *contracts.Verdict {
 	mode := metrics.Effective(s.Run.Plan.Flags).Verifier
 	j := judge{status: contracts.VerdictVerified, dryRun: s.Run.Plan.DryRun}
 	if mode == metrics.FlagOff {
@@ -47,9 +47,9 @@ func Of(s *model.State) *contracts.Verdict {
 	return &v
 }
 
-func (j *judge) all(s *model.State) {
+func (j *judge) all(s *runstate.State) {
 	for _, n := range s.Nodes() {
-		if n.Words() {
+		if n.IsAnswer() {
 			continue
 		}
 		if !n.Superseded() || n.Writes() && n.State() == contracts.NodeCompleted {
@@ -57,14 +57,14 @@ func (j *judge) all(s *model.State) {
 		}
 	}
 	for _, n := range s.Nodes() {
-		if n.Joins() && !n.Superseded() {
+		if n.IsJoin() && !n.Superseded() {
 			j.join(s, n)
 		}
 	}
 }
 
 // readBacks takes what was looked at after the writes alone.
-func (j *judge) readBacks(s *model.State) {
+func (j *judge) readBacks(s *runstate.State) {
 	for _, n := range s.Nodes() {
 		if n.Writes() {
 			j.checked(n)
@@ -74,10 +74,10 @@ func (j *judge) readBacks(s *model.State) {
 
 // grade sets the outcome score: what the status is worth, times the share of the
 // required steps that completed. Steps that nothing asked for are left out.
-func grade(s *model.State, v *contracts.Verdict) {
+func grade(s *runstate.State, v *contracts.Verdict) {
 	required, completed := 0, 0
 	for _, n := range s.Nodes() {
-		if !n.Spec.Required || n.Superseded() || n.Unwanted() {
+		if !n.Spec.Required || n.Superseded() || n.SkippedWithoutFailure() {
 			continue
 		}
 		required++
@@ -94,7 +94,7 @@ func grade(s *model.State, v *contracts.Verdict) {
 }
 
 // WithOpinion is the verdict of a run with a second opinion, which can only lower it.
-func WithOpinion(s *model.State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
+func WithOpinion(s *runstate.State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
 	v.Judge = &o
 	if used := s.Tokens().Add(contracts.SumTokens(o.Calls)); used != (contracts.Tokens{}) {
 		v.Tokens = &used
@@ -135,7 +135,7 @@ func (j *judge) lower(to contracts.VerdictStatus, category, reason string) {
 	}
 }
 
-func (j *judge) node(n *model.Node) {
+func (j *judge) node(n *runstate.Node) {
 	name := n.Name()
 	switch n.State() {
 	case contracts.NodeCompleted:
@@ -157,7 +157,7 @@ func (j *judge) node(n *model.Node) {
 	}
 }
 
-func (j *judge) checked(n *model.Node) {
+func (j *judge) checked(n *runstate.Node) {
 	for _, c := range n.Row.Checks {
 		j.checks = append(j.checks, c)
 		j.check(n.Name(), c)
@@ -166,14 +166,14 @@ func (j *judge) checked(n *model.Node) {
 
 // needsProof reports whether a write took effect that nobody has seen, whether its
 // manifest asks for a verifier or not.
-func needsProof(n *model.Node) bool {
+func needsProof(n *runstate.Node) bool {
 	if n.Row.Expanded || !n.Writes() && (n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired) {
 		return false
 	}
 	return !slices.ContainsFunc(n.Row.Checks, func(c contracts.Check) bool { return c.Name == CheckReadBack })
 }
 
-func (j *judge) failed(n *model.Node, name string) {
+func (j *judge) failed(n *runstate.Node, name string) {
 	kind, message := "", ""
 	if n.Row.Error != nil {
 		kind, message = n.Row.Error.Type, n.Row.Error.Message
@@ -182,7 +182,7 @@ func (j *judge) failed(n *model.Node, name string) {
 	j.failedBy(n, kind, fmt.Sprintf("%s failed: %s", name, message))
 }
 
-func (j *judge) failedBy(n *model.Node, kind, reason string) {
+func (j *judge) failedBy(n *runstate.Node, kind, reason string) {
 	switch {
 	case !n.Spec.Required || n.Spec.ContinueOnError:
 		j.lower(contracts.VerdictDegraded, kind, reason)
@@ -212,8 +212,8 @@ func (j *judge) check(name string, c contracts.Check) {
 
 // join looks for branches that contradict each other, and for writes that
 // rest on incomplete reads.
-func (j *judge) join(s *model.State, join *model.Node) {
-	byCall := map[string]*model.Node{}
+func (j *judge) join(s *runstate.State, join *runstate.Node) {
+	byCall := map[string]*runstate.Node{}
 	incomplete := false
 	for _, m := range s.Members(join) {
 		incomplete = incomplete || m.State() != contracts.NodeCompleted
@@ -237,13 +237,13 @@ func (j *judge) join(s *model.State, join *model.Node) {
 	}
 }
 
-func sameFacts(a, b *model.Node) bool {
+func sameFacts(a, b *runstate.Node) bool {
 	x, errX := contracts.Hash(a.Row.Result.Facts)
 	y, errY := contracts.Hash(b.Row.Result.Facts)
 	return errX == nil && errY == nil && x == y
 }
 
-func (j *judge) dependents(join *model.Node) {
+func (j *judge) dependents(join *runstate.Node) {
 	for _, d := range join.Dependents() {
 		if d.Writes() && d.State() == contracts.NodeCompleted && slices.Contains(d.Spec.DependsOn, join.ID()) {
 			detail := d.ID() + " was done although reads before it are incomplete"

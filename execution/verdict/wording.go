@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/contracts/metrics"
 	"github.com/manifold-run/manifold/execution/grounding"
-	"github.com/manifold-run/manifold/execution/model"
+	"github.com/manifold-run/manifold/execution/runstate"
 )
 
 // What a model is told is bounded: all of it together, and how many nodes.
@@ -29,13 +29,13 @@ const AnswerNodeID = "answer"
 
 // AnswerNode is the node that words what a run found, and one that found something; false
 // where there is nothing to word: nothing was read, or all of it is empty.
-func AnswerNode(s *model.State) (by string, node contracts.Node, ok bool) {
+func AnswerNode(s *runstate.State) (by string, node contracts.Node, ok bool) {
 	node = contracts.Node{NodeID: AnswerNodeID, Kind: contracts.KindAnswer, Title: "Answer", Importance: contracts.ImportanceQuiet}
 	if s.Node(AnswerNodeID) != nil {
 		return "", node, false // worded, or a step of that name
 	}
 	for _, n := range found(s) {
-		node.After = append(node.After, n.ID())
+		node.RunAfter = append(node.RunAfter, n.ID())
 		if by == "" && reads(n) {
 			by = n.ID()
 		}
@@ -44,7 +44,7 @@ func AnswerNode(s *model.State) (by string, node contracts.Node, ok bool) {
 }
 
 // reads reports whether a node found something that was asked for.
-func reads(n *model.Node) bool {
+func reads(n *runstate.Node) bool {
 	if n.Spec.Kind == contracts.KindResult {
 		return len(n.Row.Result.Facts) > 0
 	}
@@ -52,9 +52,9 @@ func reads(n *model.Node) bool {
 }
 
 // found are the nodes whose results are told: calls and choices of a plan, and of a
-// workflow what it came to and what it wrote.
-func found(s *model.State) []*model.Node {
-	var out []*model.Node
+// workflow its result and what it wrote.
+func found(s *runstate.State) []*runstate.Node {
+	var out []*runstate.Node
 	for _, n := range s.Nodes() {
 		switch {
 		case n.Superseded() || n.State() != contracts.NodeCompleted || n.Row.Result == nil || len(out) == maxToldNodes:
@@ -76,7 +76,7 @@ type Wording struct {
 
 // WordingOf is what the model reads of a run. Values of parameters that are marked as personal are
 // not told.
-func WordingOf(s *model.State, catalog *contracts.Catalog) Wording {
+func WordingOf(s *runstate.State, catalog *contracts.Catalog) Wording {
 	asked := question(s)
 	out := Wording{Inputs: map[string]contracts.Compact{AnswerQuestion: contracts.CompactWords(asked)}, sources: []grounding.Source{{Texts: []string{asked}}}}
 	size := 0
@@ -95,9 +95,9 @@ func WordingOf(s *model.State, catalog *contracts.Catalog) Wording {
 }
 
 // told is a node as a source, and as what a model reads.
-func told(n *model.Node, entry *contracts.CapabilityEntry) (grounding.Source, map[string]any) {
+func told(n *runstate.Node, entry *contracts.CapabilityEntry) (grounding.Source, map[string]any) {
 	r := n.Row.Result
-	masked := func(text string) string { return model.Mask(text, personal(n, entry), n.Row.Params) }
+	masked := func(text string) string { return runstate.Mask(text, personal(n, entry), n.Row.Params) }
 	source := grounding.Source{ID: n.ID(), Kind: n.Spec.Tool, Texts: []string{contracts.CleanSummary(masked(n.Spec.Title)), masked(r.Summary)}}
 	value := map[string]any{"step": source.Texts[0], "summary": source.Texts[1]}
 	if params := openParams(n, entry); len(params) > 0 {
@@ -123,7 +123,7 @@ func told(n *model.Node, entry *contracts.CapabilityEntry) (grounding.Source, ma
 }
 
 // openParams are the parameters of a call without personal ones.
-func openParams(n *model.Node, entry *contracts.CapabilityEntry) map[string]any {
+func openParams(n *runstate.Node, entry *contracts.CapabilityEntry) map[string]any {
 	private := personal(n, entry)
 	out := maps.Clone(n.Row.Params)
 	maps.DeleteFunc(out, func(name string, _ any) bool { return slices.Contains(private, name) })
@@ -132,7 +132,7 @@ func openParams(n *model.Node, entry *contracts.CapabilityEntry) map[string]any 
 
 // personal names the parameters that are marked as personal; all are where the
 // capability is not declared any more.
-func personal(n *model.Node, entry *contracts.CapabilityEntry) []string {
+func personal(n *runstate.Node, entry *contracts.CapabilityEntry) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(n.Row.Params)) {
 		if entry == nil || entry.Capability.Metadata.ParameterSpecs[name].PII {
@@ -143,11 +143,11 @@ func personal(n *model.Node, entry *contracts.CapabilityEntry) []string {
 }
 
 // question is what was asked, in the words of the asker where the run has them.
-func question(s *model.State) string {
+func question(s *runstate.State) string {
 	var said []string
 	for _, n := range s.Nodes() {
-		if n.Spec.Said != nil && !slices.Contains(said, n.Spec.Said.Text) {
-			said = append(said, n.Spec.Said.Text)
+		if n.Spec.Utterance != nil && !slices.Contains(said, n.Spec.Utterance.Text) {
+			said = append(said, n.Spec.Utterance.Text)
 		}
 	}
 	if len(said) == 0 {
@@ -168,7 +168,7 @@ func WordingSchema() map[string]any {
 
 // Result holds the sentences of a model to what was found: those that stay, and why
 // others do not.
-func (t Wording) Result(said map[string]any) *model.Result {
+func (t Wording) Result(said map[string]any) *runstate.Result {
 	words := t.words(said)
 	facts, err := words.Facts()
 	if err != nil { // plain structs of texts always encode
@@ -178,7 +178,7 @@ func (t Wording) Result(said map[string]any) *model.Result {
 	if left := len(words.LeftOut); left > 0 {
 		summary += fmt.Sprintf(", %d left out: %s", left, words.LeftOut[0])
 	}
-	return &model.Result{Summary: contracts.CleanSummary(summary), Facts: facts}
+	return &runstate.Result{Summary: contracts.CleanSummary(summary), Facts: facts}
 }
 
 func (t Wording) words(said map[string]any) metrics.Worded {

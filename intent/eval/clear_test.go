@@ -89,7 +89,7 @@ func done(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, say s
 		t.Fatal(err)
 	}
 	var calls []string
-	if u.Outcome == contracts.GateAccept {
+	if u.Outcome == contracts.ReadingAccepted {
 		for _, in := range u.Intents {
 			calls = append(calls, callOf(in))
 		}

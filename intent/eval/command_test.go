@@ -20,7 +20,7 @@ func TestTheVerbOfACommandTellsCapabilitiesApart(t *testing.T) {
 		"list the messages in the general channel":                   "communication.list_messages",
 	} {
 		u := understand(say)
-		if u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != capability {
+		if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || u.Intents[0].Ref() != capability {
 			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
 		}
 	}
@@ -41,7 +41,7 @@ func TestWhatSomethingShallSayIsContent(t *testing.T) {
 		"please create a chatflow named Welcome that answers glad to see you!": "glad to see you",
 	} {
 		u := understand(say)
-		if u.Outcome != contracts.GateAccept || len(u.Intents) != 1 {
+		if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 {
 			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
 			continue
 		}
@@ -69,7 +69,7 @@ func TestWhatSomethingShallSayIsContent(t *testing.T) {
 		"create a chatflow that replies hello, name it Greeter", // where what it says ends is not plain
 		"take Greeter and call it Doorman",
 	} {
-		if u := understand(say); u.Outcome == contracts.GateAccept {
+		if u := understand(say); u.Outcome == contracts.ReadingAccepted {
 			t.Errorf("%q would be done: %+v", say, u.Intents)
 		}
 	}

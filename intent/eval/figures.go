@@ -107,19 +107,19 @@ func (f *figures) gates(name string, outcomes []outcome) {
 	with := func(g contracts.ReadingOutcome) func(outcome) bool {
 		return func(o outcome) bool { return o.gate == g }
 	}
-	f.share(name+"_accepted", count(outcomes, with(contracts.GateAccept)), len(outcomes))
-	f.share(name+"_clarified", count(outcomes, with(contracts.GateClarify)), len(outcomes))
-	f.share(name+"_declined", count(outcomes, with(contracts.GateDecline)), len(outcomes))
+	f.share(name+"_accepted", count(outcomes, with(contracts.ReadingAccepted)), len(outcomes))
+	f.share(name+"_clarified", count(outcomes, with(contracts.ReadingUnclear)), len(outcomes))
+	f.share(name+"_declined", count(outcomes, with(contracts.ReadingDeclined)), len(outcomes))
 	if name == "in_scope" {
-		right := count(outcomes, func(o outcome) bool { return o.gate == contracts.GateAccept && o.understood() })
+		right := count(outcomes, func(o outcome) bool { return o.gate == contracts.ReadingAccepted && o.understood() })
 		f.share(name+"_accepted_right", right, len(outcomes))
 		offered := func(o outcome) bool {
-			return o.gate == contracts.GateClarify && slices.ContainsFunc(o.c.Gold, func(g Gold) bool {
+			return o.gate == contracts.ReadingUnclear && slices.ContainsFunc(o.c.Gold, func(g Gold) bool {
 				return slices.Contains(o.choices, g.Ref()) || slices.Contains(o.intents, g.Ref())
 			})
 		}
 		f.share(name+"_clarified_right", count(outcomes, offered), len(outcomes))
-		f.share("precision_of_accepted", right, count(outcomes, with(contracts.GateAccept)))
+		f.share("precision_of_accepted", right, count(outcomes, with(contracts.ReadingAccepted)))
 	}
 }
 
@@ -134,7 +134,7 @@ func (f *figures) trust(scope, out []outcome) {
 	}
 	f.value("oos_auroc", "share", auroc(scope, out))
 	f.share("oos_below_90_kept", belowKept(scope, out), len(out))
-	accepted := func(o outcome) bool { return o.gate == contracts.GateAccept }
+	accepted := func(o outcome) bool { return o.gate == contracts.ReadingAccepted }
 	right := count(scope, func(o outcome) bool { return accepted(o) && o.understood() })
 	in, outside := float64(count(scope, accepted)), float64(count(out, accepted))
 	weight := outOfScope / (1 - outOfScope) * float64(len(scope)) / float64(len(out))
@@ -143,7 +143,7 @@ func (f *figures) trust(scope, out []outcome) {
 	}
 }
 
-// leftOut tells what became of requests for capabilities that were left out.
+// leftOut tells the outcome of requests for capabilities that were left out.
 func (f *figures) leftOut(scope, near []outcome) {
 	f.gates("left_out", near)
 	if len(scope) > 0 && len(near) > 0 {

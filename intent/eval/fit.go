@@ -128,7 +128,7 @@ func (f *Fitted) report(name string, c *local.Calibration, seen []local.Observat
 // observed is what the gates make of an observation.
 func observed(c *local.Calibration, o local.Observation) outcome {
 	const meant = "what.was_meant"
-	out := outcome{confidence: c.Confidence(o), gate: contracts.GateDecline}
+	out := outcome{confidence: c.Confidence(o), gate: contracts.ReadingDeclined}
 	if !o.Nobody {
 		out.c.Gold = []Gold{{Domain: "what", Capability: "was_meant"}}
 	}
@@ -137,9 +137,9 @@ func observed(c *local.Calibration, o local.Observation) outcome {
 	}
 	switch {
 	case out.confidence >= local.DefaultAccept:
-		out.gate = contracts.GateAccept
+		out.gate = contracts.ReadingAccepted
 	case out.confidence >= local.DefaultClarify:
-		out.gate = contracts.GateClarify
+		out.gate = contracts.ReadingUnclear
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func TestAListedValueAReasonAndAPlaceAreRead(t *testing.T) {
 		if len(u.Intents) == 1 {
 			got = callOf(u.Intents[0])
 		}
-		if accepted := u.Outcome == contracts.GateAccept; want == "" && accepted || want != "" && got != want {
+		if accepted := u.Outcome == contracts.ReadingAccepted; want == "" && accepted || want != "" && got != want {
 			t.Errorf("%q: %s %s, want %q", say, u.Outcome, got, want)
 		}
 	}

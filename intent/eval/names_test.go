@@ -112,7 +112,7 @@ func TestNamesAreReadWhole(t *testing.T) {
 		{"change the title of Ana Souza da Costa to Head of Sales", title, one("Ana Souza da Costa")},
 	} {
 		u := understand(c.say)
-		if u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != c.capability {
+		if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || u.Intents[0].Ref() != c.capability {
 			t.Errorf("%q: %s %+v %s", c.say, u.Outcome, u.Intents, u.Question)
 			continue
 		}

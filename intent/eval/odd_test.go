@@ -97,7 +97,7 @@ func isDone(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, sen
 	for _, in := range u.Intents {
 		entry, ok := catalog.Capability(in.Ref())
 		asks := len(in.Missing) > 0 // before there is a plan
-		if !ok || u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes() && !asks {
+		if !ok || u.Outcome == contracts.ReadingAccepted && entry.Policy.SideEffectClass.Writes() && !asks {
 			return in.Ref(), true
 		}
 	}

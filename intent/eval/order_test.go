@@ -50,7 +50,7 @@ func TestTwoRequestsAreDoneInOrder(t *testing.T) {
 		{"annule d'abord les vacances d'Ana Souza le 2026-12-07, ensuite demande 3 jours de congé pour Ana Souza à partir du 2026-12-14", cancel, request},
 	} {
 		u := understand(c.say)
-		if u.Outcome != contracts.GateAccept {
+		if u.Outcome != contracts.ReadingAccepted {
 			t.Errorf("%q: %s %s", c.say, u.Outcome, u.Question)
 		}
 		var got []string
@@ -76,7 +76,7 @@ func TestNothingOfAWriteIsLost(t *testing.T) {
 		"borra la alerta al-7. ¡No!", "supprime l'alerte al-7. Non !",
 		"book 2 days of vacation for Ana Souza from 2026-12-07 and book a flight to Lisbon",
 	} {
-		if u := understand(say); u.Outcome == contracts.GateAccept {
+		if u := understand(say); u.Outcome == contracts.ReadingAccepted {
 			t.Errorf("%q would be done: %+v", say, u.Intents)
 		}
 	}
@@ -86,7 +86,7 @@ func TestNothingOfAWriteIsLost(t *testing.T) {
 		"tell the team that we meet tomorrow":                    1,
 		"delete the alert al-7, which is obsolete":               1,
 	} {
-		if u := understand(say); u.Outcome != contracts.GateAccept || len(u.Intents) != want {
+		if u := understand(say); u.Outcome != contracts.ReadingAccepted || len(u.Intents) != want {
 			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
 		}
 	}
@@ -97,11 +97,11 @@ func TestFollowUpsAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	understand := understander(t)
 	for _, say := range []string{"and of Carla?", "e da Carla?", "und von Jonas Keller?", "¿y de Carla Mendes?", "et d'Ana Souza ?", "what about Bruno Lima"} {
-		if u := understand(say); u.Outcome == contracts.GateAccept {
+		if u := understand(say); u.Outcome == contracts.ReadingAccepted {
 			t.Errorf("%q is taken for %+v", say, u.Intents)
 		}
 	}
-	if u := understand("and show my alerts"); u.Outcome != contracts.GateAccept {
+	if u := understand("and show my alerts"); u.Outcome != contracts.ReadingAccepted {
 		t.Errorf("a request behind \"and\" is not done: %s", u.Question)
 	}
 }
@@ -116,7 +116,7 @@ func TestAKnownNameTellsTwinsApart(t *testing.T) {
 			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
 		}
 	}
-	if u := understand("show Rita Falk"); u.Outcome != contracts.GateClarify || len(u.Choices) < 2 {
+	if u := understand("show Rita Falk"); u.Outcome != contracts.ReadingUnclear || len(u.Choices) < 2 {
 		t.Errorf("an unknown name: %s %+v %+v", u.Outcome, u.Intents, u.Choices)
 	}
 }

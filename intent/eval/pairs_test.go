@@ -180,7 +180,7 @@ func judgePairs(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog,
 	done := 0
 	for _, p := range pairs {
 		u := understand(p.plain)
-		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 && u.Intents[0].Ref() == p.capability {
+		if u.Outcome == contracts.ReadingAccepted && len(u.Intents) == 1 && u.Intents[0].Ref() == p.capability {
 			done++
 		} else {
 			t.Logf("plain %q: %s %s", p.plain, u.Outcome, u.Question)
@@ -190,7 +190,7 @@ func judgePairs(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog,
 			entry, ok := catalog.Capability(in.Ref())
 			return !ok || entry.Policy.SideEffectClass.Writes()
 		}
-		if odd.Outcome == contracts.GateAccept && slices.ContainsFunc(odd.Intents, writes) {
+		if odd.Outcome == contracts.ReadingAccepted && slices.ContainsFunc(odd.Intents, writes) {
 			t.Errorf("%q would be done: %+v", p.odd, odd.Intents)
 		}
 	}

@@ -34,7 +34,7 @@ type Options struct {
 	Progress func(text string)
 }
 
-// outcome is what became of one case.
+// outcome is the outcome of one case.
 type outcome struct {
 	c Case
 	// found is the most probable capability, and confidence what was given for it.

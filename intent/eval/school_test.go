@@ -72,7 +72,7 @@ func call(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog, said 
 		t.Fatal(err)
 	}
 	_, asks := adapter.Unagreed(catalog, u.Intents)
-	if u.Outcome != contracts.GateAccept || asks || len(u.Intents) != 1 || len(u.Intents[0].Missing) > 0 {
+	if u.Outcome != contracts.ReadingAccepted || asks || len(u.Intents) != 1 || len(u.Intents[0].Missing) > 0 {
 		return "", false
 	}
 	in := u.Intents[0]

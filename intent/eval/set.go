@@ -26,9 +26,9 @@ type Case struct {
 	Offered []string `json:"offered"`
 	// Gold is what the message asks for; empty means nothing that there is.
 	Gold []Gold `json:"gold"`
-	// Partial tells that parameters which are not named are no fault.
+	// Partial means that parameters which are not named are no fault.
 	Partial bool `json:"partial,omitempty"`
-	// LeftOut tells that what it asks for was left out of the set.
+	// LeftOut means that what it asks for was left out of the set.
 	LeftOut bool `json:"-"`
 }
 

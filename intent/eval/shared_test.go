@@ -34,7 +34,7 @@ func eachIs(t *testing.T, understand func(string) intent.Understanding, said map
 	t.Helper()
 	for say, want := range said {
 		u := understand(say)
-		if got := calls(u.Intents, names...); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{want}) {
+		if got := calls(u.Intents, names...); u.Outcome != contracts.ReadingAccepted || !slices.Equal(got, []string{want}) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
 	}
@@ -57,7 +57,7 @@ func TestOneVerbIsSaidForSeveral(t *testing.T) {
 		"1. delete alert al-4 2. list my alerts":                            {"delete_price_alert", "list_price_alerts"},
 	} {
 		u := understand(say)
-		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, want) {
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.ReadingAccepted || !slices.Equal(got, want) {
 			t.Errorf("%q: %s %s\n%s", say, u.Outcome, u.Question, cmp.Diff(want, got))
 		}
 	}
@@ -73,7 +73,7 @@ func TestOneVerbIsSaidForSeveral(t *testing.T) {
 		"set an alert for Apple at 210 and Tesla fell to 390",
 	} {
 		u := understand(say)
-		if got := calls(u.Intents, "symbol", "above"); u.Outcome == contracts.GateAccept && slices.Contains(got, two[1]) {
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome == contracts.ReadingAccepted && slices.Contains(got, two[1]) {
 			t.Errorf("%q: %v", say, got)
 		}
 	}
@@ -104,11 +104,11 @@ func TestWhatStandsBehindAColonIsSent(t *testing.T) {
 		"envoie à sales : l'ascenseur est en panne":         "l'ascenseur est en panne",
 	} {
 		u := understand(say)
-		if got := calls(u.Intents, "message"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"send_message " + want}) {
+		if got := calls(u.Intents, "message"); u.Outcome != contracts.ReadingAccepted || !slices.Equal(got, []string{"send_message " + want}) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
 	}
-	if u := understand("don't send to sales: the lift is broken"); u.Outcome == contracts.GateAccept {
+	if u := understand("don't send to sales: the lift is broken"); u.Outcome == contracts.ReadingAccepted {
 		t.Errorf("is sent, though it must not: %v", u.Intents)
 	}
 }
@@ -123,7 +123,7 @@ func TestPricesAreCrossed(t *testing.T) {
 		"avisa quando a Tesla passar de US$ 390", "setze einen Alarm für Tesla bei dreihundertneunzig",
 	} {
 		u := understand(say)
-		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.GateAccept || !slices.Equal(got, []string{"set_price_alert TSLA 390"}) {
+		if got := calls(u.Intents, "symbol", "above"); u.Outcome != contracts.ReadingAccepted || !slices.Equal(got, []string{"set_price_alert TSLA 390"}) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
 	}
@@ -140,7 +140,7 @@ func TestWhatIsTakenAwayAgain(t *testing.T) {
 		"set an alert for Tesla at 390 again":      nil,
 	} {
 		u := understand(say)
-		if got := calls(u.Intents, "alert_id"); (u.Outcome == contracts.GateAccept) != (want != nil) || want != nil && !slices.Equal(got, want) {
+		if got := calls(u.Intents, "alert_id"); (u.Outcome == contracts.ReadingAccepted) != (want != nil) || want != nil && !slices.Equal(got, want) {
 			t.Errorf("%q: %s %v %s", say, u.Outcome, got, u.Question)
 		}
 	}
@@ -169,7 +169,7 @@ func TestWhoIsAskedBeforeAColon(t *testing.T) {
 		"frag den HR Bot: habt ihr sonntags offen?": "predict_chatflow HR Bot habt ihr sonntags offen",
 		"demande à Legal QA : est-ce permis ?":      "predict_chatflow Legal QA est-ce permis",
 	}, "chatflow_id", "question")
-	if u := understand("tell Bruno Lima: lunch is ready"); u.Outcome == contracts.GateAccept {
+	if u := understand("tell Bruno Lima: lunch is ready"); u.Outcome == contracts.ReadingAccepted {
 		t.Errorf("somebody is told, who cannot be: %v", u.Intents)
 	}
 }

@@ -53,7 +53,7 @@ type simulation struct {
 	catalog         *contracts.Catalog
 	refs            []string
 	inside, outside []Case
-	// offers tells that each request may choose only among a few.
+	// offers means that each request may choose only among a few.
 	offers bool
 	seen   []local.Observation
 }
@@ -94,7 +94,7 @@ func (s *simulation) draw(set Set) Set {
 	return out
 }
 
-// refs lists the capabilities of a set, and tells whether any has examples.
+// refs lists the capabilities of a set, and reports whether any has examples.
 func (s Set) refs() (refs []string, shown bool) {
 	for _, m := range s.Manifests {
 		for i := range m.Capabilities {

@@ -72,7 +72,7 @@ func without(t *testing.T, manifests []*contracts.Manifest, domain, capability s
 	return nil
 }
 
-// readings says how each sentence is read after training.
+// readings reports how each sentence is read after training.
 func readings(t *testing.T, manifests []*contracts.Manifest, said []string) []string {
 	t.Helper()
 	catalog, err := (&eval.Set{Manifests: manifests}).Catalog()

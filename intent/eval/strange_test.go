@@ -106,7 +106,7 @@ func TestWhatLacksSomethingIsBegun(t *testing.T) {
 		"renomme le chatflow Travel Desk":      "flowise.rename_chatflow",
 		"I must enter time off for Bruno Lima": "workday.request_time_off",
 	} {
-		if u := understand(say); u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != ref || len(u.Intents[0].Missing) == 0 {
+		if u := understand(say); u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || u.Intents[0].Ref() != ref || len(u.Intents[0].Missing) == 0 {
 			t.Errorf("%q: %s %+v %s", say, u.Outcome, u.Intents, u.Question)
 		}
 	}
@@ -201,7 +201,7 @@ func TestPhrasesAroundValues(t *testing.T) {
 	} {
 		u := understand(say)
 		got := ""
-		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 {
+		if u.Outcome == contracts.ReadingAccepted && len(u.Intents) == 1 {
 			p := u.Intents[0].Parameters
 			if got, _ = p["name"].(string); got == "" {
 				got = fmt.Sprint(cmp.Or(p["days"], p["above"]))

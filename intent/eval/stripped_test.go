@@ -78,7 +78,7 @@ func TestFiveExamplesAreEnoughForPlainEnglish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != want {
+		if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || u.Intents[0].Ref() != want {
 			t.Errorf("%q: %s %+v, not %s", sentence, u.Outcome, u.Intents, want)
 		}
 	}

@@ -97,14 +97,14 @@ func judgeTyped(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog,
 
 // acts reports whether something with an effect would be done.
 func acts(catalog *contracts.Catalog, u intent.Understanding) bool {
-	return u.Outcome == contracts.GateAccept && slices.ContainsFunc(u.Intents, func(in contracts.Intent) bool {
+	return u.Outcome == contracts.ReadingAccepted && slices.ContainsFunc(u.Intents, func(in contracts.Intent) bool {
 		entry, ok := catalog.Capability(in.Ref())
 		return !ok || entry.Policy.SideEffectClass.Writes()
 	})
 }
 
 func meets(u intent.Understanding, want string) bool {
-	accepted := u.Outcome == contracts.GateAccept
+	accepted := u.Outcome == contracts.ReadingAccepted
 	if want == "nothing" {
 		return !accepted
 	}

@@ -25,17 +25,17 @@ type Unread struct {
 // leaving is an outcome with what the reading of its message leaves over.
 func (o outcome) leaving(u intent.Understanding, catalog *contracts.Catalog) outcome {
 	for _, in := range u.Intents {
-		if in.Said == nil {
+		if in.Utterance == nil {
 			continue
 		}
-		for _, class := range []contracts.WordClass{contracts.WordBinding, contracts.WordBeside} {
-			for _, text := range in.Said.Texts(class) {
+		for _, class := range []contracts.WordClass{contracts.WordUnresolved, contracts.WordUnused} {
+			for _, text := range in.Utterance.Texts(class) {
 				o.unread = append(o.unread, Unread{Text: text, Class: class, Times: 1, Say: o.c.Text, Capability: in.Ref()})
 			}
 		}
-		if entry, ok := catalog.Capability(in.Ref()); ok && entry.Policy.SideEffectClass.Writes() && u.Outcome == contracts.GateAccept {
+		if entry, ok := catalog.Capability(in.Ref()); ok && entry.Policy.SideEffectClass.Writes() && u.Outcome == contracts.ReadingAccepted {
 			o.writes++
-			if in.Said.LeavesWordsOut() {
+			if in.Utterance.HasOmissions() {
 				o.marked++
 			}
 		}

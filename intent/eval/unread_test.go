@@ -28,7 +28,7 @@ func TestWhatIsLeftOverIsListed(t *testing.T) {
 	if len(report.Unread) == 0 {
 		t.Fatal("nothing is left over")
 	}
-	if most := report.Unread[0]; most.Text != "quickly" || most.Times != 2 || most.Class != contracts.WordBeside || most.Say != "remove the spade quickly" || most.Capability != "shed.remove_tool" {
+	if most := report.Unread[0]; most.Text != "quickly" || most.Times != 2 || most.Class != contracts.WordUnused || most.Say != "remove the spade quickly" || most.Capability != "shed.remove_tool" {
 		t.Errorf("most often left over is %+v", most)
 	}
 	// Of the three that are done the gates of two show "quickly".

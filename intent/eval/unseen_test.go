@@ -192,7 +192,7 @@ func judgeHeard(t *testing.T, adapter *local.Reader, catalog *contracts.Catalog,
 	slices.Sort(got)
 	slices.Sort(want)
 	switch {
-	case u.Outcome != contracts.GateAccept || lacks:
+	case u.Outcome != contracts.ReadingAccepted || lacks:
 		if h.calls != nil {
 			t.Logf("%s %q: %s: %s %v %q", h.language, h.say, u.Outcome, u.Question, got, u.Unused)
 		}

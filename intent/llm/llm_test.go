@@ -97,16 +97,16 @@ func TestRules(t *testing.T) {
 		missing            string
 		question           string
 	}{
-		"a read that fits the schema, the role and phase":    {"anything with a plug?", "list_tools", `{"kind":"power_tool"}`, contracts.GateAccept, "", ""},
-		"a gated write goes to its gate":                     {"I could do with the drill for 3 days from December 1", "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`, contracts.GateAccept, "", ""},
-		"an ungated write that the local reader reads alike": {"tag the drill: tool=drill tag=blue", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.GateAccept, "", ""},
-		"an ungated write that it does not is confirmed":     {"blue would suit the drill", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.GateClarify, "", "Shall I do this"},
-		"a write that is forbidden is asked about":           {"don't scrap the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.GateClarify, "", "says not to do it"},
-		"a write that is supposed is asked about":            {"what would happen if we scrap the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.GateClarify, "", "asks what would happen"},
-		"a write that is taken back is asked about":          {"scrap the old saw - just kidding", "scrap_tool", `{"tool":"old saw"}`, contracts.GateClarify, "", "says not to do it"},
-		"what is excepted is asked about":                    {"scrap everything except the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.GateClarify, "", "leaves out"},
-		"which thing, by the model, is asked for":            {"scrap it", "scrap_tool", `{"tool":"old saw"}`, contracts.GateAccept, "tool", ""},
-		"how much, by the model, is asked for":               {"reserve the drill from December 1", "reserve_tool", `{"tool":"drill","days":7,"from":"2026-12-01"}`, contracts.GateAccept, "days", ""},
+		"a read that fits the schema, the role and phase":    {"anything with a plug?", "list_tools", `{"kind":"power_tool"}`, contracts.ReadingAccepted, "", ""},
+		"a gated write goes to its gate":                     {"I could do with the drill for 3 days from December 1", "reserve_tool", `{"tool":"drill","days":3,"from":"2026-12-01"}`, contracts.ReadingAccepted, "", ""},
+		"an ungated write that the local reader reads alike": {"tag the drill: tool=drill tag=blue", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.ReadingAccepted, "", ""},
+		"an ungated write that it does not is confirmed":     {"blue would suit the drill", "tag_tool", `{"tool":"drill","tag":"blue"}`, contracts.ReadingUnclear, "", "Shall I do this"},
+		"a write that is forbidden is asked about":           {"don't scrap the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.ReadingUnclear, "", "says not to do it"},
+		"a write that is supposed is asked about":            {"what would happen if we scrap the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.ReadingUnclear, "", "asks what would happen"},
+		"a write that is taken back is asked about":          {"scrap the old saw - just kidding", "scrap_tool", `{"tool":"old saw"}`, contracts.ReadingUnclear, "", "says not to do it"},
+		"what is excepted is asked about":                    {"scrap everything except the old saw", "scrap_tool", `{"tool":"old saw"}`, contracts.ReadingUnclear, "", "leaves out"},
+		"which thing, by the model, is asked for":            {"scrap it", "scrap_tool", `{"tool":"old saw"}`, contracts.ReadingAccepted, "tool", ""},
+		"how much, by the model, is asked for":               {"reserve the drill from December 1", "reserve_tool", `{"tool":"drill","days":7,"from":"2026-12-01"}`, contracts.ReadingAccepted, "days", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,21 +137,21 @@ func TestAnUngatedWriteOfADraftIsConfirmedUnlessTheLocalReaderReadsIt(t *testing
 		step contracts.DraftStep
 		want contracts.ReadingOutcome
 	}{
-		"read alike":       {"tag the drill: tool=drill tag=blue", tag, contracts.GateAccept},
-		"read otherwise":   {"blue would suit the drill", tag, contracts.GateClarify},
-		"with a condition": {"tag the drill: tool=drill tag=blue", waits, contracts.GateClarify},
+		"read alike":       {"tag the drill: tool=drill tag=blue", tag, contracts.ReadingAccepted},
+		"read otherwise":   {"blue would suit the drill", tag, contracts.ReadingUnclear},
+		"with a condition": {"tag the drill: tool=drill tag=blue", waits, contracts.ReadingUnclear},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := s.understand(t, &model{readings: []reasoning.Reading{{Draft: &contracts.Draft{Steps: []contracts.DraftStep{c.step}}}}}, intent.Request{Message: c.says})
-			if u.Outcome != c.want || u.Draft == nil || (u.Question != "") != (c.want == contracts.GateClarify) {
+			if u.Outcome != c.want || u.Draft == nil || (u.Question != "") != (c.want == contracts.ReadingUnclear) {
 				t.Errorf("%s, %q", u.Outcome, u.Question)
 			}
 		})
 	}
 }
 
-// In a further round a write that a rule holds back is confirmed by whoever asked, with its
+// In a further round a write that a rule holds back is confirmed by the requester, with its
 // values: they may be worked out of what was read. The other calls of the round go on.
 func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {
 	t.Parallel()
@@ -166,7 +166,7 @@ func TestAFurtherRoundHoldsAWriteAndNothingElse(t *testing.T) {
 			t.Parallel()
 			proposals := []reasoning.Proposal{s.call(t, "reserve_tool", c.params), s.call(t, "list_tools", `{}`)}
 			u := s.understand(t, &model{readings: []reasoning.Reading{{Proposals: proposals}}}, intent.Request{Message: c.says, Results: read})
-			if u.Outcome != contracts.GateAccept || len(u.Intents) != 2 || len(u.Intents[0].Missing) > 0 || len(u.Intents[0].Parameters) != 3 {
+			if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 2 || len(u.Intents[0].Missing) > 0 || len(u.Intents[0].Parameters) != 3 {
 				t.Fatalf("%s %+v", u.Outcome, u.Intents)
 			}
 			if got := u.Held["i1"]; (got != "") != (c.held != "") || !strings.Contains(got, c.held) || u.Held["i2"] != "" {
@@ -258,11 +258,11 @@ func TestDraftsAreCheckedByPlace(t *testing.T) {
 	if len(m.asked) != 2 || !strings.Contains(strings.Join(m.asked[1].Wrong.Faults, " "), "/steps/1/tool") {
 		t.Fatalf("%d questions: %+v", len(m.asked), m.asked[1].Wrong)
 	}
-	if u.Draft == nil || u.Outcome != contracts.GateAccept {
+	if u.Draft == nil || u.Outcome != contracts.ReadingAccepted {
 		t.Fatalf("%+v", u)
 	}
 	steps := u.Draft.Steps
-	if steps[0].Params["kind"] != "power_tool" || steps[1].Params["days"] != 2.0 || steps[1].Params["tool"] != "${tools.facts.first}" || steps[1].Said.Values["days"] != contracts.FromSaid {
+	if steps[0].Params["kind"] != "power_tool" || steps[1].Params["days"] != 2.0 || steps[1].Params["tool"] != "${tools.facts.first}" || steps[1].Said.Values["days"] != contracts.FromUtterance {
 		t.Errorf("%+v", steps)
 	}
 }

@@ -39,7 +39,7 @@ type Local interface {
 	Offer(ctx context.Context, req intent.Request, most int) ([]*contracts.CapabilityEntry, error)
 	// Locate finds where values stand in a message.
 	Locate(entry *contracts.CapabilityEntry, message string, now time.Time, values map[string]any) map[string]contracts.Evidence
-	// Restrains says why the words of a message do not plainly ask for a call.
+	// Restrains reports why the words of a message do not plainly ask for a call.
 	Restrains(req intent.Request, entry *contracts.CapabilityEntry, evidence map[string]contracts.Evidence, conditions bool) (why string)
 	// Fill reads the value of a parameter from a text.
 	Fill(entry *contracts.CapabilityEntry, text string, only []string, now time.Time) (map[string]any, map[string]contracts.Evidence)
@@ -69,7 +69,7 @@ func (r *Reader) Understand(ctx context.Context, req intent.Request) (intent.Und
 	if err != nil {
 		return intent.Understanding{}, err
 	}
-	// Whoever asked may have gone; what they said is read all the same, and paid for once.
+	// The requester may have gone; what they said is read all the same, and paid for once.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	m := &message{req: req, local: r.local, check: r.check, now: localNow(req), question: question(req, offered)}
@@ -89,7 +89,7 @@ func (r *Reader) Understand(ctx context.Context, req intent.Request) (intent.Und
 		if m.question.Wrong != nil {
 			return intent.Understanding{Calls: m.spent}, fmt.Errorf("the model gave nothing that can be used: %s", faults[0])
 		}
-		m.question.Wrong = &reasoning.Wrong{Answer: reading.Raw, Faults: faults}
+		m.question.Wrong = &reasoning.RejectedAnswer{Answer: reading.Raw, Faults: faults}
 	}
 	u, err := m.settle(ctx)
 	u.Calls = m.spent
@@ -107,8 +107,8 @@ func localNow(req intent.Request) time.Time {
 func question(req intent.Request, offered []*contracts.CapabilityEntry) reasoning.Question {
 	q := reasoning.Question{Message: req.Message, Offered: offered}
 	for _, e := range req.Earlier {
-		if e.Said != "" {
-			q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleUser, Text: contracts.CompactWords(e.Said)})
+		if e.UserMessage != "" {
+			q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleUser, Text: contracts.CompactWords(e.UserMessage)})
 		}
 		if e.Answered != "" {
 			q.Earlier = append(q.Earlier, reasoning.Message{Role: reasoning.RoleAssistant, Text: contracts.CompactWords(e.Answered)})
@@ -240,7 +240,7 @@ func (m *message) opened(id string) *intent.Open {
 // settle makes an understanding of what was taken.
 func (m *message) settle(ctx context.Context) (intent.Understanding, error) {
 	r := m.reading
-	out := intent.Understanding{Outcome: contracts.GateAccept, More: r.More}
+	out := intent.Understanding{Outcome: contracts.ReadingAccepted, More: r.More}
 	switch {
 	case r.Draft != nil:
 		out.Draft = r.Draft
@@ -257,7 +257,7 @@ func (m *message) settle(ctx context.Context) (intent.Understanding, error) {
 			out.Withdrawal.ID = o.ID
 		}
 	case r.Ask != "":
-		out.Outcome, out.Question, out.Options = contracts.GateClarify, contracts.CleanSummary(r.Ask), r.Options
+		out.Outcome, out.Question, out.Options = contracts.ReadingUnclear, contracts.CleanSummary(r.Ask), r.Options
 	default:
 		out.Reply = r.Reply
 	}
@@ -267,7 +267,7 @@ func (m *message) settle(ctx context.Context) (intent.Understanding, error) {
 func (m *message) answer(value any) (intent.Understanding, error) {
 	for _, o := range m.req.Open {
 		if o.Kind == intent.OpenQuestion {
-			return intent.Understanding{Outcome: contracts.GateAccept, Answer: &intent.Answer{ID: o.ID, Value: value}}, nil
+			return intent.Understanding{Outcome: contracts.ReadingAccepted, Answer: &intent.Answer{ID: o.ID, Value: value}}, nil
 		}
 	}
 	return intent.Understanding{}, errors.New("the model answers a question that is not open")
@@ -275,14 +275,14 @@ func (m *message) answer(value any) (intent.Understanding, error) {
 
 // intents makes intents of the calls, and holds back what the rules hold back.
 func (m *message) intents(ctx context.Context) (intent.Understanding, error) {
-	out := intent.Understanding{Outcome: contracts.GateAccept, More: m.reading.More}
+	out := intent.Understanding{Outcome: contracts.ReadingAccepted, More: m.reading.More}
 	for i := range m.calls {
 		c := &m.calls[i]
 		m.source(c)
 		in := contracts.Intent{
 			ID: fmt.Sprintf("i%d", i+1), Clause: m.req.Message, Domain: c.entry.Domain, Capability: c.entry.Capability.Name,
 			Parameters: c.values, Confidence: confidence, Evidence: c.evidence, Source: Source, SnapshotID: m.req.Catalog.Snapshot,
-			Said: said(m.req.Message, *c),
+			Utterance: said(m.req.Message, *c),
 		}
 		if in.Missing = m.withhold(c); len(in.Missing) > 0 {
 			in.Parameters = c.values
@@ -294,8 +294,8 @@ func (m *message) intents(ctx context.Context) (intent.Understanding, error) {
 
 // said is the message with what its words are to a call: those of its values, and all
 // others, which the model has read as the command.
-func said(text string, c call) *contracts.Said {
-	out := &contracts.Said{Text: text, Values: c.from}
+func said(text string, c call) *contracts.Utterance {
+	out := &contracts.Utterance{Text: text, Values: c.from}
 	var values []contracts.WordUse
 	for name, ev := range c.evidence {
 		if ev.Span[1] > ev.Span[0] && ev.Span[1] <= len(text) {

@@ -129,7 +129,7 @@ func TestWhatRealModelsAnsweredComesThrough(t *testing.T) {
 					alone++
 				}
 				u := played(t, site, set.catalog(c.Offered, contracts.ClassRead), c.Text, answers[c.ID])
-				if u.Outcome == contracts.GateAccept && exactly(c.Gold, callsOf(u)) {
+				if u.Outcome == contracts.ReadingAccepted && exactly(c.Gold, callsOf(u)) {
 					through++
 				} else if exactly(c.Gold, answers[c.ID]) {
 					t.Logf("%s is lost: %v became %v", c.ID, answers[c.ID], callsOf(u))
@@ -164,7 +164,7 @@ func played(t *testing.T, s site, catalog *contracts.Catalog, text string, calls
 	}
 	u, err := llm.New(s.local, &model{readings: []reasoning.Reading{r}}, nil).Understand(t.Context(), intent.Request{Message: text, Catalog: catalog, AnyRole: true})
 	if err != nil {
-		return intent.Understanding{Outcome: contracts.GateDecline} // it is mended once; recorded answers do not change
+		return intent.Understanding{Outcome: contracts.ReadingDeclined} // it is mended once; recorded answers do not change
 	}
 	return u
 }
@@ -176,7 +176,7 @@ func opened(t *testing.T, s site, catalog *contracts.Catalog, text string, calls
 	n := 0
 	for _, in := range u.Intents {
 		entry, _ := catalog.Capability(in.Ref())
-		if u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes() && len(in.Missing) == 0 {
+		if u.Outcome == contracts.ReadingAccepted && entry.Policy.SideEffectClass.Writes() && len(in.Missing) == 0 {
 			n++
 		}
 	}

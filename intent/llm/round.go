@@ -36,7 +36,7 @@ func within(most int, results []intent.Result) []intent.Result {
 	}
 }
 
-// hold has whoever asked confirm, before its gate, each write of a further round that a
+// hold has the requester confirm, before its gate, each write of a further round that a
 // rule holds back; all else of the round goes on. id names a call in the plan.
 func (m *message) hold(u *intent.Understanding, id func(i int) string) {
 	for i, c := range m.calls {

@@ -83,7 +83,7 @@ func (m *message) restrainDraft(ctx context.Context, u *intent.Understanding) er
 			}
 		}
 		if question != "" {
-			u.Outcome, u.Unclear, u.Question = contracts.GateClarify, u.Draft.Steps[i].ID, question
+			u.Outcome, u.Unclear, u.Question = contracts.ReadingUnclear, u.Draft.Steps[i].ID, question
 			u.Choices = []contracts.Alternative{alternative(c.entry)}
 			return nil
 		}
@@ -103,7 +103,7 @@ func (m *message) sameCalls(ctx context.Context, d *contracts.Draft) (bool, erro
 
 // confirm makes an understanding a question about one of its intents; yes does them all.
 func (m *message) confirm(u *intent.Understanding, i int, question string) {
-	u.Outcome, u.Unclear, u.Question = contracts.GateClarify, u.Intents[i].ID, question
+	u.Outcome, u.Unclear, u.Question = contracts.ReadingUnclear, u.Intents[i].ID, question
 	u.Choices = []contracts.Alternative{alternative(m.calls[i].entry)}
 }
 
@@ -116,7 +116,7 @@ func (m *message) readAlike(ctx context.Context) (bool, error) {
 	req := m.req
 	req.Local = true
 	u, err := m.local.Understand(ctx, req)
-	if err != nil || u.Outcome != contracts.GateAccept || len(u.Unused) > 0 || len(u.Intents) != len(m.calls) {
+	if err != nil || u.Outcome != contracts.ReadingAccepted || len(u.Unused) > 0 || len(u.Intents) != len(m.calls) {
 		return false, err
 	}
 	for i, c := range m.calls {
@@ -129,7 +129,7 @@ func (m *message) readAlike(ctx context.Context) (bool, error) {
 
 // withhold takes values out of a grave write that say which thing or how much and stand
 // nowhere, and gives the names of those that must be asked for. In a further round they
-// are shown to whoever asked instead: they may be worked out of what was read.
+// are shown to the requester instead: they may be worked out of what was read.
 func (m *message) withhold(c *call) []string {
 	if m.goesOn() {
 		return nil
@@ -195,7 +195,7 @@ func (m *message) source(c *call) {
 		c.from[name] = contracts.FromModel
 		switch _, said := c.evidence[name]; {
 		case said:
-			c.from[name] = contracts.FromSaid
+			c.from[name] = contracts.FromUtterance
 		case isDefault(schema, name, v):
 			c.from[name] = contracts.FromDefault
 		case m.earlier(v):
@@ -229,7 +229,7 @@ func (m *message) earlier(v any) bool {
 		return false
 	}
 	for _, e := range m.req.Earlier {
-		if hasWords(e.Said, words) || hasWords(e.Answered, words) {
+		if hasWords(e.UserMessage, words) || hasWords(e.Answered, words) {
 			return true
 		}
 	}

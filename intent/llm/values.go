@@ -216,5 +216,5 @@ func takesLists(property *contracts.Schema) bool {
 // lookedUp reports whether the words of a parameter are looked up before the call.
 func lookedUp(entry *contracts.CapabilityEntry, name string) bool {
 	flow := entry.Capability.Metadata.Flow
-	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name && !s.LooksUp() })
+	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name && !s.IsLookup() })
 }

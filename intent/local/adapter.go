@@ -132,18 +132,18 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 	if err != nil {
 		return contracts.Intent{}, fmt.Errorf("choose %s for %s: %w", ref, in.ID, err)
 	}
-	if in.Said != nil && entry.Ref() == in.Ref() { // the values stay as in the question
-		in.Confidence, in.Alternatives, in.SnapshotID, in.Said = 1, nil, catalog.Snapshot, in.Said.Agree()
+	if in.Utterance != nil && entry.Ref() == in.Ref() { // the values stay as in the question
+		in.Confidence, in.Alternatives, in.SnapshotID, in.Utterance = 1, nil, catalog.Snapshot, in.Utterance.ConfirmOmissions()
 		return in, nil
 	}
 	message := in.Clause
-	if in.Said != nil {
-		message = in.Said.Text
+	if in.Utterance != nil {
+		message = in.Utterance.Text
 	}
 	best := a.local.rereadAs(catalog, entry, message, in.Clause, now)
 	in.Domain, in.Capability = entry.Domain, entry.Capability.Name
 	in.Parameters, in.Evidence = slots.Nested(best.Parameters, nil), slots.NestedEvidence(best.Evidence, nil)
-	in.Missing, in.Said = best.Missing, best.Said
+	in.Missing, in.Utterance = best.Missing, best.Said
 	in.Confidence, in.Alternatives = 1, nil
 	in.SnapshotID = catalog.Snapshot
 	return in, nil
@@ -154,12 +154,12 @@ func (a *Reader) Choose(catalog *contracts.Catalog, in contracts.Intent, ref str
 func (a *Reader) Unagreed(catalog *contracts.Catalog, intents []contracts.Intent) (intent.Understanding, bool) {
 	for _, in := range intents {
 		entry, ok := catalog.Capability(in.Ref())
-		if !ok || !entry.Policy.SideEffectClass.Writes() || len(in.Said.Unagreed()) == 0 {
+		if !ok || !entry.Policy.SideEffectClass.Writes() || len(in.Utterance.UnconfirmedWords()) == 0 {
 			continue
 		}
-		c := Candidate{Entry: entry, Confidence: in.Confidence, Parameters: in.Parameters, Said: in.Said}
+		c := Candidate{Entry: entry, Confidence: in.Confidence, Parameters: in.Parameters, Said: in.Utterance}
 		return intent.Understanding{
-			Outcome: contracts.GateClarify, Intents: intents, Unclear: in.ID, Question: without(c), Choices: alternatives([]Candidate{c}),
+			Outcome: contracts.ReadingUnclear, Intents: intents, Unclear: in.ID, Question: without(c), Choices: alternatives([]Candidate{c}),
 		}, true
 	}
 	return intent.Understanding{}, false
@@ -195,13 +195,13 @@ func (g *gating) decide() intent.Understanding {
 	case len(g.out.Intents) == 0:
 		g.decline()
 	case g.open != nil:
-		g.out.Outcome = contracts.GateClarify
+		g.out.Outcome = contracts.ReadingUnclear
 		g.out.Question = g.open.question + g.leftOut()
 		g.out.Choices = alternatives(g.open.choices)
 	case len(g.out.Unused) > 0 && g.anyWrite() >= 0:
 		g.confirmRest()
 	default:
-		g.out.Outcome = contracts.GateAccept
+		g.out.Outcome = contracts.ReadingAccepted
 	}
 	return g.out
 }
@@ -209,7 +209,7 @@ func (g *gating) decide() intent.Understanding {
 // confirmRest asks before a write is executed although part of the message was not understood.
 func (g *gating) confirmRest() {
 	in := g.out.Intents[g.anyWrite()]
-	g.out.Outcome, g.out.Unclear = contracts.GateClarify, in.ID
+	g.out.Outcome, g.out.Unclear = contracts.ReadingUnclear, in.ID
 	g.out.Question = fmt.Sprintf("I did not understand %s. Shall I do only the rest?", quoteAll(g.out.Unused))
 	if entry, ok := g.q.Catalog.Capability(in.Ref()); ok {
 		g.out.Choices = alternatives([]Candidate{{Entry: entry, Confidence: in.Confidence}})
@@ -259,11 +259,11 @@ func (g *gating) clause(i int) {
 	}
 	c = g.preferKnown(c)
 	v := g.judge(c)
-	if v.outcome == contracts.GateDecline {
+	if v.outcome == contracts.ReadingDeclined {
 		g.out.Unused = append(g.out.Unused, c.Text)
 		return
 	}
-	unclear := v.outcome == contracts.GateClarify
+	unclear := v.outcome == contracts.ReadingUnclear
 	if !unclear {
 		g.note(c)
 	}
@@ -282,26 +282,26 @@ func (g *gating) clause(i int) {
 // judge applies the gates to the candidates of a clause.
 func (g *gating) judge(c Clause) verdict {
 	if len(c.Candidates) == 0 || c.Candidates[0].Confidence < g.cfg.Clarify {
-		return verdict{outcome: contracts.GateDecline}
+		return verdict{outcome: contracts.ReadingDeclined}
 	}
 	best := c.Candidates[0]
 	if tied := g.tied(c); len(tied) > 1 {
-		return verdict{contracts.GateClarify, tied, fmt.Sprintf("%s could mean several things. Which one do you mean?", quote(c.Text))}
+		return verdict{contracts.ReadingUnclear, tied, fmt.Sprintf("%s could mean several things. Which one do you mean?", quote(c.Text))}
 	}
 	switch {
 	case best.Held:
 		likely := g.likely(c.Candidates)
-		return verdict{contracts.GateClarify, likely, held(c.Text, best, likely)}
+		return verdict{contracts.ReadingUnclear, likely, held(c.Text, best, likely)}
 	case g.asksBefore(best):
-		return verdict{contracts.GateClarify, []Candidate{best}, without(best)}
+		return verdict{contracts.ReadingUnclear, []Candidate{best}, without(best)}
 	case best.Confidence < g.bar(best) && (!askedAnyway(c) || g.bar(best) > DefaultAcceptWrite) && !g.sendsResult(best):
 		likely := g.likely(c.Candidates)
 		if len(likely) == 1 {
-			return verdict{contracts.GateClarify, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
+			return verdict{contracts.ReadingUnclear, likely, fmt.Sprintf("By %s, do you mean: %s?", quote(c.Text), describe(best))}
 		}
-		return verdict{contracts.GateClarify, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these?", quote(c.Text))}
+		return verdict{contracts.ReadingUnclear, likely, fmt.Sprintf("I am not sure what you mean by %s. Is it one of these?", quote(c.Text))}
 	}
-	return verdict{outcome: contracts.GateAccept}
+	return verdict{outcome: contracts.ReadingAccepted}
 }
 
 // asksBefore reports whether unused words of the message require a confirmation.
@@ -313,14 +313,14 @@ func (g *gating) asksBefore(c Candidate) bool {
 	if !p.SideEffectClass.Writes() || len(c.Missing) > 0 && !c.operated { // ask for missing parameters first: one may be the unread text
 		return false
 	}
-	binding, beside := c.Said.Texts(contracts.WordBinding), c.Said.Texts(contracts.WordBeside)
+	binding, beside := c.Said.Texts(contracts.WordUnresolved), c.Said.Texts(contracts.WordUnused)
 	return len(binding) > 0 || len(beside) > 0 && (!p.ApprovalRequired || p.RiskLevel == contracts.RiskCritical)
 }
 
 // note records the unused words of a read.
 func (g *gating) note(c Clause) {
 	if best := c.Candidates[0]; !best.Entry.Policy.SideEffectClass.Writes() {
-		g.out.Unused = append(g.out.Unused, best.Said.Texts(contracts.WordBinding)...)
+		g.out.Unused = append(g.out.Unused, best.Said.Texts(contracts.WordUnresolved)...)
 	}
 }
 
@@ -370,7 +370,7 @@ func (g *gating) intent(id string, c Clause) contracts.Intent {
 	in := contracts.Intent{
 		ID: id, Clause: c.Text, Domain: best.Entry.Domain, Capability: best.Entry.Capability.Name,
 		Parameters: slots.Nested(best.Parameters, nil), Confidence: best.Confidence, Missing: best.Missing, Evidence: slots.NestedEvidence(best.Evidence, nil),
-		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot, Said: best.Said,
+		Source: c.Source, SnapshotID: g.q.Catalog.Snapshot, Utterance: best.Said,
 	}
 	for _, other := range c.Candidates[1:] {
 		if other.Confidence >= 0.15 && len(in.Alternatives) < g.cfg.Suggestions {
@@ -412,7 +412,7 @@ func (g *gating) anyWrite() int {
 // decline declines the message and suggests the nearest capabilities, unless the user rejected the
 // action.
 func (g *gating) decline() {
-	g.out.Outcome = contracts.GateDecline
+	g.out.Outcome = contracts.ReadingDeclined
 	if len(g.refused) == 0 {
 		g.out.Choices = alternatives(g.nearest())
 	}

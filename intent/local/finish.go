@@ -191,9 +191,9 @@ func (j judgement) assignRoles(p *part, parts []*part, at int) {
 		best.Held, best.Note = true, modality.Retracted.Note()
 	}
 	best.Said, best.operated, best.excepted, best.unknown = j.sentence(a, best), a.Operated, a.Excepted, a.Unknown
-	best.unreadForeign = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.LeavesWordsOut()
+	best.unreadForeign = j.s.isForeign(idx, p.from) && len(asked.OpenKinds(best.Parameters)) > 0 && best.Said.HasOmissions()
 	switch {
-	case best.confidenceIfUnread > 0 && best.Said.LeavesWordsOut():
+	case best.confidenceIfUnread > 0 && best.Said.HasOmissions():
 		best.Confidence = best.confidenceIfUnread
 	case j.wordy(p, idx):
 		best.Confidence = min(best.Confidence, wordyConfidence)
@@ -238,7 +238,7 @@ const farScore = 0.67
 func (j judgement) fullyExplained(p *part, of *indexed) bool {
 	best := &p.candidates[0]
 	if len(j.s.segments) == 0 || !best.Entry.Policy.SideEffectClass.Writes() || best.Held || p.refused || len(best.Missing) > 0 || len(best.Evidence) == 0 || best.Confidence < DefaultClarify && !j.hinted(p) ||
-		len(best.Said.Texts(contracts.WordBinding)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
+		len(best.Said.Texts(contracts.WordUnresolved)) > 0 || informs(j.s, p, of, best) || !j.s.isForeign(of, p.from) && best.unknown {
 		return false
 	}
 	done := j.s.verbKinds(p.first)
@@ -302,7 +302,7 @@ func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Cand
 	}
 	for _, v := range j.valuesOf(asked, best) {
 		next := v.Last + 1
-		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordBinding {
+		if v.Loose && next < len(a.Classes) && a.Classes[next] == contracts.WordUnresolved {
 			last := max(slots.NameExtent(j.s.m, v.Last), modality.NameEnd(j.s.said, v.First, next))
 			if last > v.Last && !slices.ContainsFunc(a.Classes[next:last+1], func(c contracts.WordClass) bool { return c == contracts.WordValue }) {
 				take(v.Parameter, v.First, last)
@@ -311,7 +311,7 @@ func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Cand
 	}
 	for i, class := range a.Classes {
 		as := modality.NamingPhrase(j.s.said, i)
-		if class == contracts.WordBinding && j.s.m.Tokens[i].Has(lexicon.As) {
+		if class == contracts.WordUnresolved && j.s.m.Tokens[i].Has(lexicon.As) {
 			as = i
 		}
 		name, first, last := asked.NamedAs(j.s.m, max(as, 0), best.Parameters)
@@ -319,7 +319,7 @@ func (j judgement) extendNames(said [2]int, asked slots.RequestWords, best *Cand
 			continue
 		}
 		last = max(last, modality.NameEnd(j.s.said, first, last+1))
-		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordBinding) && !slices.Contains(said, contracts.WordValue) {
+		if said := a.Classes[first : last+1]; slices.Contains(said, contracts.WordUnresolved) && !slices.Contains(said, contracts.WordValue) {
 			take(name, first, last) // such as "under the name Customer help"
 		}
 	}
@@ -387,8 +387,8 @@ func (j judgement) valuesOf(asked slots.RequestWords, c *Candidate) []modality.R
 }
 
 // sentence converts the token roles to the contract type of an intent.
-func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
-	out := &contracts.Said{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
+func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Utterance {
+	out := &contracts.Utterance{Text: j.s.q.Message, Values: map[string]contracts.Provenance{}}
 	for i, class := range a.Classes {
 		t := j.s.m.Tokens[i]
 		parameter := contracts.FieldPath(a.Parameters[i])[0]
@@ -405,7 +405,7 @@ func (j judgement) sentence(a modality.Roles, c *Candidate) *contracts.Said {
 		case ok && ev.Kind == kindReferred:
 			out.Values[name] = contracts.FromCarried
 		case ok:
-			out.Values[name] = contracts.FromSaid
+			out.Values[name] = contracts.FromUtterance
 		}
 	}
 	return out

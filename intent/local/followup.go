@@ -14,7 +14,7 @@ import (
 // a kind.
 func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []contracts.Intent, unsaid bool) (intent.Understanding, bool) {
 	things := followup.Referents(req.Catalog, before)
-	noun := followup.Noun(before)
+	noun := followup.ObjectNoun(before)
 	if len(things) == 0 && noun == "" || len(req.Message) > maxFollowUp {
 		return intent.Understanding{}, false
 	}
@@ -23,7 +23,7 @@ func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []cont
 		return intent.Understanding{}, false
 	}
 	s := newReader(a.local.Index(req.Catalog), a.local.tools, query(req))
-	if at := followup.ElidedNouns(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.GateAccept || !followup.Settled(u.Intents, s.m.Tokens, at, before[0].Domain)) {
+	if at := followup.ElidedNouns(s.said); len(at) == 1 && noun != "" && !unsaid && (u.Outcome != contracts.ReadingAccepted || !followup.IsComplete(u.Intents, s.m.Tokens, at, before[0].Domain)) {
 		if u, ok := a.instead(ctx, req, followup.Substitute(req.Message, at, followup.Referent{Domain: before[0].Domain, Value: noun}), len(at)); ok {
 			return u, true
 		}
@@ -32,7 +32,7 @@ func (a *Reader) FollowUp(ctx context.Context, req intent.Request, before []cont
 	if len(pointers) == 0 || unsaid {
 		return leftOut(req.Catalog, u, things, unsaid)
 	}
-	if u.Outcome == contracts.GateAccept && !followup.Lacks(u.Intents, s.m.Tokens, pointers) {
+	if u.Outcome == contracts.ReadingAccepted && !followup.IsIncomplete(u.Intents, s.m.Tokens, pointers) {
 		return intent.Understanding{}, false
 	}
 	var found []intent.Understanding
@@ -52,10 +52,10 @@ const maxFollowUp = 400
 
 // leftOut fills the only missing parameter of a message with a single read.
 func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []followup.Referent, may bool) (intent.Understanding, bool) {
-	if !may || u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || len(u.Unused) > 0 {
+	if !may || u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || len(u.Unused) > 0 {
 		return u, false
 	}
-	in, ok := followup.LeftOut(catalog, u.Intents[0], things)
+	in, ok := followup.FillMissing(catalog, u.Intents[0], things)
 	if ok {
 		u.Intents = []contracts.Intent{in}
 	}
@@ -67,7 +67,7 @@ func leftOut(catalog *contracts.Catalog, u intent.Understanding, things []follow
 func (a *Reader) instead(ctx context.Context, req intent.Request, e *followup.Substitution, pointers int) (intent.Understanding, bool) {
 	req.Message = e.Text()
 	u, err := a.Understand(ctx, req)
-	if err != nil || u.Outcome != contracts.GateAccept || len(u.Unused) > 0 {
+	if err != nil || u.Outcome != contracts.ReadingAccepted || len(u.Unused) > 0 {
 		return u, false
 	}
 	taken := false

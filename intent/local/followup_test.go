@@ -49,21 +49,21 @@ func TestCarryReadsWhatWasSaidBeforeInThePlaceOfAWord(t *testing.T) {
 				t.Fatalf("%q is carried to %+v", c.message, u.Intents)
 			}
 			in := u.Intents[0]
-			if in.Ref() != c.ref || in.Parameters["worker"] != "Chen Wei" || in.Said == nil || in.Said.Values["worker"] != contracts.FromCarried {
-				t.Errorf("got %s %v %+v", in.Ref(), in.Parameters, in.Said)
+			if in.Ref() != c.ref || in.Parameters["worker"] != "Chen Wei" || in.Utterance == nil || in.Utterance.Values["worker"] != contracts.FromCarried {
+				t.Errorf("got %s %v %+v", in.Ref(), in.Parameters, in.Utterance)
 			}
 			if c.unsaid {
 				return
 			}
 			end := 0
-			for _, w := range in.Said.Words {
+			for _, w := range in.Utterance.Words {
 				if w.Span[0] < end || w.Span[1] > len(c.message) || w.Span[1] < w.Span[0] {
-					t.Errorf("words overlap or run over: %+v", in.Said.Words)
+					t.Errorf("words overlap or run over: %+v", in.Utterance.Words)
 				}
 				end = w.Span[1]
 			}
-			if ev := in.Evidence["worker"]; in.Said.Text != c.message || c.message[ev.Span[0]:ev.Span[1]] != "her" {
-				t.Errorf("%q: worker is said at %v", in.Said.Text, ev.Span)
+			if ev := in.Evidence["worker"]; in.Utterance.Text != c.message || c.message[ev.Span[0]:ev.Span[1]] != "her" {
+				t.Errorf("%q: worker is said at %v", in.Utterance.Text, ev.Span)
 			}
 		})
 	}

@@ -48,23 +48,23 @@ func TestGates(t *testing.T) {
 		want       contracts.ReadingOutcome
 		choices    []string
 	}{
-		"a read at the gate is accepted":          {local.Config{}, []local.Candidate{candidate(b, read, 0.75)}, contracts.GateAccept, nil},
-		"a read below the gate is asked":          {local.Config{}, []local.Candidate{candidate(b, read, 0.74)}, contracts.GateClarify, []string{read}},
-		"a write needs more than a read":          {local.Config{}, []local.Candidate{candidate(b, write, 0.79)}, contracts.GateClarify, []string{write}},
-		"a write above its gate is accepted":      {local.Config{}, []local.Candidate{candidate(b, write, 0.80)}, contracts.GateAccept, nil},
-		"the gate of writes can be raised":        {local.Config{AcceptWrite: 0.95}, []local.Candidate{candidate(b, write, 0.94)}, contracts.GateClarify, []string{write}},
-		"the gate of reads can be lowered":        {local.Config{Accept: 0.5}, []local.Candidate{candidate(b, read, 0.55)}, contracts.GateAccept, nil},
-		"below the lower gate is declined":        {local.Config{}, []local.Candidate{candidate(b, read, 0.39)}, contracts.GateDecline, nil},
-		"the lower gate can be moved":             {local.Config{Clarify: 0.2}, []local.Candidate{candidate(b, read, 0.25)}, contracts.GateClarify, []string{read}},
-		"no candidate is declined":                {local.Config{}, nil, contracts.GateDecline, nil},
-		"a tie of two domains is asked":           {local.Config{}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.94)}, contracts.GateClarify, []string{read, "parcels.list_shipments"}},
-		"a clear lead is no tie":                  {local.Config{}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.7)}, contracts.GateAccept, nil},
-		"the margin of a tie can be widened":      {local.Config{TieMargin: 0.2}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.86)}, contracts.GateClarify, []string{read, "parcels.list_shipments"}},
-		"choices are bounded":                     {local.Config{Suggestions: 1}, []local.Candidate{candidate(b, read, 0.6), candidate(b, "stocks.top_movers", 0.5)}, contracts.GateClarify, []string{read}},
-		"a site can ask for more of one":          {local.Config{}, []local.Candidate{demanding(candidate(b, write, 0.9), 0.95)}, contracts.GateClarify, []string{write}},
-		"and for more of a read":                  {local.Config{}, []local.Candidate{demanding(candidate(b, read, 0.8), 0.85)}, contracts.GateClarify, []string{read}},
-		"never for less":                          {local.Config{}, []local.Candidate{demanding(candidate(b, write, 0.79), 0.5)}, contracts.GateClarify, []string{write}},
-		"what is held is asked though it is sure": {local.Config{AcceptWrite: 0.5, Accept: 0.5}, []local.Candidate{held(candidate(b, write, 0.6))}, contracts.GateClarify, []string{write}},
+		"a read at the gate is accepted":          {local.Config{}, []local.Candidate{candidate(b, read, 0.75)}, contracts.ReadingAccepted, nil},
+		"a read below the gate is asked":          {local.Config{}, []local.Candidate{candidate(b, read, 0.74)}, contracts.ReadingUnclear, []string{read}},
+		"a write needs more than a read":          {local.Config{}, []local.Candidate{candidate(b, write, 0.79)}, contracts.ReadingUnclear, []string{write}},
+		"a write above its gate is accepted":      {local.Config{}, []local.Candidate{candidate(b, write, 0.80)}, contracts.ReadingAccepted, nil},
+		"the gate of writes can be raised":        {local.Config{AcceptWrite: 0.95}, []local.Candidate{candidate(b, write, 0.94)}, contracts.ReadingUnclear, []string{write}},
+		"the gate of reads can be lowered":        {local.Config{Accept: 0.5}, []local.Candidate{candidate(b, read, 0.55)}, contracts.ReadingAccepted, nil},
+		"below the lower gate is declined":        {local.Config{}, []local.Candidate{candidate(b, read, 0.39)}, contracts.ReadingDeclined, nil},
+		"the lower gate can be moved":             {local.Config{Clarify: 0.2}, []local.Candidate{candidate(b, read, 0.25)}, contracts.ReadingUnclear, []string{read}},
+		"no candidate is declined":                {local.Config{}, nil, contracts.ReadingDeclined, nil},
+		"a tie of two domains is asked":           {local.Config{}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.94)}, contracts.ReadingUnclear, []string{read, "parcels.list_shipments"}},
+		"a clear lead is no tie":                  {local.Config{}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.7)}, contracts.ReadingAccepted, nil},
+		"the margin of a tie can be widened":      {local.Config{TieMargin: 0.2}, []local.Candidate{candidate(b, read, 0.95), candidate(b, "parcels.list_shipments", 0.86)}, contracts.ReadingUnclear, []string{read, "parcels.list_shipments"}},
+		"choices are bounded":                     {local.Config{Suggestions: 1}, []local.Candidate{candidate(b, read, 0.6), candidate(b, "stocks.top_movers", 0.5)}, contracts.ReadingUnclear, []string{read}},
+		"a site can ask for more of one":          {local.Config{}, []local.Candidate{demanding(candidate(b, write, 0.9), 0.95)}, contracts.ReadingUnclear, []string{write}},
+		"and for more of a read":                  {local.Config{}, []local.Candidate{demanding(candidate(b, read, 0.8), 0.85)}, contracts.ReadingUnclear, []string{read}},
+		"never for less":                          {local.Config{}, []local.Candidate{demanding(candidate(b, write, 0.79), 0.5)}, contracts.ReadingUnclear, []string{write}},
+		"what is held is asked though it is sure": {local.Config{AcceptWrite: 0.5, Accept: 0.5}, []local.Candidate{held(candidate(b, write, 0.6))}, contracts.ReadingUnclear, []string{write}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestGates(t *testing.T) {
 			if u.Outcome != c.want {
 				t.Errorf("outcome %s, want %s", u.Outcome, c.want)
 			}
-			if c.want == contracts.GateDecline {
+			if c.want == contracts.ReadingDeclined {
 				return
 			}
 			var choices []string
@@ -83,7 +83,7 @@ func TestGates(t *testing.T) {
 			if diff := cmp.Diff(c.choices, choices); diff != "" {
 				t.Errorf("choices (-want +got):\n%s", diff)
 			}
-			if c.want == contracts.GateClarify && (u.Unclear != "i1" || !strings.Contains(u.Question, "something")) {
+			if c.want == contracts.ReadingUnclear && (u.Unclear != "i1" || !strings.Contains(u.Question, "something")) {
 				t.Errorf("the question %q about %q does not quote the clause", u.Question, u.Unclear)
 			}
 		})
@@ -126,7 +126,7 @@ func TestOneUnclearClauseAsksAboutIt(t *testing.T) {
 	u := gated(t, b, local.Config{},
 		local.Clause{Text: "first", Candidates: []local.Candidate{candidate(b, "stocks.list_alerts", 0.9)}},
 		local.Clause{Text: "second", Candidates: []local.Candidate{candidate(b, "stocks.top_movers", 0.5)}, After: []int{0}})
-	if u.Outcome != contracts.GateClarify || u.Unclear != "i2" || !strings.Contains(u.Question, "second") {
+	if u.Outcome != contracts.ReadingUnclear || u.Unclear != "i2" || !strings.Contains(u.Question, "second") {
 		t.Errorf("%s about %q: %q", u.Outcome, u.Unclear, u.Question)
 	}
 	if diff := cmp.Diff([]string{"stocks.list_alerts {}", "stocks.top_movers {} after i1"}, lines(u.Intents)); diff != "" {
@@ -156,7 +156,7 @@ func TestHalfAMessageIsConfirmedBeforeAWrite(t *testing.T) {
 		local.Clause{Text: "something odd"},
 		local.Clause{Text: "list", Candidates: []local.Candidate{candidate(b, "stocks.list_alerts", 0.9)}},
 		local.Clause{Text: "delete", Candidates: []local.Candidate{candidate(b, "stocks.delete_alert", 0.9)}})
-	if u.Outcome != contracts.GateClarify || u.Unclear != "i2" || len(u.Choices) != 1 || u.Choices[0].Capability != "delete_alert" {
+	if u.Outcome != contracts.ReadingUnclear || u.Unclear != "i2" || len(u.Choices) != 1 || u.Choices[0].Capability != "delete_alert" {
 		t.Errorf("%s about %q with %v", u.Outcome, u.Unclear, u.Choices)
 	}
 }
@@ -168,7 +168,7 @@ func TestOrderSurvivesForeignMatchers(t *testing.T) {
 	u := gated(t, b, local.Config{},
 		local.Clause{Text: "a", Candidates: []local.Candidate{read}, After: []int{1, 7, -1}},
 		local.Clause{Text: "b", Candidates: []local.Candidate{candidate(b, "stocks.top_movers", 0.9)}, After: []int{0}})
-	if len(u.Intents) != 2 || u.Outcome != contracts.GateAccept {
+	if len(u.Intents) != 2 || u.Outcome != contracts.ReadingAccepted {
 		t.Fatalf("%s %v", u.Outcome, lines(u.Intents))
 	}
 	if len(u.Intents[0].After) > 0 && len(u.Intents[1].After) > 0 {
@@ -243,7 +243,7 @@ func TestRolesPhasesAndDomainsLimitTheChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			if u.Outcome == contracts.GateAccept {
+			if u.Outcome == contracts.ReadingAccepted {
 				for _, in := range u.Intents {
 					got = append(got, in.Ref())
 				}
@@ -285,7 +285,7 @@ func TestTheSameCapabilityInTwoDomains(t *testing.T) {
 			t.Parallel()
 			u := b.say(t, c.say)
 			if c.want != "" {
-				if len(u.Intents) != 1 || u.Intents[0].Domain != c.want || u.Outcome != contracts.GateAccept {
+				if len(u.Intents) != 1 || u.Intents[0].Domain != c.want || u.Outcome != contracts.ReadingAccepted {
 					t.Errorf("%s %v, want it from %s", u.Outcome, lines(u.Intents), c.want)
 				}
 				return
@@ -294,7 +294,7 @@ func TestTheSameCapabilityInTwoDomains(t *testing.T) {
 			for _, ch := range u.Choices {
 				domains[ch.Domain] = true
 			}
-			if u.Outcome != contracts.GateClarify || !domains["crypto"] || !domains["stocks"] {
+			if u.Outcome != contracts.ReadingUnclear || !domains["crypto"] || !domains["stocks"] {
 				t.Errorf("%s with choices %v", u.Outcome, u.Choices)
 			}
 		})
@@ -311,7 +311,7 @@ func TestExamplesAndNamesAreCertain(t *testing.T) {
 			}
 			for _, say := range e.Capability.Metadata.IntentHints.Examples {
 				u := b.say(t, say)
-				if u.Outcome != contracts.GateAccept || len(u.Intents) != 1 || u.Intents[0].Ref() != e.Ref() || u.Intents[0].Confidence < 0.99 {
+				if u.Outcome != contracts.ReadingAccepted || len(u.Intents) != 1 || u.Intents[0].Ref() != e.Ref() || u.Intents[0].Confidence < 0.99 {
 					t.Errorf("the example %q of %s: %s %v", say, e.Ref(), u.Outcome, lines(u.Intents))
 				}
 			}
@@ -330,7 +330,7 @@ func TestHardNegativesAreNotAccepted(t *testing.T) {
 			for _, say := range e.Capability.Metadata.IntentHints.Not {
 				u := b.say(t, say)
 				for _, in := range u.Intents {
-					if u.Outcome == contracts.GateAccept && in.Ref() == e.Ref() {
+					if u.Outcome == contracts.ReadingAccepted && in.Ref() == e.Ref() {
 						t.Errorf("%q is said not to mean %s, and was accepted", say, e.Ref())
 					}
 				}
@@ -353,7 +353,7 @@ func TestASurerSiteAsksWhichWasMeantBeforeItAsksForValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := u.Outcome == contracts.GateAccept; got != want {
+		if got := u.Outcome == contracts.ReadingAccepted; got != want {
 			t.Errorf("with the gate at %g it goes on to the values: %v, want %v (%s)", accept, got, want, u.Question)
 		}
 	}

@@ -46,7 +46,7 @@ func sound(tb testing.TB, b bundle, message string, u intent.Understanding) {
 			tb.Errorf("%q: parameters %v: %v", message, in.Parameters, err)
 		}
 	}
-	if u.Outcome == contracts.GateAccept && len(u.Intents) == 0 {
+	if u.Outcome == contracts.ReadingAccepted && len(u.Intents) == 0 {
 		tb.Errorf("%q: accepted without an intent", message)
 	}
 	if !utf8.ValidString(u.Question) || strings.ContainsAny(u.Question, "\x00\x1b\n") {
@@ -107,7 +107,7 @@ func TestWhatHidesInAMessageIsStillRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := b.say(t, c.say)
-			if diff := cmp.Diff([]string{c.want}, lines(u.Intents)); diff != "" || u.Outcome != contracts.GateAccept {
+			if diff := cmp.Diff([]string{c.want}, lines(u.Intents)); diff != "" || u.Outcome != contracts.ReadingAccepted {
 				t.Errorf("%q: %s (-want +got):\n%s", c.say, u.Outcome, diff)
 			}
 		})
@@ -159,7 +159,7 @@ func TestAnEmptyCatalogDeclines(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.catalog = contracts.NewCatalog("empty", nil, nil)
-	if u := b.say(t, "list my alerts"); u.Outcome != contracts.GateDecline || len(u.Choices) > 0 {
+	if u := b.say(t, "list my alerts"); u.Outcome != contracts.ReadingDeclined || len(u.Choices) > 0 {
 		t.Errorf("%s with %v", u.Outcome, u.Choices)
 	}
 }

@@ -61,7 +61,7 @@ func judgeReads(t *testing.T, manifest string, cases map[string][]string) {
 			}
 			got = append(got, in.Capability+" "+string(raw))
 		}
-		if u.Outcome != contracts.GateAccept || !slices.Equal(got, want) {
+		if u.Outcome != contracts.ReadingAccepted || !slices.Equal(got, want) {
 			t.Errorf("%s: %s\n got  %q\n want %q (%s)", message, u.Outcome, got, want, u.Question)
 		}
 	}

@@ -37,7 +37,7 @@ func TestWordsOfGrammarAreARequestWhereExamplesAre(t *testing.T) {
 	if u := known.say(t, say); len(u.Intents) != 1 || u.Intents[0].Capability != "origin" {
 		t.Errorf("%s: %v %s", u.Outcome, lines(u.Intents), u.Question)
 	}
-	if u := b.say(t, say); u.Outcome != contracts.GateDecline || len(u.Intents) > 0 {
+	if u := b.say(t, say); u.Outcome != contracts.ReadingDeclined || len(u.Intents) > 0 {
 		t.Errorf("in another catalog: %s %v", u.Outcome, lines(u.Intents))
 	}
 }

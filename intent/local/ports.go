@@ -82,7 +82,7 @@ type Candidate struct {
 	Exact bool
 
 	// Said is the message with the role of each word; only the best candidate of a clause has it.
-	Said *contracts.Said
+	Said *contracts.Utterance
 
 	// operated is set if an operator such as "except" or "if" is unused.
 	operated bool

@@ -62,9 +62,9 @@ func held(clause string, best Candidate, likely []Candidate) string {
 
 // without returns the question whether to ignore unused words. A yes agrees to exactly that.
 func without(c Candidate) string {
-	left := c.Said.Texts(contracts.WordBinding)
+	left := c.Said.Texts(contracts.WordUnresolved)
 	if len(left) == 0 {
-		left = c.Said.Texts(contracts.WordBeside)
+		left = c.Said.Texts(contracts.WordUnused)
 	}
 	return fmt.Sprintf("I do not use %s. Shall I do it without that: %s?", quoteAll(left), describe(c)+withValues(c))
 }

@@ -28,7 +28,7 @@ func (j judgement) refer(parts []*part, at int) {
 	if len(before.candidates) == 0 || before.candidates[0].Confidence < DefaultClarify || before.candidates[0].Entry.Domain != best.Entry.Domain {
 		return
 	}
-	name := followup.Lack(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
+	name := followup.MissingParameter(j.s.q.Catalog, best.Entry, best.Missing, best.Parameters, before.candidates[0].Entry, before.candidates[0].Parameters)
 	value, ok := before.candidates[0].Parameters[name].(string)
 	word := j.pointer(p, best)
 	if !ok || word < 0 {

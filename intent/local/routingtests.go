@@ -16,9 +16,9 @@ type RoutingFailure struct {
 	// Index is the place in tests[].
 	Index int    `json:"index"`
 	Say   string `json:"say"`
-	// Problem says what was expected and what came, for the author.
+	// Problem describes what was expected and what came, for the author.
 	Problem string `json:"problem"`
-	// Taken tells that the sentence is accepted, for something else.
+	// Taken means that the sentence is accepted, for something else.
 	Taken bool `json:"taken,omitempty"`
 }
 
@@ -70,7 +70,7 @@ func runRoutingTest(ctx context.Context, a *Reader, catalog *contracts.Catalog, 
 	if err != nil {
 		return err.Error(), false
 	}
-	accepted := u.Outcome == contracts.GateAccept
+	accepted := u.Outcome == contracts.ReadingAccepted
 	if test.Expect == nil {
 		at := slices.IndexFunc(u.Intents, func(in contracts.Intent) bool { return in.Domain == domain })
 		if accepted && at >= 0 {
@@ -81,7 +81,7 @@ func runRoutingTest(ctx context.Context, a *Reader, catalog *contracts.Catalog, 
 	want := strings.TrimPrefix(test.Expect.Capability, domain+".")
 	at := slices.IndexFunc(u.Intents, func(in contracts.Intent) bool { return in.Domain == domain && in.Capability == want })
 	switch {
-	case u.Outcome == contracts.GateClarify && askedFirst(u, domain, want):
+	case u.Outcome == contracts.ReadingUnclear && askedFirst(u, domain, want):
 		return "", false
 	case at < 0:
 		return fmt.Sprintf("%s was expected, but %s", want, outcomeText(u)), accepted

@@ -11,16 +11,16 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// accounted tells what is wrong with an account of a message: a word without a
+// accounted reports what is wrong with an account of a message: a word without a
 // class, one with two, a value of no parameter, or a class that there is not.
 func accounted(in contracts.Intent) string {
-	s, at := in.Said, 0
+	s, at := in.Utterance, 0
 	if s == nil {
 		return "nothing is said"
 	}
 	classes := map[contracts.WordClass]bool{
 		contracts.WordValue: true, contracts.WordCommand: true, contracts.WordOther: true, contracts.WordCourtesy: true,
-		contracts.WordAside: true, contracts.WordBeside: true, contracts.WordBinding: true,
+		contracts.WordIrrelevant: true, contracts.WordUnused: true, contracts.WordUnresolved: true,
 	}
 	for _, w := range s.Words {
 		switch {
@@ -112,7 +112,7 @@ func FuzzEveryWordHasExactlyOneClass(f *testing.F) {
 			t.Skip()
 		}
 		for _, in := range u.Intents {
-			if in.Said == nil {
+			if in.Utterance == nil {
 				continue // it was only asked about
 			}
 			if fault := accounted(in); fault != "" {

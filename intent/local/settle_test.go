@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// without gives a generated catalog that lacks its last domain, and the whole.
+// without returns a generated catalog that lacks its last domain, and the whole.
 func without(n int) (before, after *contracts.Catalog) {
 	after = generated(n, 3)
 	domains := slices.Clone(after.Domains)

@@ -120,7 +120,7 @@ func judgeParameters(t *testing.T, manifest string, cases map[string]string) {
 			t.Fatal(err)
 		}
 		got := ""
-		if u.Outcome == contracts.GateAccept && len(u.Intents) == 1 {
+		if u.Outcome == contracts.ReadingAccepted && len(u.Intents) == 1 {
 			raw, err := json.Marshal(u.Intents[0].Parameters)
 			if err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // is then the result of the requests before it: "assign the load and tell the dispatchers".
 func (r *Reader) sendResults(q Query, u intent.Understanding) intent.Understanding {
 	last := len(u.Intents) - 1
-	if u.Outcome != contracts.GateAccept || last < 1 || len(u.Unused) > 0 || slices.ContainsFunc(u.Intents[:last], func(in contracts.Intent) bool { return len(in.Missing) > 0 }) {
+	if u.Outcome != contracts.ReadingAccepted || last < 1 || len(u.Unused) > 0 || slices.ContainsFunc(u.Intents[:last], func(in contracts.Intent) bool { return len(in.Missing) > 0 }) {
 		return u
 	}
 	entry, known := q.Catalog.Capability(u.Intents[last].Ref())
@@ -28,10 +28,10 @@ func (r *Reader) sendResults(q Query, u intent.Understanding) intent.Understandi
 	var found []string
 	for i, in := range u.Intents {
 		params, _ := contracts.EscapeTemplates(in.Parameters).(map[string]any)
-		step := contracts.DraftStep{ID: in.ID, Tool: in.Ref(), Params: params, DependsOn: slices.Clone(in.After), Said: in.Said}
+		step := contracts.DraftStep{ID: in.ID, Tool: in.Ref(), Params: params, DependsOn: slices.Clone(in.After), Said: in.Utterance}
 		if i == last {
 			step.Params = contracts.WithField(params, name, strings.Join(found, " "))
-			step.Said = in.Said.With(name, contracts.FromLookup)
+			step.Said = in.Utterance.With(name, contracts.FromLookup)
 			step.DependsOn = ids(u.Intents[:last])
 		}
 		found = append(found, "${"+in.ID+".summary}")

@@ -195,7 +195,7 @@ func TestAcceptedSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := b.say(t, c.say)
-			if u.Outcome != contracts.GateAccept {
+			if u.Outcome != contracts.ReadingAccepted {
 				t.Errorf("%q: %s, asking %q", c.say, u.Outcome, u.Question)
 			}
 			ids := map[string]int{}
@@ -259,11 +259,11 @@ func TestWritesNeedAPlainRequest(t *testing.T) {
 				if !ok {
 					t.Fatalf("no capability %s", in.Ref())
 				}
-				if u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes() {
+				if u.Outcome == contracts.ReadingAccepted && entry.Policy.SideEffectClass.Writes() {
 					t.Errorf("%q was accepted as the write %s with %v", say, in.Ref(), in.Parameters)
 				}
 			}
-			if u.Outcome != contracts.GateAccept && u.Question == "" {
+			if u.Outcome != contracts.ReadingAccepted && u.Question == "" {
 				t.Errorf("%q: %s without a word to the person", say, u.Outcome)
 			}
 		})
@@ -281,7 +281,7 @@ func TestForeignRequestsAreDeclined(t *testing.T) {
 		t.Run(say, func(t *testing.T) {
 			t.Parallel()
 			u := b.say(t, say)
-			if u.Outcome != contracts.GateDecline || len(u.Intents) > 0 {
+			if u.Outcome != contracts.ReadingDeclined || len(u.Intents) > 0 {
 				t.Errorf("%s %v; want a decline without intents", u.Outcome, lines(u.Intents))
 			}
 			if len(u.Choices) == 0 || u.Question == "" {

@@ -50,7 +50,7 @@ func TestARequestCanBeAValueAsAWhole(t *testing.T) {
 		}
 		got := ""
 		for _, in := range u.Intents {
-			if in.Capability == "draft_poster" && u.Outcome == contracts.GateAccept {
+			if in.Capability == "draft_poster" && u.Outcome == contracts.ReadingAccepted {
 				got, _ = in.Parameters["brief"].(string)
 			}
 			if problem := accounted(in); problem != "" {

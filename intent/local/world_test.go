@@ -49,7 +49,7 @@ func TestValuesAreReadWhateverTheSchemaLooksLike(t *testing.T) {
 				t.Fatalf("%v %+v", err, u)
 			}
 			in := u.Intents[0]
-			if in.Ref() != want.ref || u.Outcome != contracts.GateAccept {
+			if in.Ref() != want.ref || u.Outcome != contracts.ReadingAccepted {
 				t.Errorf("%s %s, want %s accepted", u.Outcome, in.Ref(), want.ref)
 			}
 			if diff := cmp.Diff(want.params, in.Parameters); diff != "" {

@@ -50,7 +50,7 @@ func accepted(t *testing.T, message string) (u intent.Understanding, writes bool
 	}
 	for _, in := range u.Intents {
 		entry, _ := catalog.Capability(in.Ref())
-		writes = writes || u.Outcome == contracts.GateAccept && entry.Policy.SideEffectClass.Writes()
+		writes = writes || u.Outcome == contracts.ReadingAccepted && entry.Policy.SideEffectClass.Writes()
 	}
 	return u, writes
 }

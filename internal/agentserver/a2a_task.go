@@ -87,7 +87,7 @@ func wordsOf(m *a2a.Message) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// GetTask tells where a session stands.
+// GetTask reports where a session stands.
 func (t *a2aTasks) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
 	api := a2aClient(ctx)
 	response, err := api.Session(ctx, string(req.ID), client.Opt{})
@@ -117,7 +117,7 @@ func (t *a2aTasks) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 	return t.GetTask(ctx, &a2a.GetTaskRequest{ID: req.ID})
 }
 
-// GetExtendedAgentCard tells what the caller may ask for.
+// GetExtendedAgentCard reports what the caller may ask for.
 func (t *a2aTasks) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
 	all, err := skills(ctx, a2aClient(ctx))
 	if err != nil {

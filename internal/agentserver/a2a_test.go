@@ -47,7 +47,7 @@ func (s site) meets(t *testing.T, key, version string) peer {
 	return peer{t, c}
 }
 
-// says sends a message, and gives the task that it is about.
+// says sends a message, and returns the task that it is about.
 func (p peer) says(words string, of *a2a.Task) *a2a.Task {
 	p.Helper()
 	m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(words))

@@ -71,7 +71,7 @@ type answer struct {
 	body   bytes.Buffer
 }
 
-// Header gives the header of the answer.
+// Header returns the header of the answer.
 func (a *answer) Header() http.Header { return a.header }
 
 // WriteHeader sets the status, once.

@@ -29,7 +29,7 @@ const (
 		"with ask or run_start, and waits for a person to approve it in Manifold; no tool can approve."
 )
 
-// Config says what is served; zero values take the defaults in brackets.
+// Config describes what is served; zero values take the defaults in brackets.
 type Config struct {
 	Version string
 	// Wait bounds how long a tool call waits for an answer [45s].
@@ -134,7 +134,7 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 // forCaller returns the server with what this caller may see. Who they are is asked
-// anew for each request; what there is for them is kept for a moment.
+// again for each request; what there is for them is kept for a moment.
 func (f *MCP) forCaller(ctx context.Context, header http.Header) (*mcp.Server, error) {
 	c, err := f.backend(header)
 	if err != nil {
@@ -212,7 +212,7 @@ func (f *MCP) caller(extra *mcp.RequestExtra) (*client.Client, error) {
 	return f.backend(extra.Header)
 }
 
-// messageOf is what an error says to whoever asked.
+// messageOf is what an error says to the requester.
 func messageOf(err error) string {
 	if e, ok := errors.AsType[*contracts.Error](err); ok {
 		return describe(e)

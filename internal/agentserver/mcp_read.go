@@ -151,7 +151,7 @@ func (s *sessions) run(ctx context.Context, api *client.Client, plan contracts.R
 	return response, err
 }
 
-// unplanned says why there is no plan.
+// unplanned reports why there is no plan.
 func unplanned(p contracts.PlanPreview) string {
 	var asks []string
 	for _, q := range p.Questions {

@@ -146,7 +146,7 @@ func (f *MCP) result(ctx context.Context, api *client.Client, in runIn) *mcp.Cal
 	return concluded(view)
 }
 
-// pausing tells whether a run waits for something other than a person: it goes on
+// pausing reports whether a run waits for something other than a person: it goes on
 // by itself.
 func pausing(v contracts.RunView) bool {
 	return v.State == contracts.RunWaiting && len(v.Interrupts) == 0
@@ -178,7 +178,7 @@ func concluded(view contracts.RunView) *mcp.CallToolResult {
 	return result
 }
 
-// told tells where a session stands.
+// told reports where a session stands.
 func (f *MCP) told(ctx context.Context, api *client.Client, r contracts.SessionResponse) *mcp.CallToolResult {
 	if n := len(r.RunIDs); n > 0 {
 		if view, err := api.Run(ctx, r.RunIDs[n-1], client.Opt{}); err == nil && (view.Answer != nil || len(view.Interrupts) > 0) {
@@ -262,7 +262,7 @@ func factsOf(v contracts.RunView) map[string]any {
 func gates(open []contracts.Interrupt) []string {
 	var out []string
 	for _, i := range open {
-		if i.Type.Gate() || i.Type == contracts.InterruptPlanApproval {
+		if i.Type.IsGate() || i.Type == contracts.InterruptPlanApproval {
 			out = append(out, i.Code)
 		}
 	}
@@ -276,7 +276,7 @@ const answerByAsk = "Answer it with ask, in the same session."
 func questions(open []contracts.Interrupt, how string) []string {
 	var out []string
 	for i := range open {
-		if open[i].Type.Gate() || open[i].Type == contracts.InterruptPlanApproval {
+		if open[i].Type.IsGate() || open[i].Type == contracts.InterruptPlanApproval {
 			out = append(out, approval(open[i]))
 			continue
 		}
@@ -291,7 +291,7 @@ func questions(open []contracts.Interrupt, how string) []string {
 
 func approval(i contracts.Interrupt) string {
 	lines := []string{"A person has to approve this in Manifold, code " + i.Code + ": " + gateview.Asks(i)}
-	for _, row := range chat.Sheet(i) {
+	for _, row := range chat.GateRows(i) {
 		lines = append(lines, "- "+row[0]+": "+row[1])
 	}
 	return strings.Join(lines, "\n")

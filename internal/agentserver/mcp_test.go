@@ -47,7 +47,7 @@ func start(t *testing.T, change ...func(*app.Config)) site {
 	return site{App: a, key: key, admin: apptest.Client(t, client.Config{URL: a.URL(), Key: key})}
 }
 
-// keyOf makes a key with these roles and gives its text.
+// keyOf makes a key with these roles and returns its text.
 func (s site) keyOf(t *testing.T, principal string, roles ...string) string {
 	t.Helper()
 	made, err := s.admin.CreateKey(t.Context(), contracts.KeySpec{Kind: "user", Principal: principal, Roles: roles})

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// decides tells whether words would decide something in a session if a person said them.
+// decides reports whether words would decide something in a session if a person said them.
 // The API takes them for the word of whom the key belongs to, who may be allowed to; an
 // agent's word is not theirs.
 func decides(ctx context.Context, api *client.Client, session, words string) (bool, error) {

@@ -58,7 +58,7 @@ type Config struct {
 	PublicDomainsOnly bool
 	// ForwardedUser is the header in which frontend keys say who is asking.
 	ForwardedUser string
-	// Frontends says what to believe of chat frontends.
+	// Frontends describes what to believe of chat frontends.
 	Frontends Frontends
 	// Links lets people decide gates on a page; without a URL there are none, and
 	// without a key the store's own signs them.
@@ -68,7 +68,7 @@ type Config struct {
 	// Embeddings is what tells the meaning of texts [nothing].
 	Embeddings Embeddings
 	// Mind is the model that reads messages, thinks for steps and judges [none].
-	Mind Mind
+	Mind LanguageModel
 	// Gates are how sure of its reading of a message the server must be.
 	Gates Gates
 	// Models keeps trained models of catalogs [the store]. Servers of one process may
@@ -113,7 +113,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Frontends says what to believe of what chat frontends tell about their users.
+// Frontends describes what to believe of what chat frontends tell about their users.
 type Frontends struct {
 	// JWTSecret checks signed users; with one, unsigned users are refused.
 	JWTSecret []byte
@@ -188,31 +188,31 @@ func (c Config) checkNumbers() error {
 
 // App is one server process.
 type App struct {
-	cfg       Config
-	bootstrap contracts.Bootstrap
-	store     stores
-	replicas  replicas
-	share     ratelimit.Share // of the limits; all of them without others
-	wakeups   *wakeups        // nil without others
-	domains   *domainclient.Client
-	registry  *registry.Registry
-	local     *local.Reader
-	reader    intent.Reader // the model\'s; nil if there is none
-	runner    *execution.Runner
-	useCases  useCases
-	sender    *webhook.Sender
-	keys      *access.Keys
-	reviewers *access.Reviewers
-	api       *httpapi.Server
-	bridges   *host.Host
-	notifier  orchestrator.Notifier
-	telegram  *telegram.Bot    // nil if there is none
-	hears     string           // says what tells the meaning of texts
-	model     *reasoning.Model // nil if there is none
-	thinks    string           // says what model there is
-	witness   witness.Keys
-	telemetry *telemetry.Telemetry // nil if nothing is told
-	scrapes   *scrapes
+	cfg            Config
+	bootstrap      contracts.Bootstrap
+	store          stores
+	replicas       replicas
+	share          ratelimit.Share // of the limits; all of them without others
+	wakeups        *wakeups        // nil without others
+	domains        *domainclient.Client
+	registry       *registry.Registry
+	local          *local.Reader
+	reader         intent.Reader // the model\'s; nil if there is none
+	runner         *execution.Runner
+	useCases       useCases
+	sender         *webhook.Sender
+	keys           *access.Keys
+	reviewers      *access.Reviewers
+	api            *httpapi.Server
+	bridges        *host.Host
+	notifier       orchestrator.Notifier
+	telegram       *telegram.Bot    // nil if there is none
+	matcherSummary string           // says what tells the meaning of texts
+	model          *reasoning.Model // nil if there is none
+	modelSummary   string           // says what model there is
+	witness        witness.Keys
+	telemetry      *telemetry.Telemetry // nil if nothing is told
+	scrapes        *scrapes
 
 	mu       sync.Mutex // guards the fields below
 	cleanups []cleanup
@@ -330,11 +330,11 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Hears says in one line what tells the meaning of texts.
-func (a *App) Hears() string { return a.hears }
+// MatcherSummary says in one line what tells the meaning of texts.
+func (a *App) MatcherSummary() string { return a.matcherSummary }
 
-// Thinks says in one line what model there is, and what it does.
-func (a *App) Thinks() string { return a.thinks }
+// ModelSummary says in one line what model there is, and what it does.
+func (a *App) ModelSummary() string { return a.modelSummary }
 
 // Failed returns the error that ended serving, if there is one.
 func (a *App) Failed() <-chan error { return a.failed }

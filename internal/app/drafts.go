@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// draftFaults compiles a draft as a request would be, and gives what is wrong with it.
+// draftFaults compiles a draft as a request would be, and returns what is wrong with it.
 // What is only missing is asked for later.
 func draftFaults(req intent.Request, d contracts.Draft) []contracts.Fault {
 	compile := planner.Request{

@@ -155,7 +155,7 @@ func (o *office) end() {
 
 var codeOnPage = regexp.MustCompile(`Your code is ([A-Z2-7]{5}-[A-Z2-7]{5})`)
 
-// logIn opens a link as a browser does, and gives the code that the page shows.
+// logIn opens a link as a browser does, and returns the code that the page shows.
 func logIn(t *testing.T, link string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -181,7 +181,7 @@ func logIn(t *testing.T, link string) string {
 const deskOverlay = `{"tools":{"whose_desk":{"metadata":{"side_effect_class":"read","intent_hints":{"examples":["whose desk is this"]}}}}}`
 
 // TestPeopleLogInAtAServerBehindABridgeOfTheServer, by a link in the conversation: each
-// call is made with the account of whoever asks, also after a restart and when the access
+// call is made with the account of the requester, also after a restart and when the access
 // token has ended; no token can be read in the data folder or the log.
 func TestPeopleLogInAtAServerBehindABridgeOfTheServer(t *testing.T) {
 	t.Parallel()

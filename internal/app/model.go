@@ -19,7 +19,7 @@ const (
 	EngineAnthropic ModelEngine = "anthropic"
 )
 
-// ModelConfig says which models serve. Everything works without any.
+// ModelConfig specifies which models serve. Everything works without any.
 type ModelConfig struct {
 	Engine ModelEngine
 	// Model is needed; SmallModel serves what is short, if it is named.

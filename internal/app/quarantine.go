@@ -14,8 +14,8 @@ func (a *App) holdBack(ctx context.Context) error {
 	if !a.cfg.Quarantine {
 		return nil
 	}
-	act := execution.Act{Kind: contracts.ActQuarantine, Actor: "system", Subject: "database"}
-	held, err := a.store.held.Hold(execution.WithAct(ctx, act), a.cfg.Now())
+	act := execution.AdminAction{Kind: contracts.ActQuarantine, Actor: "system", Subject: "database"}
+	held, err := a.store.held.Hold(execution.WithAdminAction(ctx, act), a.cfg.Now())
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,13 @@ type wakeups struct {
 	to atomic.Pointer[execution.Taker] // nil while nobody takes runs
 }
 
-func newWakeups(store execution.Due, logger *slog.Logger) *wakeups {
+func newWakeups(store execution.DueStore, logger *slog.Logger) *wakeups {
 	return &wakeups{Sweeper: execution.NewSweeper(store, execution.SweeperConfig{NoTimers: true, Logger: logger})}
 }
 
 // dueOfAll are runs that can go on, those of servers that are gone included.
 type dueOfAll struct {
-	execution.Due
+	execution.DueStore
 
 	shared shared
 }
@@ -39,14 +39,14 @@ func (d dueOfAll) DueRuns(ctx context.Context, formats []int, limit int) ([]stri
 	if err := d.shared.FreeRuns(ctx, renewedLately); err != nil {
 		return nil, err
 	}
-	return d.Due.DueRuns(ctx, formats, limit)
+	return d.DueStore.DueRuns(ctx, formats, limit)
 }
 
-// Dispatch brings runs until ctx ends.
-func (w *wakeups) Dispatch(ctx context.Context, to execution.Taker) {
+// Run brings runs until ctx ends.
+func (w *wakeups) Run(ctx context.Context, to execution.Taker) {
 	w.to.Store(&to)
 	defer w.to.Store(nil)
-	w.Sweeper.Dispatch(ctx, to)
+	w.Sweeper.Run(ctx, to)
 }
 
 // nearTimer is how soon a timer is due that the server looks after itself which
@@ -54,10 +54,10 @@ func (w *wakeups) Dispatch(ctx context.Context, to execution.Taker) {
 // for those that are due later.
 const nearTimer = 10 * time.Second
 
-// Rests looks at a run again when its timer is due, if that is soon.
-func (w *wakeups) Rests(until time.Time) {
+// RunParked looks at a run again when its timer is due, if that is soon.
+func (w *wakeups) RunParked(until time.Time) {
 	if wait := time.Until(until); !until.IsZero() && wait < nearTimer {
-		time.AfterFunc(wait, w.Woken)
+		time.AfterFunc(wait, w.Notify)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // runsDue is a store in which one run is due from a time on.
 type runsDue struct {
-	execution.Due
+	execution.DueStore
 
 	at time.Time
 }
@@ -42,7 +42,7 @@ func dispatching(t *testing.T, due time.Time, to *taking) *wakeups {
 	t.Helper()
 	w := newWakeups(&runsDue{at: due}, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
-	go w.Dispatch(ctx, to)
+	go w.Run(ctx, to)
 	t.Cleanup(stop)
 	synctest.Wait()
 	return w
@@ -55,7 +55,7 @@ func TestANearTimerIsLookedAfterWhereTheRunRests(t *testing.T) {
 		to := &taking{room: 1, made: time.Now()}
 		due := time.Now().Add(2100 * time.Millisecond)
 		w := dispatching(t, due, to)
-		w.Rests(due)
+		w.RunParked(due)
 		time.Sleep(2200 * time.Millisecond)
 		synctest.Wait()
 		if len(to.taken) != 1 || to.taken[0] != 2100*time.Millisecond {

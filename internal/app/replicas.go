@@ -63,7 +63,7 @@ func (r *replicas) heard(c postgres.Change, domains chan<- struct{}) {
 	}
 	r.notifier.Committed(c.SessionID, c.RunID)
 	if c.RunID != "" {
-		r.runner.Told(c.RunID)
+		r.runner.WakeLocal(c.RunID)
 	}
 }
 
@@ -122,7 +122,7 @@ func (a *App) leads() func(context.Context) (bool, error) {
 	if a.store.shared == nil {
 		return nil
 	}
-	return func(ctx context.Context) (bool, error) { return a.store.shared.Lead(ctx, singleParts, leadFor) }
+	return func(ctx context.Context) (bool, error) { return a.store.shared.Acquire(ctx, singleParts, leadFor) }
 }
 
 // leader starts its parts while this server leads, and stops them when it no
@@ -163,7 +163,7 @@ func (l *leader) stop(ctx context.Context) error {
 	led := len(l.running) > 0
 	err := l.stopParts(ctx)
 	if led {
-		err = errors.Join(err, l.store.Yield(ctx, singleParts))
+		err = errors.Join(err, l.store.Release(ctx, singleParts))
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (l *leader) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		asked := time.Now()
-		leads, err := l.store.Lead(ctx, singleParts, leadFor)
+		leads, err := l.store.Acquire(ctx, singleParts, leadFor)
 		if leads {
 			until = asked.Add(leadFor)
 		}

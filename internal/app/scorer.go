@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model"
 )
 
-// Embeddings says what tells the meaning of texts.
+// Embeddings describes what tells the meaning of texts.
 type Embeddings struct {
 	// From is "off" or empty for nothing, "auto" for the sentence encoder of this machine if it
 	// is installed, "local" for it in any case, or the address of a server that

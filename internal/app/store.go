@@ -43,7 +43,7 @@ type stores struct {
 }
 
 // leases are nil where no other server is.
-func (s stores) leases() orchestrator.Leases {
+func (s stores) leases() orchestrator.LeaseStore {
 	if s.shared == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ type shared interface {
 	Name() string
 	FreeRuns(ctx context.Context, left time.Duration) error
 	// Leases say which server does what only one does.
-	orchestrator.Leases
+	orchestrator.LeaseStore
 	// Work does what jobs ask for, until the worker is stopped.
 	Work(ctx context.Context, h postgres.Handlers) (*postgres.Worker, error)
 }
@@ -73,7 +73,7 @@ type quota interface {
 	Present(ctx context.Context, ttl time.Duration) (place, servers int, err error)
 	Absent(ctx context.Context) error
 	// Places are those of limits that are too small to share.
-	admission.Places
+	admission.SlotStore
 }
 
 // openStore opens the database that the configuration names, or else the file.
@@ -83,11 +83,11 @@ func (c Config) openStore(ctx context.Context, path string, sealing [][]byte, ag
 		if err != nil {
 			return stores{}, nil, err
 		}
-		return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, models: s.Models, shared: s, quota: s.Quota}, s.Close, nil
+		return stores{runs: s.Runs, talk: s.Sessions, mail: s.Queue, directory: s.Admin, proofs: s.Audit, held: s.Quarantine, models: s.Models, shared: s, quota: s.Quota}, s.Close, nil
 	}
 	s, err := sqlite.Open(ctx, sqlite.Config{Path: path, SealKeys: sealing, Init: c.Init, Now: c.Now})
 	if err != nil {
 		return stores{}, nil, err
 	}
-	return stores{runs: s.Runs, talk: s.Talk, mail: s.Mail, directory: s.Directory, proofs: s.Proofs, held: s.Held, models: s.Models}, s.Close, nil
+	return stores{runs: s.Runs, talk: s.Sessions, mail: s.Queue, directory: s.Admin, proofs: s.Audit, held: s.Quarantine, models: s.Models}, s.Close, nil
 }

@@ -42,7 +42,7 @@ func newTelemetry(ctx context.Context, cfg Config) (*telemetry.Telemetry, error)
 	})
 }
 
-// watched says where metrics come from that are looked up, and not counted.
+// watched reports where metrics come from that are looked up, and not counted.
 func watched(a *App) telemetry.Sources {
 	who := access.Principal{Kind: access.KindService, ID: "telemetry", Roles: []access.Role{access.RoleOperator}}
 	return telemetry.Sources{

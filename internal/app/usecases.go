@@ -14,7 +14,7 @@ import (
 // useCases are the use cases of the orchestrator.
 type useCases struct {
 	retention    *orchestrator.Retention
-	live         *orchestrator.Live
+	live         *orchestrator.EventBroker
 	sessions     *sessions.Directory
 	gates        *gates.Gates
 	runs         *runs.Runs
@@ -30,7 +30,7 @@ func (a *App) wireUseCases(webhooks *webhook.Guard) (r useCases, err error) {
 	}, a.store.runs, a.store.talk, a.store.talk, a.store.mail); err != nil {
 		return r, err
 	}
-	r.live = orchestrator.NewLive(a.store.runs, a.notifier, a.cfg.Logger)
+	r.live = orchestrator.NewEventBroker(a.store.runs, a.notifier, a.cfg.Logger)
 	if r.sessions, err = sessions.New(sessions.Config{
 		Limit:        access.LimitConfig{PerMinute: a.cfg.SessionsPerMinute, Burst: a.cfg.SessionBurst, Share: &a.share, Now: a.cfg.Now},
 		CheckWebhook: webhooks.CheckURL, Now: a.cfg.Now,

@@ -115,7 +115,7 @@ func (a *App) wireDomains() error {
 	if err := a.wireIntents(kept); err != nil {
 		return err
 	}
-	// Trying sentences has an index of its own; see registry.Sentences. It knows
+	// Trying sentences has an index of its own; see registry.NewSentenceTester. It knows
 	// words alone: what is registered depends on no scorer. A catalog that it was
 	// trained on is not trained again when it is published, or at the next start.
 	sentences, err := local.New(local.Config{ModelCache: kept})
@@ -124,7 +124,7 @@ func (a *App) wireDomains() error {
 	}
 	a.registry, err = registry.New(registry.Config{
 		Site: a.bootstrap.SitePolicy, CheckURL: guard.CheckURL, AllowEmbedded: a.store.shared == nil, Published: a.local.Expect, Now: a.cfg.Now, Logger: a.cfg.Logger,
-	}, a.store.directory, a.domains, registry.Sentences(sentences, kept))
+	}, a.store.directory, a.domains, registry.NewSentenceTester(sentences, kept))
 	return err
 }
 
@@ -147,7 +147,7 @@ func (a *App) wireIntents(kept local.ModelCache) error {
 	if err != nil {
 		return fmt.Errorf("embeddings: %w", err)
 	}
-	a.hears = scorer.About
+	a.matcherSummary = scorer.About
 	a.cleanups = append(a.cleanups, cleanup{"embeddings", func(context.Context) error { return scorer.Close() }})
 	cfg, err := a.cfg.Gates.config(local.Config{
 		ModelCache: kept,
@@ -184,11 +184,11 @@ func (a *App) wireCore(ctx context.Context, webhooks *webhook.Guard) error {
 	var err error
 	a.runner, err = execution.New(execution.Config{
 		Replica: name,
-		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, Judging: a.cfg.Mind.Judging, Answers: a.cfg.Mind.Answers,
+		Rollout: a.cfg.Rollout, MaxActiveRuns: a.cfg.MaxActiveRuns, DropData: a.cfg.DropData, JudgeMode: a.cfg.Mind.JudgeMode, Answers: a.cfg.Mind.Answers,
 		LateWrites: a.cfg.Mind.LateWrites, Context: runContext(a.telemetry), Now: a.cfg.Now, Logger: a.cfg.Logger,
 	}, execution.Deps{
-		Store: a.store.runs, Invoker: a.telemetry.Invoker(a.domains.Invoker(a.registry)), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, Mind: NewMind(a.model),
-		Dispatcher: dispatcher, Quota: a.quota(), Rounds: roundsOf(a),
+		Store: a.store.runs, Invoker: a.telemetry.Invoker(a.domains.Invoker(a.registry)), Catalogs: a.registry, Observer: a.notifier, Reviewers: a.reviewers, LanguageModel: NewLanguageModel(a.model),
+		Dispatcher: dispatcher, Quota: a.quota(), Replanner: roundsOf(a),
 	})
 	if err != nil {
 		return err
@@ -206,15 +206,15 @@ func page(cfg Config) httpapi.Page {
 	return httpapi.Page{Handler: web.Handler(), Has: web.Has}
 }
 
-// roundsOf says what comes next in runs that ask for it; nil without a model's reader.
-func roundsOf(a *App) execution.Rounds {
+// roundsOf reports what comes next in runs that ask for it; nil without a model's reader.
+func roundsOf(a *App) execution.Replanner {
 	if a.reader == nil {
 		return nil
 	}
 	return runs.NewRounds(a.reader, a.registry, a.cfg.Now)
 }
 
-// wireReviewers makes who may be a second person. A site where whoever asks may
+// wireReviewers makes who may be a second person. A site where the requester may
 // approve is told so at every start, and what it is for is recorded as an act.
 func (a *App) wireReviewers(ctx context.Context) error {
 	others, err := telegram.People(a.cfg.Telegram)
@@ -231,7 +231,7 @@ func (a *App) wireReviewers(ctx context.Context) error {
 	}
 	a.cfg.Logger.WarnContext(ctx, "own_authority is set: whoever asks may approve alone what is done with their own login", slog.Any("capabilities", site.OwnAuthority))
 	// An act is recorded with a write.
-	_, err = a.secret(execution.WithAct(ctx, execution.Act{
+	_, err = a.secret(execution.WithAdminAction(ctx, execution.AdminAction{
 		Kind: contracts.ActOwnAuthority, Actor: "system", Subject: "site_policy", Detail: map[string]any{"capabilities": site.OwnAuthority},
 	}), "own_authority")
 	return err
@@ -245,7 +245,7 @@ func (a *App) wireInterfaces(ctx context.Context, webhooks *webhook.Guard) error
 	if a.sender, err = webhook.New(webhook.Config{
 		Key: key, Guard: webhooks, Now: a.cfg.Now, Logger: a.cfg.Logger,
 		Wanted: func(ctx context.Context, d orchestrator.WebhookDelivery) bool {
-			return orchestrator.StillWanted(ctx, a.store.runs, d)
+			return orchestrator.StillNeeded(ctx, a.store.runs, d)
 		},
 	}, a.store.mail); err != nil {
 		return err

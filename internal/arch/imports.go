@@ -85,7 +85,7 @@ func checkFile(f File, room Room, instance string, rooms []Room) ([]Finding, err
 	return findings, nil
 }
 
-// refusal says why the room must not import the package; "" means it may.
+// refusal reports why the room must not import the package; "" means it may.
 func refusal(room Room, instance, imported string, rooms []Room) string {
 	switch dir, inModule := strings.CutPrefix(imported, Module+"/"); {
 	case inModule:

@@ -28,7 +28,7 @@ type Room struct {
 	Allows []string
 }
 
-// contains tells whether dir is in the room, and in which copy of it.
+// contains reports whether dir is in the room, and in which copy of it.
 func (r Room) contains(dir string) (instance string, ok bool) {
 	if base, each := strings.CutSuffix(r.Dir, "/*"); each {
 		rest, below := strings.CutPrefix(dir, base+"/")
@@ -101,15 +101,15 @@ func coreRooms() []Room {
 			Dir: "planner/workflow/workflowtest", Rooms: append(words, "planner/workflow"),
 			Modules: []string{"github.com/goccy/go-yaml"}, Allows: []string{testHarness},
 		},
-		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/decision", "execution/runmetrics", "execution/model", "execution/verdict"), Modules: []string{"golang.org/x/sync/errgroup"}},
-		{Dir: "execution/decision", Rooms: append(words, "contracts/gateview", "execution/model")},
-		{Dir: "execution/runmetrics", Rooms: append(words, "execution/admission", "execution/model", "execution/verdict")},
+		{Dir: "execution", Rooms: append(words, "execution/admission", "execution/decision", "execution/runmetrics", "execution/runstate", "execution/verdict"), Modules: []string{"golang.org/x/sync/errgroup"}},
+		{Dir: "execution/decision", Rooms: append(words, "contracts/gateview", "execution/runstate")},
+		{Dir: "execution/runmetrics", Rooms: append(words, "execution/admission", "execution/runstate", "execution/verdict")},
 		{Dir: "execution/admission", Rooms: []string{"contracts", "internal/ratelimit"}},
 		{Dir: "internal/ratelimit", Modules: []string{"golang.org/x/time/rate"}},
 		{Dir: "execution/grounding", Modules: []string{"golang.org/x/text"}},
-		{Dir: "execution/model", Rooms: words},
-		{Dir: "execution/verdict", Rooms: append(words, "execution/grounding", "execution/model")},
-		suite("execution/executiontest", append(words, "execution", "execution/runmetrics", "execution/model")),
+		{Dir: "execution/runstate", Rooms: words},
+		{Dir: "execution/verdict", Rooms: append(words, "execution/grounding", "execution/runstate")},
+		suite("execution/executiontest", append(words, "execution", "execution/runmetrics", "execution/runstate")),
 		suite("orchestrator/registry/registrytest", append(useCases(), words...)),
 		suite("orchestrator/access/accesstest", append(useCases(), words...)),
 		suite("orchestrator/orchestratortest", append(useCases(), "contracts", "execution", "execution/executiontest", "intent", "intent/local", "orchestrator/access/accesstest")),
@@ -178,12 +178,12 @@ func adapterRooms() []Room {
 		{Dir: "internal/model/scripted", Rooms: []string{"contracts"}},
 		{Dir: "internal/model/scripted/cmd/scripted-model", Rooms: []string{"internal/model/scripted"}},
 		{Dir: "internal/store/groupcommit", Rooms: []string{"contracts"}},
-		{Dir: "internal/store/postgres", Rooms: []string{"contracts", "domainkit/pgstore", "execution/admission", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/sql", "internal/store/stored"}, Modules: []string{"github.com/jackc/pgx/v5"}},
-		{Dir: "internal/store/postgres/proof", Rooms: []string{"contracts", "internal/store/seal", "internal/store/sql"}, Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres", Rooms: []string{"contracts", "domainkit/pgstore", "execution/admission", "internal/store/postgres/proof", "internal/store/postgres/queue", "internal/store/sqlstore", "internal/store/stored"}, Modules: []string{"github.com/jackc/pgx/v5"}},
+		{Dir: "internal/store/postgres/proof", Rooms: []string{"contracts", "internal/store/seal", "internal/store/sqlstore"}, Modules: []string{"github.com/jackc/pgx/v5"}},
 		{Dir: "internal/store/postgres/queue", Rooms: []string{"contracts"}, Modules: []string{"github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
 		{Dir: "internal/store/seal"},
-		{Dir: "internal/store/sql", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/seal", "internal/store/stored")},
-		{Dir: "internal/store/sqlite", Rooms: []string{"contracts", "internal/store/groupcommit", "internal/store/seal", "internal/store/sql", "internal/store/stored"}, Modules: []string{"modernc.org/sqlite"}},
+		{Dir: "internal/store/sqlstore", Rooms: append(slices.Clip(ports), "internal/store/groupcommit", "internal/store/seal", "internal/store/stored")},
+		{Dir: "internal/store/sqlite", Rooms: []string{"contracts", "internal/store/groupcommit", "internal/store/seal", "internal/store/sqlstore", "internal/store/stored"}, Modules: []string{"modernc.org/sqlite"}},
 		{Dir: "internal/store/stored", Rooms: ports},
 		{Dir: "internal/store/stored/storedtest", Allows: []string{testHarness}},
 		{Dir: "internal/telegram", Rooms: append(slices.Clip(ports), "internal/telegram/render"), Modules: []string{"github.com/go-telegram/bot", "golang.org/x/time/rate"}},

@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Finding is what became of one operation.
+// Finding is the outcome of one operation.
 type Finding struct {
 	Operation string `json:"operation"`
 	// Capability is what it is called in the domain, "" if it is not served.
 	Capability string                    `json:"capability,omitempty"`
 	Class      contracts.SideEffectClass `json:"class,omitempty"`
-	// Why says why it has this class, or why it is not served.
+	// Why explains why it has this class, or why it is not served.
 	Why string `json:"why"`
-	// Quarantined tells that it has changed since it was looked at.
+	// Quarantined means that it has changed since it was looked at.
 	Quarantined bool `json:"quarantined,omitempty"`
 
 	definition Definition
@@ -28,7 +28,7 @@ type Finding struct {
 // Served reports whether the operation may be called.
 func (f Finding) Served() bool { return f.Capability != "" }
 
-// judge says what each operation counts as. The order is that of the names.
+// judge reports what each operation counts as. The order is that of the names.
 func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs contracts.WriteVerbs) []Finding {
 	var out []Finding
 	for _, d := range defs {
@@ -47,7 +47,7 @@ func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs contr
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return strings.Compare(a.Operation, b.Operation) })
-	return spread(apart(out))
+	return rejectDependents(rejectNameClashes(out))
 }
 
 // refusal is why an operation is not served, "" if it is.
@@ -81,7 +81,7 @@ func changed(o Overlay, d Definition, seen map[string]Definition) ([]string, boo
 	return Differences(known, d), true
 }
 
-// classify says what an operation counts as. Evidence that it writes always
+// classify reports what an operation counts as. Evidence that it writes always
 // counts; evidence that it only reads counts where an operator says so.
 func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (contracts.Metadata, string) {
 	m := t.Metadata
@@ -117,8 +117,8 @@ func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (cont
 	return m, "the server says that it only reads, and is trusted"
 }
 
-// apart leaves out operations that would have the same name.
-func apart(found []Finding) []Finding {
+// rejectNameClashes leaves out operations that would have the same name.
+func rejectNameClashes(found []Finding) []Finding {
 	names := map[string]int{}
 	for _, f := range found {
 		names[f.Capability]++
@@ -132,8 +132,8 @@ func apart(found []Finding) []Finding {
 	return found
 }
 
-// spread leaves out what leans on something that is not served.
-func spread(found []Finding) []Finding {
+// rejectDependents leaves out operations that depend on one that is not served.
+func rejectDependents(found []Finding) []Finding {
 	for again := true; again; {
 		again = false
 		served, missing := map[string]bool{}, map[string]bool{}

@@ -24,7 +24,7 @@ type Definition struct {
 	Path string   `json:"path,omitempty"`
 	// Fault is why it cannot be used, as far as its source knows.
 	Fault string `json:"fault,omitempty"`
-	// Plain tells that the protocol itself makes it a read or a write, as the method
+	// Plain means that the protocol itself makes it a read or a write, as the method
 	// of a request does.
 	Plain bool `json:"plain,omitempty"`
 }
@@ -51,7 +51,7 @@ type Call struct {
 	Name      string
 	Arguments map[string]any
 	Context   domainkit.Call
-	// Writes tells that it may have an effect.
+	// Writes means that it may have an effect.
 	Writes bool
 	Tool   Tool
 }

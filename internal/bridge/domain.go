@@ -30,7 +30,7 @@ const (
 	maxOld = 4
 )
 
-// Config says what a bridge is called and how it is served; zero values take the
+// Config describes what a bridge is called and how it is served; zero values take the
 // defaults in brackets.
 type Config struct {
 	// Domain is the name of the domain.
@@ -87,7 +87,7 @@ type Domain struct {
 	seen    map[string]Definition
 	changes int               // how often the overlay was replaced or the service said that it has changed
 	offered map[string]string // digests of what was listed last
-	listed  map[string]string // digests of what current was built from, nil if it is to be built anew
+	listed  map[string]string // digests of what current was built from, nil if it is to be built again
 	at      time.Time
 	stale   bool
 	current *serving
@@ -157,7 +157,7 @@ func (d *Domain) Changed() {
 	d.changes++
 }
 
-// Findings says what became of each operation. It asks the service.
+// Findings says the outcome of each operation. It asks the service.
 func (d *Domain) Findings(ctx context.Context) ([]Finding, error) {
 	s, err := d.refresh(ctx, true)
 	if err != nil {
@@ -186,7 +186,7 @@ func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := d.refresh(r.Context(), r.URL.Path == "/manifest")
 	if err != nil {
-		Absent(w, r, err)
+		ServeUnavailable(w, r, err)
 		return
 	}
 	if r.Method == http.MethodPost && r.URL.Path == "/execute" && d.polled(w, r, s) {
@@ -195,8 +195,8 @@ func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// Absent answers while the service cannot be used and never was.
-func Absent(w http.ResponseWriter, r *http.Request, err error) {
+// ServeUnavailable answers while the service cannot be used and never was.
+func ServeUnavailable(w http.ResponseWriter, r *http.Request, err error) {
 	detail := contracts.CleanSummary(err.Error())
 	if r.URL.Path == "/health" {
 		tell(w, http.StatusOK, contracts.Health{
@@ -247,7 +247,7 @@ func (d *Domain) polled(w http.ResponseWriter, r *http.Request, now *serving) bo
 		return false
 	}
 	for _, s := range append([]*serving{now}, old...) {
-		kept := &kept{header: http.Header{}, code: http.StatusOK}
+		kept := &recordedResponse{header: http.Header{}, code: http.StatusOK}
 		again := r.Clone(r.Context())
 		again.Body = io.NopCloser(bytes.NewReader(body))
 		s.handler.ServeHTTP(kept, again)
@@ -267,16 +267,16 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, cmp.Or(f.err, io.EOF) }
 
-// kept holds an answer back.
-type kept struct {
+// recordedResponse holds an answer back.
+type recordedResponse struct {
 	header http.Header
 	code   int
 	body   bytes.Buffer
 }
 
-func (k *kept) Header() http.Header         { return k.header }
-func (k *kept) WriteHeader(code int)        { k.code = code }
-func (k *kept) Write(p []byte) (int, error) { return k.body.Write(p) }
+func (k *recordedResponse) Header() http.Header         { return k.header }
+func (k *recordedResponse) WriteHeader(code int)        { k.code = code }
+func (k *recordedResponse) Write(p []byte) (int, error) { return k.body.Write(p) }
 
 // add declares one capability; digest is that of its operation.
 func (d *Domain) add(svc *domainkit.Service, f *Finding, digest string) error {

@@ -20,7 +20,7 @@ const MaxAnswer = 16 << 20
 // ErrTooLarge tells that an answer is larger than is read.
 var ErrTooLarge = errors.New("the answer is larger than is read")
 
-// HTTP says how a service is reached.
+// HTTP describes how a service is reached.
 type HTTP struct {
 	// Control is asked before every dial [nothing].
 	Control func(network, address string, c syscall.RawConn) error
@@ -65,16 +65,17 @@ func (s Status) Failed() bool { return s.Code >= 300 || s.Refused != nil }
 
 type statusKey struct{}
 
-// Noting returns a context under which the status of each answer is noted, and a function
-// that gives the newest. A protocol may answer several requests of one call at once.
-func Noting(ctx context.Context) (context.Context, func() Status) {
+// WithStatusRecorder returns a context under which the status of each answer is noted, and
+// a function that returns the newest. A protocol may answer several requests of one call
+// at once.
+func WithStatusRecorder(ctx context.Context) (context.Context, func() Status) {
 	newest := &atomic.Pointer[Status]{}
 	newest.Store(&Status{})
 	return context.WithValue(ctx, statusKey{}, newest), func() Status { return *newest.Load() }
 }
 
-// Note notes a status under a context of Noting.
-func Note(ctx context.Context, s Status) {
+// RecordStatus notes a status under a context of WithStatusRecorder.
+func RecordStatus(ctx context.Context, s Status) {
 	if newest, ok := ctx.Value(statusKey{}).(*atomic.Pointer[Status]); ok {
 		newest.Store(&s)
 	}
@@ -92,7 +93,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	Note(r.Context(), Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")})
+	RecordStatus(r.Context(), Status{Code: res.StatusCode, RetryAfter: res.Header.Get("Retry-After")})
 	res.Body = &limited{ReadCloser: res.Body, left: MaxAnswer}
 	return res, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// refresh gives what is in service. With look, or when there is nothing yet, or the
+// refresh returns what is in service. With look, or when there is nothing yet, or the
 // service says that it has changed, its operations are listed first; a service that
 // cannot be reached then stays in service as it was.
 func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
@@ -42,7 +42,7 @@ func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
 	return s, err
 }
 
-// asItIs gives what is in service, nil if it should be looked at.
+// asItIs returns what is in service, nil if it should be looked at.
 func (d *Domain) asItIs(look bool) *serving {
 	d.mu.Lock()
 	defer d.mu.Unlock()

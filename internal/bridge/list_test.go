@@ -16,7 +16,7 @@ import (
 type changing struct {
 	words []string
 	asked int
-	// gone tells that the other operation is not listed any more.
+	// gone means that the other operation is not listed any more.
 	gone bool
 	// meanwhile is called when the operations are read, and before they are told.
 	meanwhile func()

@@ -55,7 +55,7 @@ type Tool struct {
 	KeyHeader string `json:"key_header,omitempty"`
 	// Matches makes a search of a read, for the look-ups of others.
 	Matches *Matches `json:"matches,omitempty"`
-	// Pages says how the pages of a list follow [what the document says].
+	// Pages describes how the pages of a list follow [what the document says].
 	Pages *Pages `json:"pages,omitempty"`
 	// ErrorEffect is what a write did that answers with an error [unknown].
 	ErrorEffect contracts.Effect `json:"error_effect,omitempty"`
@@ -63,7 +63,7 @@ type Tool struct {
 	AskEffect contracts.Effect `json:"ask_effect,omitempty"`
 }
 
-// Matches says where the answer of a read has its list, and what of each item is the
+// Matches specifies where the answer of a read has its list, and what of each item is the
 // value that a look-up wants, and how that is called.
 type Matches struct {
 	Items  string `json:"items,omitempty"` // a path with dots ["items"]
@@ -82,7 +82,7 @@ const (
 	PagesOffset = "offset" // Param counts items
 )
 
-// Pages says how the pages of a list follow each other. Places are paths with dots.
+// Pages describes how the pages of a list follow each other. Places are paths with dots.
 type Pages struct {
 	By    string `json:"by"`
 	Param string `json:"param,omitempty"`

@@ -114,7 +114,7 @@ func shortened(facts map[string]any) map[string]any {
 	return out
 }
 
-// fitted gives as much of a value as fits, and its size; -1 if nothing does.
+// fitted returns as much of a value as fits, and its size; -1 if nothing does.
 func fitted(v any, room int) (any, int) {
 	raw, err := json.Marshal(v)
 	if err != nil || len(raw) <= room {

@@ -94,7 +94,7 @@ func brokenAnswer(ctx context.Context, err error) execution.Reply {
 // body reads an answer within its limits. The release gives back the place
 // that a big one takes; it must be called once the answer was decoded. What a
 // write answers never waits for a place: were it lost, a person would have to
-// find out what became of the write.
+// find out the outcome of the write.
 func (l *lane) body(ctx context.Context, from io.Reader, writes bool) (data []byte, release func(), err error) {
 	release = func() {}
 	data, err = io.ReadAll(io.LimitReader(from, bigAnswer))

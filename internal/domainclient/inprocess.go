@@ -9,7 +9,7 @@ import (
 )
 
 // serveInProcess makes a transport reach a handler of this process, whatever the
-// address, and gives what ends it. The handler is made when it is first called. It is
+// address, and returns what ends it. The handler is made when it is first called. It is
 // served over HTTP all the same, so that all that holds for a domain holds for it.
 func serveInProcess(t *http.Transport, open func() (http.Handler, func())) (end func()) {
 	ways := &pipeListener{made: make(chan net.Conn), done: make(chan struct{})}

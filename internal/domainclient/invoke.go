@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// Directory says where domains are. It is a port because registrations change
+// Directory specifies where domains are. It is a port because registrations change
 // while calls are made; the registry implements it.
 type Directory interface {
 	// Endpoint gives the address of a registered domain.
@@ -81,7 +81,7 @@ func encodeCall(call execution.Call) ([]byte, error) {
 	return body, nil
 }
 
-// verdict says what a reply tells about the domain. A caller that gave up
+// verdict reports what a reply tells about the domain. A caller that gave up
 // tells nothing.
 func verdict(ctx context.Context, kind execution.ReplyKind) outcome {
 	switch kind {

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// request says what to ask, and how often it may be repeated.
+// request describes what to ask, and how often it may be repeated.
 type request struct {
 	method string
 	path   string
@@ -28,7 +28,7 @@ type request struct {
 }
 
 // do sends the request. The error is what the transport said; the exchange
-// tells whether anything was written. The caller closes the body.
+// reports whether anything was written. The caller closes the body.
 func (c *Client) do(ctx context.Context, l *lane, at registry.Endpoint, r request) (*http.Response, *exchange, error) {
 	x := &exchange{}
 	req, err := c.newRequest(httptrace.WithClientTrace(ctx, x.trace()), at, r)

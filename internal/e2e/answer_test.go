@@ -76,7 +76,7 @@ const whoHasMost = "who has the most vacation days left?"
 // wordy is a site whose model words answers.
 func wordy(t *testing.T, engine app.ModelEngine, rules ...scripted.Rule) (*site, *scripted.Server) {
 	t.Helper()
-	server, model := modelled(t, engine, says(rules...), func(m *app.Mind) { m.Understanding, m.Answers = "local", true })
+	server, model := modelled(t, engine, says(rules...), func(m *app.LanguageModel) { m.Understanding, m.Answers = "local", true })
 	s := startSite(t, model)
 	s.register(absences(t))
 	return s, server

@@ -114,7 +114,7 @@ func (m *mortalProcess) count() int {
 	return int(info.Size())
 }
 
-// tell goes through the example with one order to the server, and checks what it came to.
+// tell goes through the example with one order to the server, and checks its result.
 func (m *mortalServer) tell(name, order string) {
 	t := m.t
 	t.Helper()
@@ -158,7 +158,7 @@ func (m *mortalServer) tell(name, order string) {
 // already is a conflict.
 func (m *mortalServer) answer(view contracts.RunView, says map[string]any) {
 	for _, i := range view.Interrupts {
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			_, _ = m.otto.Approve(m.t.Context(), i, "", client.Opt{})
 		} else {
 			_, _ = m.rita.Answer(m.t.Context(), i, says[i.NodeID], client.Opt{})

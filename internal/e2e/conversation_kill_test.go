@@ -218,7 +218,7 @@ type mortalTalk struct {
 	approved []conversation.Gate
 }
 
-// told has the conversation with one order to the server, checks what it came to, and gives
+// told has the conversation with one order to the server, checks its result, and gives
 // how many writes were done.
 func (c *mortalTalk) told(order string) int {
 	c.t.Helper()

@@ -161,7 +161,7 @@ func TestADatabaseThatIsGoneForAWhile(t *testing.T) {
 	p.sound(view)
 }
 
-// get asks as rita and gives the answer as it came, with its Retry-After.
+// get asks as rita and returns the answer as it came, with its Retry-After.
 func (p *process) get(path string) (status int, body string, retryAfter int) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)

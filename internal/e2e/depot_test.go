@@ -155,7 +155,7 @@ func (d *depot) done(id string) int {
 	return n
 }
 
-// sent gives the keys under which calls of a run arrived, with their headers.
+// sent returns the keys under which calls of a run arrived, with their headers.
 func (d *depot) sent() map[string][]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -149,7 +149,7 @@ func checkKeys(t *testing.T, d *depot, run, node, kind string) {
 }
 
 // settle answers an open outcome_unknown with what the domain's own record
-// says; a write that was not done is then approved anew and done once.
+// says; a write that was not done is then approved again and done once.
 func settle(t *testing.T, s *site, d *depot, run, id string) {
 	t.Helper()
 	question := s.gates(run, 1)[0]

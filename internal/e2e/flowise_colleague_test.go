@@ -30,7 +30,7 @@ func (f *front) serve(t *testing.T, endpoint string) string {
 	})
 }
 
-// inFront has somebody take the requests for a Flowise, and gives their address.
+// inFront has somebody take the requests for a Flowise, and returns their address.
 func inFront(t *testing.T, endpoint string, takes func(w http.ResponseWriter, r *http.Request, flowise http.Handler)) string {
 	t.Helper()
 	target, err := url.Parse(endpoint)
@@ -43,7 +43,7 @@ func inFront(t *testing.T, endpoint string, takes func(w http.ResponseWriter, r 
 	return server.URL
 }
 
-// anew begins to count anew.
+// again begins to count again.
 func (f *front) anew() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,7 +38,7 @@ type flowiseProgram struct {
 	cmd  *exec.Cmd // nil while it does not run
 }
 
-// flowiseDomain runs the program of the domain for one server, and gives its URL.
+// flowiseDomain runs the program of the domain for one server, and returns its URL.
 func flowiseDomain(t *testing.T, endpoint, key string) string {
 	t.Helper()
 	return newFlowiseProgram(t, endpoint, key).url
@@ -204,7 +204,7 @@ func TestTheProgramsMakeAFlowThatAnswers(t *testing.T) {
 	}
 }
 
-// removeFlows deletes the flows of a name, and gives their graphs.
+// removeFlows deletes the flows of a name, and returns their graphs.
 func removeFlows(t *testing.T, endpoint, key, name string) (graphs []string) {
 	t.Helper()
 	_, answer := overHTTP(t, http.MethodGet, endpoint+"/api/v1/chatflows", key, "")

@@ -26,7 +26,7 @@ type sentenceEdit struct {
 	change func(row, graph map[string]any)
 }
 
-// tally is what became of edits: done as said, or refused before a gate because of what
+// tally is the outcome of edits: done as said, or refused before a gate because of what
 // the node takes.
 type tally struct{ flows, whole, done, refused int }
 

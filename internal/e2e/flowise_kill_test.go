@@ -83,7 +83,7 @@ type strike struct {
 	at     string // "call" of the domain, "request" to Flowise, or "answer" of a person
 	n      int    // which one
 	after  bool   // after it was carried out, and before anybody was answered
-	// changes says that it is in the development that changes a flow.
+	// changes means that it is in the development that changes a flow.
 	changes bool
 }
 
@@ -168,7 +168,7 @@ func hangUp() {
 	panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to cut a connection
 }
 
-// comes counts, and tells whether this is the moment.
+// comes counts, and reports whether this is the moment.
 func (m *mortalDevelopment) comes(at string) (strike, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,7 +222,7 @@ func (m *mortalDevelopment) revived() {
 }
 
 // develop plays a development with an iteration, and where the moment is in one that
-// changes the flow, that too; it checks what they came to, and tells whether the moment
+// changes the flow, that too; it checks what they came to, and reports whether the moment
 // came.
 func (m *mortalDevelopment) develop(at strike) bool {
 	m.t.Helper()
@@ -287,7 +287,7 @@ func (m *mortalDevelopment) answer(view contracts.RunView, says map[contracts.In
 		switch {
 		case i.Status != contracts.InterruptOpen:
 			continue
-		case i.Type.Gate():
+		case i.Type.IsGate():
 			_, err = m.otto.Approve(m.t.Context(), i, "", client.Opt{})
 		case round < len(says[i.Type]):
 			_, err = m.rita.Answer(m.t.Context(), i, says[i.Type][round], client.Opt{})

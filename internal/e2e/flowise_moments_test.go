@@ -44,7 +44,7 @@ func (d *door) serve(t *testing.T, endpoint string) string {
 	})
 }
 
-// visit notes a request, and gives what happens before and after it.
+// visit notes a request, and returns what happens before and after it.
 func (d *door) visit(r *http.Request) (before, after func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -344,7 +344,7 @@ func (c *cell) decide(i contracts.Interrupt, edit bool) {
 	c.site.approve(i)
 }
 
-// expect holds what became of the edit to what was expected of it.
+// expect holds the outcome of the edit to what was expected of it.
 func (c *cell) expect(want fate) {
 	c.Helper()
 	done := c.view.State == contracts.RunCompleted

@@ -96,7 +96,7 @@ func oneLine(text string) string {
 	return text
 }
 
-// measure says what became of one request.
+// measure says the outcome of one request.
 func (s *site) measure(sentence string) (outcome, what string) {
 	r, err := s.rita.StartSession(s.t.Context(), contracts.StartSession{Message: sentence}, wait())
 	if err != nil {

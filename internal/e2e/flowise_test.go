@@ -17,13 +17,13 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// serveFlowise serves the Flowise domain for one server, and gives its URL.
+// serveFlowise serves the Flowise domain for one server, and returns its URL.
 func serveFlowise(t *testing.T, endpoint, key string) string {
 	t.Helper()
 	return serveFlowises(t, flowise.Instance{ID: "test", Endpoint: endpoint, APIKey: key})
 }
 
-// serveFlowises serves the Flowise domain for several servers, and gives its URL.
+// serveFlowises serves the Flowise domain for several servers, and returns its URL.
 func serveFlowises(t *testing.T, instances ...flowise.Instance) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -266,7 +266,7 @@ func (s *site) approved(sentence string) {
 	s.sound(view)
 }
 
-// told asks for a read and gives the answer as text.
+// told asks for a read and returns the answer as text.
 func (s *site) told(sentence string) string {
 	s.t.Helper()
 	r := s.ask(sentence)

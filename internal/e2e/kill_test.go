@@ -84,7 +84,7 @@ func randomTimer(rng *rand.Rand) *time.Timer {
 }
 
 // decideNext approves one open gate, or settles one doubt with what the
-// domain's own record says, and gives the state of the run.
+// domain's own record says, and returns the state of the run.
 func (p *process) decideNext(d *depot, run string) contracts.RunView {
 	p.t.Helper()
 	open, err := p.rita.Gates(p.t.Context(), client.GatesFilter{RunID: run, Status: contracts.InterruptOpen})

@@ -76,7 +76,7 @@ func startMarketplace(t *testing.T, change ...func(*app.Config)) *marketplace {
 type firstWorkflow struct {
 	role, say, name, column string
 	params                  map[string]any
-	// writes tells that it waits for an approval in the end.
+	// writes means that it waits for an approval in the end.
 	writes bool
 }
 

@@ -15,7 +15,7 @@ import (
 
 // modelled starts a server of answers and gives the setting of a site that asks
 // it. Messages are read without it unless change says otherwise.
-func modelled(t *testing.T, engine app.ModelEngine, answers scripted.Answerer, change ...func(*app.Mind)) (*scripted.Server, func(*app.Config)) {
+func modelled(t *testing.T, engine app.ModelEngine, answers scripted.Answerer, change ...func(*app.LanguageModel)) (*scripted.Server, func(*app.Config)) {
 	t.Helper()
 	server := scripted.New(answers)
 	h := httptest.NewServer(server)
@@ -24,7 +24,7 @@ func modelled(t *testing.T, engine app.ModelEngine, answers scripted.Answerer, c
 	if engine == app.EngineOpenAI {
 		base += "/v1"
 	}
-	m := app.Mind{Model: app.ModelConfig{Engine: engine, Model: "scripted", BaseURL: base, Key: "sk-e2e-model-key-77", Timeout: 5 * time.Second}, Understanding: app.UnderstandLocal}
+	m := app.LanguageModel{Model: app.ModelConfig{Engine: engine, Model: "scripted", BaseURL: base, Key: "sk-e2e-model-key-77", Timeout: 5 * time.Second}, Understanding: app.UnderstandLocal}
 	for _, c := range change {
 		c(&m)
 	}
@@ -32,7 +32,7 @@ func modelled(t *testing.T, engine app.ModelEngine, answers scripted.Answerer, c
 }
 
 // byModel lets the model read messages.
-func byModel(m *app.Mind) { m.Understanding = app.UnderstandModel }
+func byModel(m *app.LanguageModel) { m.Understanding = app.UnderstandModel }
 
 func says(rules ...scripted.Rule) *scripted.Script { return &scripted.Script{Rules: rules} }
 
@@ -168,7 +168,7 @@ func TestPromptsHoldNothingRaw(t *testing.T) {
 	t.Parallel()
 	sizes, seen := map[string]int{}, false
 	for name, planted := range map[string]bool{"small": false, "large": true} {
-		server, model := modelled(t, app.EngineOpenAI, thoughtful(), byModel, func(m *app.Mind) { m.Judging = app.JudgeRuns })
+		server, model := modelled(t, app.EngineOpenAI, thoughtful(), byModel, func(m *app.LanguageModel) { m.JudgeMode = app.JudgeRuns })
 		s := startSite(t, model)
 		d := stocked(t)
 		if planted {

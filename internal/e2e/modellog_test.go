@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// What leaves the house can be seen where an operator wants that, without what is
+// What is sent to a model provider can be seen where an operator wants that, without what is
 // personal or secret, and a client is told what its message used. Off, nothing is kept.
 func TestWhatIsSentToAModelCanBeSeen(t *testing.T) {
 	t.Parallel()

@@ -139,7 +139,7 @@ func seeThrough(ctx context.Context, d *depot, rita, otto *client.Client, run, k
 }
 
 // TestADatabaseThatIsGoneUnderLoad: two servers lose it while people ask, approve and
-// wait. Whoever asks meanwhile is told to come back; the servers ask for few
+// wait. The requester meanwhile is told to come back; the servers ask for few
 // connections, then and at the return; nothing is lost or done twice, and no server
 // is started again.
 func TestADatabaseThatIsGoneUnderLoad(t *testing.T) {

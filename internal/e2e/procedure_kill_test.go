@@ -69,7 +69,7 @@ func moment(rng *rand.Rand) *time.Timer {
 	return time.NewTimer(time.Duration(rng.IntN(400_000)) * time.Microsecond)
 }
 
-// answersNext gives one answer, if something is asked, and the run as it is. An
+// answersNext returns one answer, if something is asked, and the run as it is. An
 // answer that the dying server has taken already is none to give again.
 func (p *process) answersNext(run string, says map[string]any) contracts.RunView {
 	p.t.Helper()
@@ -78,7 +78,7 @@ func (p *process) answersNext(run string, says map[string]any) contracts.RunView
 		p.t.Fatal(err)
 	}
 	for _, i := range view.Interrupts {
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			_, err = p.otto.Approve(p.t.Context(), i, "", client.Opt{})
 		} else {
 			_, err = p.rita.Answer(p.t.Context(), i, says[i.NodeID], client.Opt{})

@@ -145,9 +145,9 @@ func (s *site) plays(by face, run string, script map[string][]string) contracts.
 		step, _, _ := strings.Cut(i.NodeID, "#")
 		next := says[step]
 		switch {
-		case i.Type.Gate() && len(next) > 0 && next[0] == "reject":
+		case i.Type.IsGate() && len(next) > 0 && next[0] == "reject":
 			by.approves(s.t, i, contracts.DecisionReject)
-		case i.Type.Gate():
+		case i.Type.IsGate():
 			by.approves(s.t, i, contracts.DecisionApprove)
 		case len(next) == 0:
 			s.t.Fatalf("nobody answers %s: %s %v\n%s", i.NodeID, i.Prompt, i.Answers, states2text(view))

@@ -177,7 +177,7 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
-// command runs the command line against the server and gives its output and
+// command runs the command line against the server and returns its output and
 // exit code.
 func (p *process) command(key string, args ...string) (stdout, stderr string, code int) {
 	p.t.Helper()

@@ -248,7 +248,7 @@ func TestADeliveryOutlivesItsServer(t *testing.T) {
 }
 
 // A message that comes to one server while a model reads it for another is read
-// once: who repeats it gets what came of that.
+// once: who repeats it gets the result of that.
 func TestAMessageIsReadByOneServer(t *testing.T) {
 	t.Parallel()
 	server, config := modelled(t, app.EngineOpenAI, says(

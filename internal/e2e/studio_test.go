@@ -86,7 +86,7 @@ func (s *studio) register(on *site) {
 // face is a way to begin the example, and to answer what it asks. What is asked
 // is read by REST in every face.
 type face interface {
-	// begin asks for a flow, and gives its run.
+	// begin asks for a flow, and returns its run.
 	begin(t *testing.T, goal string) (runID string)
 	// answers gives one answer as rita, who asked.
 	answers(t *testing.T, i contracts.Interrupt, words any)
@@ -131,7 +131,7 @@ type talk struct {
 	history []map[string]string
 }
 
-// says sends a message, and gives the reply.
+// says sends a message, and returns the reply.
 func (c *talk) says(t *testing.T, words string) string {
 	t.Helper()
 	c.history = append(c.history, map[string]string{"role": "user", "content": words})

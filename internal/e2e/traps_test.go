@@ -15,7 +15,7 @@ import (
 type trap struct {
 	says string
 	call scripted.Answer
-	// gate says that its write may come to a gate, where whoever approves reads the
+	// gate means that its write may come to a gate, where the approver reads the
 	// sentence: a part of it is in no value, and no word forbids the write.
 	gate bool
 	// invents is the parameter that only the model gives: its write may come to a
@@ -122,9 +122,9 @@ func (s *site) holdsNoWrite(trap trap, runID string) {
 		if trap.gate && n.State == contracts.NodeAwaitingApproval {
 			continue
 		}
-		if trap.invents != "" && n.Said != nil && n.Said.Values[trap.invents] == contracts.FromModel {
+		if trap.invents != "" && n.Utterance != nil && n.Utterance.Values[trap.invents] == contracts.FromModel {
 			continue
 		}
-		s.t.Errorf("%q is accepted for %s %s (said %s)", trap.says, n.Tool, asJSON(n.Params), asJSON(n.Said))
+		s.t.Errorf("%q is accepted for %s %s (said %s)", trap.says, n.Tool, asJSON(n.Params), asJSON(n.Utterance))
 	}
 }

@@ -401,7 +401,7 @@ type EvalError struct {
 	Cause  error
 }
 
-// Error says which expression failed, and why.
+// Error reports which expression failed, and why.
 func (e *EvalError) Error() string {
 	return fmt.Sprintf("${%s} cannot be computed: %s", shortened(e.Source), e.Cause)
 }

@@ -115,7 +115,7 @@ type collector struct {
 }
 
 func (c *collector) add(v any) error {
-	norm, err := contracts.Normalized(v)
+	norm, err := contracts.NormalizeShared(v)
 	if err != nil {
 		return contracts.Errorf(contracts.CodeInvalid, "read expressions: %w", err)
 	}

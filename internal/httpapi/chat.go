@@ -67,7 +67,7 @@ func (s *chatRoutes) routes() []route {
 	}
 }
 
-// complete is the chat door: POST /v1/chat/completions.
+// complete handles POST /v1/chat/completions.
 func (s *chatRoutes) complete(k *call) error {
 	request, err := k.chatRequest()
 	if err != nil {
@@ -91,31 +91,31 @@ func (s *chatRoutes) complete(k *call) error {
 	if err != nil {
 		return err
 	}
-	k.unhurried()
+	k.clearDeadlines()
 	if request.Stream {
 		return s.streamChat(k, request, turn)
 	}
 	return s.answerChat(k, request, turn)
 }
 
-// unhurried lifts the time limits of the connection from a request that waits
-// on purpose; each write of a stream sets its own.
-func (k *call) unhurried() {
+// clearDeadlines removes the time limits of the connection for a request that waits on
+// purpose; each write of a stream sets its own.
+func (k *call) clearDeadlines() {
 	control := http.NewResponseController(k.gin.Writer)
 	_ = control.SetReadDeadline(time.Time{})  // a writer without deadlines has no limits to lift
 	_ = control.SetWriteDeadline(time.Time{}) // as above
 }
 
-// inAWhile bounds the writing of an answer that was waited for: a reader who
-// takes nothing would hold it for ever.
-func (k *call) inAWhile() {
+// setWriteDeadline limits the writing of an answer that was waited for: a client that reads
+// nothing would hold it for ever.
+func (k *call) setWriteDeadline() {
 	_ = http.NewResponseController(k.gin.Writer).SetWriteDeadline(time.Now().Add(writePatience)) // as above
 }
 
 // answerChat answers in one piece: what there is after a while. What still runs
 // goes on.
 func (s *chatRoutes) answerChat(k *call, request chatRequest, turn conversation.Input) error {
-	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
+	accepted, err := s.conversation.Resolve(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *chatRoutes) answerChat(k *call, request chatRequest, turn conversation.
 	if err == nil && state.SessionID != "" && state.Running {
 		state, err = s.conversation.Await(k.ctx(), k.who, state, s.cfg.ChatWait)
 	}
-	k.inAWhile()
+	k.setWriteDeadline()
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func (s *chatRoutes) completion(model, content string, tokens contracts.Tokens) 
 // take has the message taken to its end, even if its sender goes away: what was
 // said is said.
 func (s *chatRoutes) take(k *call, accepted conversation.Input) (state orchestrator.SessionView, err error) {
-	ctx, cancel := conversation.Patiently(k.ctx())
+	ctx, cancel := conversation.DetachContext(k.ctx())
 	defer cancel()
 	defer func() {
 		if caught := recover(); caught != nil {
 			err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 		}
 	}()
-	outcome, err := s.conversation.Take(ctx, k.who, accepted)
+	outcome, err := s.conversation.Handle(ctx, k.who, accepted)
 	if err != nil {
 		return state, err
 	}
@@ -168,7 +168,7 @@ func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.Se
 	if state.SessionID == "" && len(state.Open) == 0 {
 		return text
 	}
-	s.conversation.Shown(k.ctx(), state)
+	s.conversation.RecordDisplayed(k.ctx(), state)
 	m := chat.Marker{SessionID: state.SessionID}
 	for _, i := range state.Open {
 		m.Codes = append(m.Codes, i.Code)

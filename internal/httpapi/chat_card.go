@@ -67,14 +67,14 @@ func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView
 // nothing: three are the most that Open WebUI shows.
 const cardChoices = 2
 
-// cardOf is a gate or a question as a card; false says that it is none: what was
+// cardOf is a gate or a question as a card; false means that it is none: what was
 // asked for is asked about in the chat.
 func cardOf(i contracts.Interrupt) (cardAsks, bool) {
 	out := cardAsks{
 		ID: cardQuestion, Header: "Approval " + i.Code, Question: cutText(i.Prompt, 480), AllowOther: true,
 		Options: []cardOption{{cardLater, "Nothing is done; it stays open and the chat goes on"}},
 	}
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		out.Options = append(out.Options, cardOption{cardApprove, "Do exactly what is shown, once"}, cardOption{cardReject, "Do not do it"})
 		return out, true
 	}
@@ -102,7 +102,7 @@ func cardSplit(i contracts.Interrupt) (shown []contracts.InterruptOption, rest [
 			case len(shown) < cardChoices:
 				shown = append(shown, o)
 			default:
-				rest = append(rest, chat.Choice(i, n))
+				rest = append(rest, chat.OptionText(i, n))
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func cardSplit(i contracts.Interrupt) (shown []contracts.InterruptOption, rest [
 // cardChoice is the option of the question of a card that a label means.
 func (s *chatRoutes) cardChoice(k *call, code, label string) (contracts.InterruptOption, bool) {
 	i, err := s.approvals.gates.Get(k.ctx(), k.who, code)
-	if err != nil || i.Type.Gate() || label == "" {
+	if err != nil || i.Type.IsGate() || label == "" {
 		return contracts.InterruptOption{}, false
 	}
 	shown, _ := cardSplit(i)
@@ -143,7 +143,7 @@ func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conv
 	t.Thread.SessionID, t.Thread.Marked, t.Thread.Shown = m.SessionID, true, m.Codes
 	last := r.Messages[len(r.Messages)-1]
 	label, words := cardAnswer(string(last.Content))
-	t.Key, t.Placed = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
+	t.Key, t.PositionalKey = messageKey(k.gin.Request.Header, r.texts("user"), last.ToolCallID, label+words)
 	choice, chosen := s.cardChoice(k, m.Codes[0], label)
 	switch {
 	case chosen:
@@ -154,7 +154,7 @@ func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conv
 		t.Command = &chat.Command{Verb: chat.Reject, Codes: m.Codes[:1]}
 	case words != "":
 		t.Command = nil
-		t.Message, t.Quoted = chat.Unwrap(words)
+		t.Message, t.Quoted = chat.UnwrapPrompt(words)
 	}
 	return t
 }

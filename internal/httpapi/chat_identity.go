@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// FrontendConfig says what to believe of what a chat frontend tells about its
+// FrontendConfig describes what to believe of what a chat frontend tells about its
 // users. It counts only for keys of the kind frontend.
 type FrontendConfig struct {
 	// JWTSecret checks the signed user of Open WebUI
@@ -119,7 +119,7 @@ func (s *callers) failed(c *gin.Context, err error) error {
 func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
 	var plain frontendUser
 	if chat {
-		plain = toldUser(h)
+		plain = userFromHeaders(h)
 	}
 	if len(s.cfg.Frontends.JWTSecret) > 0 {
 		return s.signedUser(h, who, who.Forwarded != "" || plain.Name() != "")

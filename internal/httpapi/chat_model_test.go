@@ -87,7 +87,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 		t.Fatal(err)
 	}
 	domains = &countedSet{Store: registrytest.NewStore()}
-	set, err := registry.New(registry.Config{}, domains, fetcher, registry.Sentences(adapter, nil))
+	set, err := registry.New(registry.Config{}, domains, fetcher, registry.NewSentenceTester(adapter, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

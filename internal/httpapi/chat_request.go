@@ -123,7 +123,7 @@ func conversationOf(h http.Header) string {
 // chatTurn reads out of a history what is said now, and what it is said to.
 func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
-	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Domain: domain, Language: chat.Spoken(h.Get("Accept-Language"))}
+	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Domain: domain, Language: chat.PreferredLanguage(h.Get("Accept-Language"))}
 	last := r.Messages[len(r.Messages)-1]
 	users := r.texts("user")
 	if answer, ok := lastAnswer(r.Messages); ok {
@@ -141,8 +141,8 @@ func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversati
 	case len(users) == 0:
 		return t, contracts.Invalid("the request is not valid", contracts.Fault{Pointer: "/messages", Message: "must have a message of the user"})
 	}
-	t.Message, t.Quoted = chat.Unwrap(users[len(users)-1])
-	t.Key, t.Placed = messageKey(h, users, "", t.Message)
+	t.Message, t.Quoted = chat.UnwrapPrompt(users[len(users)-1])
+	t.Key, t.PositionalKey = messageKey(h, users, "", t.Message)
 	t.Thread.Place = placeOf(users)
 	if t.Thread.Conversation == "" && !t.Thread.Marked {
 		if err := tie(t.Thread, h, r); err != nil {
@@ -201,7 +201,7 @@ func messageKey(h http.Header, users []string, card, words string) (key string, 
 func placeOf(users []string) string {
 	before := ""
 	for _, text := range users[:max(len(users)-1, 0)] {
-		own, _ := chat.Unwrap(text)
+		own, _ := chat.UnwrapPrompt(text)
 		before = contracts.HashBytes([]byte(before + "\x00" + own))
 	}
 	return strconv.Itoa(len(users)) + before[:min(len(before), 16)]

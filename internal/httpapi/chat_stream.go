@@ -201,7 +201,7 @@ func (c *chatStream) fail(p contracts.Problem) {
 // request never waits for a person, and what runs goes on when the reader has
 // gone.
 func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.Input) error {
-	accepted, err := s.conversation.Place(k.ctx(), k.who, turn)
+	accepted, err := s.conversation.Resolve(k.ctx(), k.who, turn)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.
 		select {
 		case t := <-done:
 			if t.err == nil {
-				t.err = s.tell(k, request, stream, t.state)
+				t.err = s.streamProgress(k, request, stream, t.state)
 			}
 			if t.err != nil && k.ctx().Err() == nil {
 				s.problems.log(k.gin, t.err)
@@ -239,8 +239,8 @@ func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.
 	}
 }
 
-// tell streams what happens until nothing runs any more, then the answer.
-func (s *chatRoutes) tell(k *call, request chatRequest, stream *chatStream, state orchestrator.SessionView) error {
+// streamProgress streams events until nothing runs any more, then the answer.
+func (s *chatRoutes) streamProgress(k *call, request chatRequest, stream *chatStream, state orchestrator.SessionView) error {
 	ctx, cancel := context.WithTimeout(k.ctx(), s.cfg.ChatStream)
 	defer cancel()
 	state, err := s.watch(ctx, k, stream, state)
@@ -321,7 +321,7 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 		if err != nil {
 			return state, err
 		}
-		seen = stream.tell(state, events, seen)
+		seen = stream.sendEvents(state, events, seen)
 		if len(events) == 0 && !state.Running {
 			return state, nil
 		}
@@ -340,9 +340,8 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 	}
 }
 
-// tell sends the events that are news of a turn's run, and gives the last that was
-// seen.
-func (c *chatStream) tell(state orchestrator.SessionView, events []contracts.Event, seen int64) int64 {
+// sendEvents sends the new events of a turn's run, and returns the last one's number.
+func (c *chatStream) sendEvents(state orchestrator.SessionView, events []contracts.Event, seen int64) int64 {
 	for _, e := range events {
 		if seen = e.Seq; e.RunID == state.RunID && state.IsNews(e) {
 			c.progress(e)

@@ -65,7 +65,7 @@ func withOracle(t *testing.T, says string, change ...func(*app.Config)) (*site, 
 	return setup(t, change...), o
 }
 
-// open begins a streamed chat, and gives its lines.
+// open begins a streamed chat, and returns its lines.
 func (s *site) open(ctx context.Context, who, words string) (*http.Response, *bufio.Reader) {
 	s.t.Helper()
 	raw, err := json.Marshal(ask(words, nil))
@@ -159,7 +159,7 @@ func TestARunOutlivesItsReader(t *testing.T) {
 	if !strings.Contains(got.content, "sun") {
 		t.Errorf("%s", got.content)
 	}
-	// The same message again shows what came of it.
+	// The same message again shows the result of it.
 	got = s.post("rita", ask(consult, nil), map[string]string{"X-OpenWebUI-Chat-Id": "c1"})
 	if runs, err := s.rita.Runs(t.Context(), client.RunsFilter{}); err != nil || len(runs) != 1 || !strings.Contains(got.content, "sun") || got.reasoning == "" {
 		t.Errorf("%d runs, %v, %s", len(runs), err, got.content)

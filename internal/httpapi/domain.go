@@ -46,7 +46,7 @@ func (s *domainRoutes) registerDomain(k *call) error {
 	if err := k.who.MayManage(access.ActionManageDomains, body.Domain); err != nil {
 		return err
 	}
-	report, err := s.registry.Register(k.who.Doing(k.ctx(), contracts.ActDomainRegistered, body.Domain, body), body)
+	report, err := s.registry.Register(k.who.WithAuditRecord(k.ctx(), contracts.ActDomainRegistered, body.Domain, body), body)
 	return reported(k, http.StatusCreated, report, err)
 }
 
@@ -79,7 +79,7 @@ func (s *domainRoutes) unregisterDomain(k *call) error {
 	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err
 	}
-	if err := s.registry.Unregister(k.who.Doing(k.ctx(), contracts.ActDomainRemoved, k.param("name"), nil), k.param("name")); err != nil {
+	if err := s.registry.Unregister(k.who.WithAuditRecord(k.ctx(), contracts.ActDomainRemoved, k.param("name"), nil), k.param("name")); err != nil {
 		return err
 	}
 	s.gone(k.param("name"))
@@ -103,7 +103,7 @@ func (s *domainRoutes) confirmDomain(k *call) error {
 	if err := k.body(contracts.SchemaConfirmDomain, &body, MaxBody); err != nil {
 		return err
 	}
-	report, err := s.registry.Confirm(k.who.Doing(k.ctx(), contracts.ActDomainConfirmed, k.param("name"), body), k.param("name"), body.Digest)
+	report, err := s.registry.Confirm(k.who.WithAuditRecord(k.ctx(), contracts.ActDomainConfirmed, k.param("name"), body), k.param("name"), body.Digest)
 	return reported(k, http.StatusOK, report, err)
 }
 

@@ -30,8 +30,8 @@ type frontendUser struct{ ID, Email, Role string }
 // pair of eyes.
 func (u frontendUser) Name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
 
-// toldUser is the user that a chat frontend names in plain headers, unsigned.
-func toldUser(h http.Header) frontendUser {
+// userFromHeaders is the user that a chat frontend names in plain headers, unsigned.
+func userFromHeaders(h http.Header) frontendUser {
 	told := func(what string) string {
 		open, _ := frontendHeader(h, "X-OpenWebUI-User-"+what)
 		other, _ := frontendHeader(h, "X-User-"+what)

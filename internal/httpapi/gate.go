@@ -70,12 +70,12 @@ func (s *gateRoutes) decide(k *call) error {
 	if err != nil {
 		return err
 	}
-	outcome, err := s.conversation.Take(k.ctx(), k.who, conversation.Input{Gate: k.param("id"), Resume: &body, Key: key})
+	outcome, err := s.conversation.Handle(k.ctx(), k.who, conversation.Input{Gate: k.param("id"), Resume: &body, Key: key})
 	if err != nil {
 		return err
 	}
 	if wait := k.wait(); wait > 0 {
-		if _, err := s.conversation.Whole(k.ctx(), outcome, wait); err != nil {
+		if _, err := s.conversation.SessionOf(k.ctx(), outcome, wait); err != nil {
 			return err
 		}
 	}

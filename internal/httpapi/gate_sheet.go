@@ -28,13 +28,13 @@ func (s *gateRoutes) sheet(k *call) error {
 	return k.ok(out)
 }
 
-func sheetOf(gate contracts.Interrupt) contracts.GateSheet {
-	out := contracts.GateSheet{
+func sheetOf(gate contracts.Interrupt) contracts.GateView {
+	out := contracts.GateView{
 		Asks: gateview.Asks(gate), Mark: gateview.Mark(gate.AfterReading), Lines: pairs(gateview.Lines(gate)), Terms: pairs(gateview.Terms(gate)),
 		People: gateview.People(gate), Approvals: gateview.Approvals(gate),
 	}
 	for _, row := range gateview.Of(gate) {
-		out.Rows = append(out.Rows, contracts.SheetRow(row))
+		out.Rows = append(out.Rows, contracts.GateViewRow(row))
 	}
 	return out
 }
@@ -47,12 +47,12 @@ func pairs(from [][2]string) [][]string {
 	return out
 }
 
-func mayOf(rights map[contracts.Decision]error) contracts.GateMay {
+func mayOf(rights map[contracts.Decision]error) contracts.GatePermissions {
 	may := func(d contracts.Decision) bool {
 		err, known := rights[d]
 		return known && err == nil
 	}
-	out := contracts.GateMay{
+	out := contracts.GatePermissions{
 		Approve: may(contracts.DecisionApprove), Edit: may(contracts.DecisionEdit), Reject: may(contracts.DecisionReject), Answer: may(contracts.DecisionAnswer),
 	}
 	if why := cmp.Or(rights[contracts.DecisionApprove], rights[contracts.DecisionEdit], rights[contracts.DecisionReject], rights[contracts.DecisionAnswer]); why != nil {
@@ -62,7 +62,7 @@ func mayOf(rights map[contracts.Decision]error) contracts.GateMay {
 }
 
 // capability adds what the catalog knows of a gate's action.
-func (s *gateRoutes) capability(gate contracts.Interrupt, out *contracts.GateSheet) {
+func (s *gateRoutes) capability(gate contracts.Interrupt, out *contracts.GateView) {
 	if gate.Action == nil {
 		return
 	}

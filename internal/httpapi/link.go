@@ -264,7 +264,7 @@ func (s *linkRoutes) decideLink(k *call) error {
 		return s.refusePage(k, refuseLink(http.StatusBadRequest, "invalid", "This is not the form of the page. Open the link and decide there."))
 	}
 	l.who.Via, l.who.From = gates.ByLink, c.ClientIP()
-	outcome, err := s.conversation.Take(k.ctx(), l.who, conversation.Input{Gate: l.gate.InterruptID, Resume: &contracts.Resume{
+	outcome, err := s.conversation.Handle(k.ctx(), l.who, conversation.Input{Gate: l.gate.InterruptID, Resume: &contracts.Resume{
 		Decision: d, ActionSHA256: l.link.ActionSHA256, Comment: contracts.CleanSummary(form.Get("comment")),
 	}})
 	if err != nil {

@@ -39,14 +39,14 @@ type linkPage struct {
 
 func confirmPage(l linked) linkPage {
 	p := linkPage{Title: gateview.Asks(l.gate), Code: l.gate.Code, Person: l.who.Subject(), Hash: l.link.ActionSHA256, Form: true}
-	p.Rows, p.Case = chat.Sheet(l.gate), chat.Grounds(l.gate)
+	p.Rows, p.Case = chat.GateRows(l.gate), chat.EvidenceRows(l.gate)
 	for _, d := range chat.Changes(l.gate) {
-		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.Bounded(l.gate, d.Before) + " → " + chat.Bounded(l.gate, d.After)})
+		p.Case = append(p.Case, [2]string{"changed " + d.Pointer, chat.FormatBounded(l.gate, d.Before) + " → " + chat.FormatBounded(l.gate, d.After)})
 	}
-	if sent := chat.Sent(l.gate); sent != "" {
+	if sent := chat.SentIDs(l.gate); sent != "" {
 		p.Case = append(p.Case, [2]string{"sent as", sent})
 	}
-	p.Case = append(append(p.Case, [2]string{"what", l.gate.ToolName}), chat.Circumstances(l.gate)...)
+	p.Case = append(append(p.Case, [2]string{"what", l.gate.ToolName}), chat.ContextRows(l.gate)...)
 	return p
 }
 

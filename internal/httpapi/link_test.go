@@ -22,7 +22,7 @@ func withLinks(c *app.Config) { c.Links.PublicURL = publicURL }
 
 var linkForm = regexp.MustCompile(`\]\(` + publicURL + `(/approve/[^)]+)\)`)
 
-// linkOf asks for a write in a chat, and gives the path of the link that the
+// linkOf asks for a write in a chat, and returns the path of the link that the
 // reader is shown, "" if there is none.
 func (s *site) linkOf(who string, headers map[string]string) string {
 	s.t.Helper()
@@ -105,7 +105,7 @@ func TestALinkDecidesItsGateOnceAndSaysSo(t *testing.T) {
 	if d := gate.Decisions; gate.Status != contracts.InterruptApproved || len(d) != 1 || d[0].DecidedBy != "anna" || d[0].Via != "link" || d[0].Comment != "as agreed" {
 		t.Errorf("%+v", gate)
 	}
-	acts, err := s.admin.Ledger(t.Context(), execution.ActChain)
+	acts, err := s.admin.Ledger(t.Context(), execution.AdminChain)
 	if last := acts[max(0, len(acts)-1)]; err != nil || last.Kind != contracts.ActLinkUsed || last.Actor != "anna" || last.NodeID != gate.InterruptID {
 		t.Errorf("the chain of acts ends with %+v, %v", last, err)
 	}

@@ -90,7 +90,7 @@ func openMany(t *testing.T, dir string, n int) {
 	work.SetLimit(500)
 	for k := range 100 {
 		session := orchestrator.Session{ID: fmt.Sprintf("ses_%d", k), Owner: contracts.Principal{ID: "ana"}, CreatedAt: time.Now()}
-		if err := store.Talk.CreateSession(t.Context(), session); err != nil {
+		if err := store.Sessions.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -179,7 +179,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[contracts.DomainReport](), reflect.TypeFor[contracts.DomainDetail](),
 		reflect.TypeFor[contracts.DomainDiff](), reflect.TypeFor[contracts.CapabilityView](),
 		reflect.TypeFor[contracts.InstanceView](), reflect.TypeFor[contracts.KeyView](),
-		reflect.TypeFor[contracts.GateSheet](), reflect.TypeFor[contracts.Settings](), reflect.TypeFor[contracts.RunCounts](), reflect.TypeFor[contracts.SignedIn](), reflect.TypeFor[contracts.SignInLink](), reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditReport](),
+		reflect.TypeFor[contracts.GateView](), reflect.TypeFor[contracts.Settings](), reflect.TypeFor[contracts.RunCounts](), reflect.TypeFor[contracts.SignedIn](), reflect.TypeFor[contracts.SignInLink](), reflect.TypeFor[contracts.KeyCreated](), reflect.TypeFor[contracts.AuditReport](),
 		reflect.TypeFor[contracts.AuditRoot](), reflect.TypeFor[contracts.AuditProof](), reflect.TypeFor[contracts.AuditConsistency](),
 	}
 }

@@ -45,7 +45,7 @@ func status(code contracts.Code) int {
 	return 0
 }
 
-// problemOf says what of an error the caller gets: an error without a code is
+// problemOf reports what of an error the caller gets: an error without a code is
 // internal, and its text stays in the log.
 func problemOf(err error) contracts.Problem {
 	e, coded := errors.AsType[*contracts.Error](err)

@@ -65,7 +65,7 @@ func (s *runRoutes) runPlan(k *call) error {
 	if err != nil {
 		return err
 	}
-	response, err := s.conversation.Whole(k.ctx(), conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, k.wait())
+	response, err := s.conversation.SessionOf(k.ctx(), conversation.Outcome{SessionID: begun.SessionID, RunID: begun.RunID, New: begun.New}, k.wait())
 	if err != nil {
 		return err
 	}

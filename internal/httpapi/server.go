@@ -89,7 +89,7 @@ type Server struct {
 	cfg      Config
 	page     Page
 	settings contracts.Settings
-	state    *runs.Runs // says whether requests can be served
+	state    *runs.Runs // reports whether requests can be served
 	callers  *callers
 	problems *problems
 	engine   *gin.Engine

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// sessionRoutes are what is said in sessions, and what came of it.
+// sessionRoutes are what is said in sessions, and the result of it.
 type sessionRoutes struct {
 	conversation *conversation.Conversation
 	sessions     *sessions.Directory
@@ -49,11 +49,11 @@ func (s *sessionRoutes) startSession(k *call) error {
 
 // told takes what somebody says, and answers with where the session stands then.
 func told(k *call, talk *conversation.Conversation, in conversation.Input) (contracts.SessionResponse, error) {
-	outcome, err := talk.Take(k.ctx(), k.who, in)
+	outcome, err := talk.Handle(k.ctx(), k.who, in)
 	if err != nil {
 		return contracts.SessionResponse{}, err
 	}
-	return talk.Whole(k.ctx(), outcome, k.wait())
+	return talk.SessionOf(k.ctx(), outcome, k.wait())
 }
 
 func (s *sessionRoutes) listSessions(k *call) error {

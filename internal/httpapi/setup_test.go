@@ -55,7 +55,7 @@ func setup(t *testing.T, change ...func(*app.Config)) *site {
 	return s
 }
 
-// bootstrap serves the domain and gives the file that names it.
+// bootstrap serves the domain and returns the file that names it.
 func bootstrap(t *testing.T) []byte {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})

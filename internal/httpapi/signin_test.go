@@ -181,7 +181,7 @@ func TestAGateReadsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	_, gate := s.waiting(s.rita)
-	read := func(who string) (out contracts.GateSheet) {
+	read := func(who string) (out contracts.GateView) {
 		t.Helper()
 		a := s.send(who, "GET", "/v1/gates/"+gate.InterruptID+"/sheet", "")
 		if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status != http.StatusOK {

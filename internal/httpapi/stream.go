@@ -63,7 +63,7 @@ func (s *streamRoutes) stream(k *call, runID string, listen listen) error {
 		return err
 	}
 	defer l.Close()
-	k.unhurried()
+	k.clearDeadlines()
 	out := newSSE(k.gin.Writer, s.cfg.Now)
 	if !lost && runID != "" && after > 0 && s.over(k, runID, after) {
 		k.gin.Status(http.StatusNoContent) // tells browsers not to come back

@@ -26,7 +26,7 @@ import (
 // frame is one server-sent event.
 type frame struct{ id, name, data string }
 
-// listen opens a stream and gives its frames until it ends.
+// listen opens a stream and returns its frames until it ends.
 func (s *site) listen(ctx context.Context, who, path string, headers ...string) (<-chan frame, int) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)

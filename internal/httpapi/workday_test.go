@@ -163,7 +163,7 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	}
 }
 
-// TestAManagersOwnAuthorityIsEnough where the site says so of a capability: whoever asks
+// TestAManagersOwnAuthorityIsEnough where the site says so of a capability: the requester
 // decides the gate in the same chat, the tenant knows it as theirs, and of all else, and for
 // everybody else, a second person is asked for as before.
 func TestAManagersOwnAuthorityIsEnough(t *testing.T) {
@@ -198,7 +198,7 @@ func TestAManagersOwnAuthorityIsEnough(t *testing.T) {
 		t.Fatalf("%s %v", run.State, err)
 	}
 	decided, err := helena.Gate(t.Context(), gate.InterruptID)
-	if err != nil || len(decided.Decisions) != 1 || decided.Decisions[0].Stands != contracts.StandsInitiator {
+	if err != nil || len(decided.Decisions) != 1 || decided.Decisions[0].Relation != contracts.RelationInitiator {
 		t.Errorf("%+v %v", decided.Decisions, err)
 	}
 	by := []string{}

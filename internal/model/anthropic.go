@@ -20,7 +20,7 @@ import (
 // AnthropicBaseURL is the vendor's.
 const AnthropicBaseURL = "https://api.anthropic.com/"
 
-// AnthropicConfig says which model is asked where. Model and Key are needed.
+// AnthropicConfig specifies which model is asked where. Model and Key are needed.
 type AnthropicConfig struct {
 	Model string
 	// BaseURL is without the version, such as https://api.anthropic.com/.
@@ -120,7 +120,7 @@ func anthropicTool(t reasoning.Tool) sdk.ToolUnionParam {
 
 func (e *Anthropic) reply(answer *sdk.Message, r reasoning.Request) (reasoning.Reply, error) {
 	if answer == nil || answer.StopReason == "" {
-		return reasoning.Reply{}, reasoning.Garbled(e.name, errors.New("no stop reason in the answer"))
+		return reasoning.Reply{}, reasoning.GarbledError(e.name, errors.New("no stop reason in the answer"))
 	}
 	out := reasoning.Reply{
 		Cut:   answer.StopReason == sdk.StopReasonMaxTokens,

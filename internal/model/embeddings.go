@@ -31,7 +31,7 @@ const (
 	mostText    = 4096 // bytes of one text
 )
 
-// EmbeddingsConfig says which server to ask.
+// EmbeddingsConfig specifies which server to ask.
 type EmbeddingsConfig struct {
 	// URL is the server's address, with or without /v1/embeddings.
 	URL string
@@ -103,7 +103,7 @@ func (c *Embeddings) Close() error {
 	return nil
 }
 
-// Prepare gives the vectors of many texts, in their order.
+// Prepare returns the vectors of many texts, in their order.
 func (c *Embeddings) Prepare(ctx context.Context, texts []string) ([][]float32, error) {
 	var out [][]float32
 	for some := range slices.Chunk(texts, atOnce) {

@@ -20,7 +20,7 @@ import (
 // OpenAIBaseURL is the vendor's.
 const OpenAIBaseURL = "https://api.openai.com/v1/"
 
-// OpenAIConfig says which model is asked where. Model is needed.
+// OpenAIConfig specifies which model is asked where. Model is needed.
 type OpenAIConfig struct {
 	Model string
 	// BaseURL ends in the version, such as http://127.0.0.1:11434/v1.
@@ -87,7 +87,7 @@ func (e *OpenAI) Complete(ctx context.Context, r reasoning.Request) (reasoning.R
 	}
 }
 
-// learns notes what the server does not take, and tells whether to ask again.
+// learns notes what the server does not take, and reports whether to ask again.
 // Each thing is noted once, so this ends.
 func (e *OpenAI) learns(err error, sent sdk.ChatCompletionNewParams) bool {
 	var refused *sdk.Error
@@ -147,7 +147,7 @@ func (e *OpenAI) withSchema(text string, schema map[string]any) string {
 
 func (e *OpenAI) reply(answer *sdk.ChatCompletion) (reasoning.Reply, error) {
 	if answer == nil || len(answer.Choices) == 0 {
-		return reasoning.Reply{}, reasoning.Garbled(e.name, errors.New("no choices in the answer"))
+		return reasoning.Reply{}, reasoning.GarbledError(e.name, errors.New("no choices in the answer"))
 	}
 	choice := answer.Choices[0]
 	if choice.Message.Refusal != "" || choice.FinishReason == "content_filter" {

@@ -30,7 +30,7 @@ const (
 // it.
 type Server struct{ url *url.URL }
 
-// Start gives a server, which t and its subtests can share. It takes a second
+// Start returns a server, which t and its subtests can share. It takes a second
 // or two, so a package starts few.
 func Start(t *testing.T) *Server {
 	t.Helper()

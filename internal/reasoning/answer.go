@@ -12,14 +12,14 @@ import (
 // maxFaultsTold bounds what a repair is told; a model mends the first few.
 const maxFaultsTold = 8
 
-// Wrong is an answer that does not fit, with what is wrong about it.
-type Wrong struct {
+// RejectedAnswer is an answer that does not fit, with what is wrong about it.
+type RejectedAnswer struct {
 	Answer string
 	Faults []string
 }
 
 // repair is the request again, with the wrong answer and its faults.
-func repair(r Request, wrong *Wrong) Request {
+func repair(r Request, wrong *RejectedAnswer) Request {
 	if wrong == nil {
 		return r
 	}

@@ -10,10 +10,10 @@ import (
 
 // Probe is one call that Check made.
 type Probe struct {
-	// Name says what was tried, for people.
+	// Name describes what was tried, for people.
 	Name  string `json:"name"`
 	Model string `json:"model"`
-	// Problem says what does not work and what that means; empty where it works.
+	// Problem describes what does not work and what that means; empty where it works.
 	Problem string                `json:"problem,omitempty"`
 	Calls   []contracts.ModelCall `json:"calls"`
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind says what went wrong with a call of a model; callers switch on it to
+// Kind describes what went wrong with a call of a model; callers switch on it to
 // choose between waiting, a fallback and telling a person.
 type Kind string
 
@@ -90,7 +90,7 @@ func Refusal(name, said string) *Error {
 	return faultf(KindRefused, nil, "the model %s declines to answer: %.200s", name, said)
 }
 
-// Garbled is the Error of an answer that is no answer of the wire format.
-func Garbled(name string, cause error) *Error {
+// GarbledError returns the Error for a reply that does not follow the wire format.
+func GarbledError(name string, cause error) *Error {
 	return faultf(KindUnavailable, cause, "the model %s gave an answer that cannot be read", name)
 }

@@ -28,7 +28,7 @@ const (
 	pause      = 30 * time.Second
 )
 
-// Config says which models serve, and their bounds. Zero values take defaults.
+// Config specifies which models serve, and their bounds. Zero values take defaults.
 type Config struct {
 	// Large serves what Small does not; Small may be nil.
 	Large, Small Engine
@@ -45,7 +45,7 @@ type Config struct {
 }
 
 // Model asks the models that are configured. It holds no state of a run: what a
-// call cost is returned to whoever asked, who records it. It is safe for
+// call cost is returned to the caller, who records it. It is safe for
 // concurrent use.
 type Model struct {
 	large, small *guarded

@@ -76,7 +76,7 @@ type Reply struct {
 	Calls []ToolCall
 	// Usage is zero where the server does not say.
 	Usage contracts.Tokens
-	// Cut tells that the answer ended at MaxOutputTokens.
+	// Cut means that the answer ended at MaxOutputTokens.
 	Cut bool
 }
 

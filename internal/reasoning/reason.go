@@ -29,7 +29,7 @@ type Task struct {
 	// Purpose is what the call is accounted for as; empty is a reason step.
 	Purpose contracts.ModelPurpose
 	// Wrong is the answer to mend, nil for the first call.
-	Wrong *Wrong
+	Wrong *RejectedAnswer
 }
 
 // Result is what a reason step gave, and what it cost.
@@ -37,7 +37,7 @@ type Result struct {
 	// Facts fit the task's output schema; nil if there are none.
 	Facts map[string]any
 	// Wrong is an answer that does not fit; only Attempt gives it back.
-	Wrong *Wrong
+	Wrong *RejectedAnswer
 	Calls []contracts.ModelCall
 }
 
@@ -82,7 +82,7 @@ func (m *Model) Attempt(ctx context.Context, t Task) (Result, error) {
 	}
 	value, faults := readObject(reply, t.Output)
 	if faults != nil {
-		out.Wrong = &Wrong{Answer: contracts.CompactWords(reply.Text).String(), Faults: tell(faults)}
+		out.Wrong = &RejectedAnswer{Answer: contracts.CompactWords(reply.Text).String(), Faults: tell(faults)}
 		return out, nil
 	}
 	out.Facts = value

@@ -52,7 +52,7 @@ type Question struct {
 	// Open says that a question is open, or an approval of the asker's.
 	OpenQuestion, OpenRequest bool
 	// Wrong is the reading before, which did not fit; nil for the first.
-	Wrong *Wrong
+	Wrong *RejectedAnswer
 }
 
 // Proposal is one call as a model proposes it. Nothing of it is judged yet.
@@ -74,7 +74,7 @@ type Reading struct { //nolint:recvcheck // what adds to it needs a pointer
 	// Draft is the plan that it drafts. Its tools are full names of capabilities as far
 	// as they were offered.
 	Draft *contracts.Draft
-	// More says that it wants to see the results before it goes on.
+	// More means that it wants to see the results before it goes on.
 	More bool
 	// Ask is a question of the model's, with options to choose from.
 	Ask     string

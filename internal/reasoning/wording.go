@@ -20,7 +20,7 @@ type Wording struct {
 }
 
 // Task is the wording as a task. What comes of it is checked sentence by sentence by
-// whoever asks.
+// the requester.
 func (w Wording) Task() Task {
 	return Task{
 		Skill: contracts.CompactWords(wordingRules), Inputs: w.Inputs, Output: w.Output, Size: SizeSmall, TokensLeft: NoBudget,

@@ -30,7 +30,7 @@ func Seed(tb testing.TB) uint64 {
 	return seed
 }
 
-// Of gives the numbers of the cases that are tried, of n cases in their order, so
+// Of returns the numbers of the cases that are tried, of n cases in their order, so
 // that one of each oneIn neighbours has its turn. With -short, and under the race
 // detector, where each takes about five times as long, it is one of three times as
 // many. At night all are tried, under the detector as many as else without it.

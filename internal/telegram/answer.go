@@ -20,7 +20,7 @@ type answers struct {
 }
 
 // reply sends the whole of an answer and finishes the update that asked for it. It
-// tells whether all of it arrived.
+// reports whether all of it arrived.
 func (a *answers) reply(ctx context.Context, j job, at place, parts []render.Part) bool {
 	_, err := a.out.deliver(ctx, at, j.noted.Live, parts)
 	if err != nil && ctx.Err() != nil {
@@ -32,7 +32,7 @@ func (a *answers) reply(ctx context.Context, j job, at place, parts []render.Par
 	return err == nil
 }
 
-// failed says what went wrong; what is ours to mend stays in the log.
+// failed reports what went wrong; what is ours to mend stays in the log.
 func (a *answers) failed(ctx context.Context, j job, err error) []render.Part {
 	code := contracts.CodeOf(err)
 	if code == contracts.CodeInternal || code == "" {

@@ -145,7 +145,7 @@ func (a *api) safe(err error) error {
 	return err
 }
 
-// me asks who the bot is, which tells whether its token is good.
+// me asks who the bot is, which reports whether its token is good.
 func (a *api) me(ctx context.Context) (*models.User, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -105,9 +105,9 @@ type Bot struct {
 	cfg      Config
 	api      *api
 	box      *box
-	audience *audience
+	audience *messageFilter
 	lanes    *lanes
-	intake   *intake
+	intake   *updatePoller
 	follower *follower
 	buttons  *keyboards
 	caller   *caller
@@ -141,7 +141,7 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 // wire makes the parts of the bot, the ones that others need first.
 func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	retry, logger := backoff{first: b.cfg.Pause, most: b.cfg.PauseMax}, b.cfg.Logger
-	b.audience = &audience{id: b.api.bot.ID(), people: people, groups: map[int64]bool{}}
+	b.audience = &messageFilter{id: b.api.bot.ID(), people: people, groups: map[int64]bool{}}
 	for _, id := range b.cfg.Groups {
 		b.audience.groups[id] = true
 	}
@@ -149,7 +149,7 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	out := &sender{api: b.api, retry: retry, progress: b.cfg.Limits.Progress, logger: logger}
 	b.box = &box{inbox: deps.Inbox, leads: deps.Leads, channel: channel, now: b.cfg.Now, retry: retry, logger: logger}
 	b.buttons = &keyboards{
-		now: deps.Gates.Now, out: out, work: &b.work, logger: logger, below: map[string]map[string]keyboard{}, due: map[string]bool{},
+		now: deps.Gates.Interrupt, out: out, work: &b.work, logger: logger, below: map[string]map[string]keyboard{}, due: map[string]bool{},
 		box: &box{inbox: deps.Inbox, channel: channel + ":buttons", now: b.cfg.Now, retry: retry, logger: logger},
 	}
 	out.shown = b.buttons.shown
@@ -160,7 +160,7 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 		channel: channel, audience: b.audience, conversation: deps.Conversation, gates: deps.Gates, answers: answers, follower: b.follower,
 	}
 	b.lanes.take = talk.take
-	b.intake = &intake{
+	b.intake = &updatePoller{
 		api: b.api, audience: b.audience, box: b.box, lanes: b.lanes, out: out, work: &b.work,
 		wait: b.cfg.PollTimeout, retry: retry, now: b.cfg.Now, logger: logger, refused: map[int64]time.Time{},
 	}

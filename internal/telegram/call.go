@@ -165,7 +165,7 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 		if err != nil {
 			return nil, err
 		}
-		approve, _, err := c.gates.May(ctx, who, waiting...)
+		approve, _, err := c.gates.Permissions(ctx, who, waiting...)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.P
 
 // isAsked reports whether somebody holds a role that a procedure puts its question to.
 func isAsked(who access.Principal, i contracts.Interrupt) bool {
-	return !i.Type.Gate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
+	return !i.Type.IsGate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
 }
 
 // call makes one call, unless it was made. Of a reminder that a stop or a crash has cut
@@ -218,7 +218,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 		return nil
 	}
 	if !known {
-		fresh, err := c.box.receive(ctx, []orchestrator.Received{{ID: id.String(), Body: []byte(`{}`)}})
+		fresh, err := c.box.receive(ctx, []orchestrator.InboxMessage{{ID: id.String(), Body: []byte(`{}`)}})
 		if err != nil || len(fresh) == 0 {
 			return err
 		}

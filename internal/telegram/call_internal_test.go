@@ -16,7 +16,7 @@ func TestAReminderThatACrashHasCutOffIsNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, logger: slog.New(slog.DiscardHandler)}
 	id := callID{"gate_a", 22, "reminder-1"}
-	if _, err := in.receive(t.Context(), []orchestrator.Received{{ID: id.String(), Body: []byte(`{}`)}}); err != nil {
+	if _, err := in.receive(t.Context(), []orchestrator.InboxMessage{{ID: id.String(), Body: []byte(`{}`)}}); err != nil {
 		t.Fatal(err)
 	}
 	c := &caller{box: in, told: map[callID]int{}}
@@ -28,7 +28,7 @@ func TestAReminderThatACrashHasCutOffIsNotSaidTwice(t *testing.T) {
 	}
 	// Another server has said the next one: it is in the inbox that all share.
 	id.event = "reminder-2"
-	if _, err := in.receive(t.Context(), []orchestrator.Received{{ID: id.String(), Body: []byte(`{}`)}}); err != nil {
+	if _, err := in.receive(t.Context(), []orchestrator.InboxMessage{{ID: id.String(), Body: []byte(`{}`)}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.call(t.Context(), id, contracts.Interrupt{InterruptID: "gate_a"}); err != nil {

@@ -65,7 +65,7 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 	case i.Status == contracts.InterruptOpen:
 		// Only the decision outlives a stop: what is said about it waits for the
 		// next start.
-		taking, cancel := conversation.Patiently(ctx)
+		taking, cancel := conversation.DetachContext(ctx)
 		defer cancel()
 		var outcome conversation.Outcome
 		outcome, err = d.pressed(taking, j, who, i, contracts.Resume{Decision: decision, ActionSHA256: i.ActionSHA256})
@@ -96,7 +96,7 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 		d.answerClick(ctx, j, q, "This button is stale: the question has other options now.")
 		return
 	}
-	taking, cancel := conversation.Patiently(ctx)
+	taking, cancel := conversation.DetachContext(ctx)
 	defer cancel()
 	outcome := conversation.Outcome{SessionID: i.SessionID, RunID: i.RunID}
 	switch {
@@ -117,7 +117,7 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 
 // pressed takes the press of a button as what it decides or answers.
 func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (conversation.Outcome, error) {
-	return d.conversation.Take(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
+	return d.conversation.Handle(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
 }
 
 // again tells that the same person has given the same answer: the press was

@@ -142,8 +142,8 @@ func TestAnUpdateThatEndsTheProcessIsNotTakenForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	item := orchestrator.Received{Channel: "telegram:4711", ID: "77", Body: body, At: time.Now()}
-	if _, err := inbox.Receive(t.Context(), []orchestrator.Received{item}); err != nil {
+	item := orchestrator.InboxMessage{Channel: "telegram:4711", ID: "77", Body: body, At: time.Now()}
+	if _, err := inbox.Receive(t.Context(), []orchestrator.InboxMessage{item}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := inbox.NoteReply(t.Context(), "telegram:4711", "77", `{"tries":5}`); err != nil {

@@ -19,8 +19,8 @@ type runs interface {
 	Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error)
 	// News gives the events of a session after a number.
 	News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error)
-	// Shown commits that the gates of a view were shown whole.
-	Shown(ctx context.Context, view orchestrator.SessionView)
+	// RecordDisplayed commits that the gates of a view were shown whole.
+	RecordDisplayed(ctx context.Context, view orchestrator.SessionView)
 }
 
 // follower shows runs in chats until they have ended: progress, their gates as
@@ -58,7 +58,7 @@ func (f *follower) follow(ctx context.Context, j job, who access.Principal, at p
 	if state.RunID == "" || !state.Running && settled(state) {
 		parts := render.View(state, at.group, f.pages.Of(who, at.group, state.Language, state.Open))
 		if f.answers.reply(ctx, j, at, parts) {
-			f.runs.Shown(ctx, render.ShownWhole(state, parts))
+			f.runs.RecordDisplayed(ctx, render.ShownWhole(state, parts))
 		}
 		return
 	}

@@ -36,7 +36,7 @@ func (r *waitingRuns) News(context.Context, access.Principal, string, int64) ([]
 	return nil, nil
 }
 
-func (r *waitingRuns) Shown(context.Context, orchestrator.SessionView) {}
+func (r *waitingRuns) RecordDisplayed(context.Context, orchestrator.SessionView) {}
 
 // TestARunThatWaitsForDaysIsNotReadInBetween follows some hundred runs for a day.
 func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
@@ -65,7 +65,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 		}
 		for n := range chats * each {
 			session := fmt.Sprintf("s%d", n%chats)
-			f.follow(t.Context(), job{received: orchestrator.Received{ID: fmt.Sprint(n)}}, access.Principal{}, place{chat: int64(n%chats + 1)},
+			f.follow(t.Context(), job{received: orchestrator.InboxMessage{ID: fmt.Sprint(n)}}, access.Principal{}, place{chat: int64(n%chats + 1)},
 				orchestrator.SessionView{SessionID: session, RunID: fmt.Sprintf("r%d", n), Waits: true})
 		}
 		synctest.Wait()

@@ -92,7 +92,7 @@ func (b *keyboards) shown(ctx context.Context, chat int64, message int, buttons 
 		body, err = json.Marshal(k)
 	}
 	if err == nil {
-		_, err = b.box.receive(ctx, []orchestrator.Received{{ID: k.id(), Body: body}})
+		_, err = b.box.receive(ctx, []orchestrator.InboxMessage{{ID: k.id(), Body: body}})
 	}
 	if err != nil {
 		b.logger.WarnContext(ctx, "telegram will not take buttons away by itself", slog.String("interrupt_id", gate), errAttr(err))

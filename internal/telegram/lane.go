@@ -13,16 +13,16 @@ import (
 
 // job is one update on its way.
 type job struct {
-	received orchestrator.Received
+	received orchestrator.InboxMessage
 	update   models.Update
-	noted    noted
+	noted    inboxEntry
 	panics   int
 }
 
 // lanes take jobs: what one person says in one chat in its order, and everything
 // else beside it. A lane has a goroutine exactly as long as it has jobs.
 type lanes struct {
-	audience *audience
+	audience *messageFilter
 	answers  *answers
 	take     func(context.Context, job)
 	work     *sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// noted is what the bot keeps of an update that is under way, for the next start.
-type noted struct {
+// inboxEntry is the stored part of an update that is being processed, for the next start.
+type inboxEntry struct {
 	// Tries is how often it was begun and came to nothing.
 	Tries int `json:"tries,omitempty"`
 	// Month is that of the conversation that it belongs to, if it is not its own.
@@ -23,10 +23,10 @@ type noted struct {
 }
 
 // jobOf takes up an item with what was noted of it.
-func jobOf(r orchestrator.Received) job {
+func jobOf(r orchestrator.InboxMessage) job {
 	j := job{received: r}
 	if r.Reply != "" && json.Unmarshal([]byte(r.Reply), &j.noted) != nil {
-		j.noted = noted{} // it is shown anew
+		j.noted = inboxEntry{} // it is shown again
 	}
 	return j
 }
@@ -42,8 +42,8 @@ type box struct {
 	logger  *slog.Logger
 }
 
-// receive keeps items, and gives those that the channel has not brought before.
-func (b *box) receive(ctx context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+// receive keeps items, and returns those that the channel has not brought before.
+func (b *box) receive(ctx context.Context, items []orchestrator.InboxMessage) ([]orchestrator.InboxMessage, error) {
 	for n := range items {
 		items[n].Channel, items[n].At = b.channel, b.now()
 	}
@@ -51,7 +51,7 @@ func (b *box) receive(ctx context.Context, items []orchestrator.Received) ([]orc
 }
 
 // unfinished are the items that were not answered yet.
-func (b *box) unfinished(ctx context.Context) ([]orchestrator.Received, error) {
+func (b *box) unfinished(ctx context.Context) ([]orchestrator.InboxMessage, error) {
 	return b.inbox.Unfinished(ctx, b.channel)
 }
 
@@ -87,7 +87,7 @@ func (b *box) note(ctx context.Context, j job) {
 	}
 }
 
-// noteReply keeps where the answer to an item is being shown, and tells whether it
+// noteReply keeps where the answer to an item is being shown, and reports whether it
 // waits for one.
 func (b *box) noteReply(ctx context.Context, id, reply string) (bool, error) {
 	ctx, cancel := keepably(ctx)

@@ -58,19 +58,19 @@ func People(cfg Config) ([]access.Principal, error) {
 	return slices.Collect(maps.Values(people)), err
 }
 
-// standing is what the bot makes of an update before it is kept.
-type standing int
+// updateVerdict is what the bot decides about an update before it is stored.
+type updateVerdict int
 
 const (
-	ignored  standing = iota // not for us, or not worth an answer
-	stranger                 // addressed to us, by somebody who is not on the list
+	ignored  updateVerdict = iota // not for us, or not worth an answer
+	stranger                      // addressed to us, by somebody who is not on the list
 	elsewhere
 	welcome
 )
 
-// audience is whom the bot listens to. It is the same for the whole life of the
+// messageFilter is whom the bot listens to. It is the same for the whole life of the
 // bot; name is set before the first update is read.
-type audience struct {
+type messageFilter struct {
 	id     int64
 	name   string // without the @
 	people map[int64]access.Principal
@@ -79,7 +79,7 @@ type audience struct {
 
 // judge reports whether an update is for us and from somebody we know. What is
 // not for us is neither kept nor answered.
-func (a *audience) judge(u *models.Update) standing {
+func (a *messageFilter) judge(u *models.Update) updateVerdict {
 	from, chat, addressed := a.addressed(u)
 	switch {
 	case from == nil || from.IsBot || !addressed:
@@ -92,13 +92,13 @@ func (a *audience) judge(u *models.Update) standing {
 	return welcome
 }
 
-func (a *audience) knows(id int64) bool {
+func (a *messageFilter) knows(id int64) bool {
 	_, known := a.people[id]
 	return known
 }
 
 // addressed tells who sent an update where, and whether it is meant for the bot.
-func (a *audience) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
+func (a *messageFilter) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
 	m := u.Message
 	if m == nil && u.EditedMessage != nil && u.EditedMessage.Location == nil { // a place that moves is edited all the time
 		m = u.EditedMessage
@@ -122,7 +122,7 @@ func (a *audience) addressed(u *models.Update) (from *models.User, chat models.C
 	return m.From, m.Chat, false
 }
 
-func (a *audience) repliedTo(m *models.Message) bool {
+func (a *messageFilter) repliedTo(m *models.Message) bool {
 	return m.ReplyToMessage != nil && m.ReplyToMessage.From != nil && m.ReplyToMessage.From.ID == a.id
 }
 
@@ -136,7 +136,7 @@ func spoken(m *models.Message) bool {
 
 // named reports whether a message of a group names the bot: @bot, /command@bot,
 // or a link to it.
-func (a *audience) named(m *models.Message) bool {
+func (a *messageFilter) named(m *models.Message) bool {
 	text, entities := m.Text, m.Entities
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities
@@ -149,7 +149,7 @@ func (a *audience) named(m *models.Message) bool {
 	return false
 }
 
-func (a *audience) names(text string, e models.MessageEntity) bool {
+func (a *messageFilter) names(text string, e models.MessageEntity) bool {
 	switch words := piece(text, e.Offset, e.Length); e.Type {
 	case models.MessageEntityTypeMention:
 		return strings.EqualFold(words, "@"+a.name)
@@ -164,7 +164,7 @@ func (a *audience) names(text string, e models.MessageEntity) bool {
 }
 
 // unaddressed is a message without the name of the bot.
-func (a *audience) unaddressed(m *models.Message) string {
+func (a *messageFilter) unaddressed(m *models.Message) string {
 	units := utf16.Encode([]rune(m.Text))
 	for _, e := range slices.Backward(m.Entities) {
 		if !a.names(m.Text, e) {

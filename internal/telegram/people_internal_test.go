@@ -8,7 +8,7 @@ import (
 
 func TestAPieceOfAMessageThatIsNotInItHarmsNothing(t *testing.T) {
 	t.Parallel()
-	b := &audience{id: 7, name: "bot"}
+	b := &messageFilter{id: 7, name: "bot"}
 	for _, e := range []models.MessageEntity{{Offset: 90, Length: 1}, {Offset: 1, Length: 90}, {Offset: -1, Length: 1}, {Offset: 1, Length: -1}} {
 		e.Type, e.User = models.MessageEntityTypeTextMention, &models.User{ID: 7}
 		if got := b.unaddressed(&models.Message{Text: "status", Entities: []models.MessageEntity{e}}); got != "status" {

@@ -18,11 +18,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// intake brings updates in: it keeps what is for us and has it taken. Its
-// goroutine is the bot's; only refusals have some of their own.
-type intake struct {
+// updatePoller receives updates and stores those that are addressed to the bot. Its goroutine
+// belongs to the bot; only refusals have goroutines of their own.
+type updatePoller struct {
 	api      *api
-	audience *audience
+	audience *messageFilter
 	box      *box
 	lanes    *lanes
 	out      *sender
@@ -39,7 +39,7 @@ type intake struct {
 
 // poll asks for updates until the context ends. The offset acknowledges what
 // came before it, so it moves only once that is in the inbox.
-func (i *intake) poll(ctx context.Context) {
+func (i *updatePoller) poll(ctx context.Context) {
 	var offset int64
 	for wait := i.retry.first; ctx.Err() == nil; {
 		updates, err := i.api.updates(ctx, offset, i.wait)
@@ -65,7 +65,7 @@ func (i *intake) poll(ctx context.Context) {
 }
 
 // complain writes down why there are no updates, with what to do about it.
-func (i *intake) complain(ctx context.Context, err error) {
+func (i *updatePoller) complain(ctx context.Context, err error) {
 	hint := "it is tried again"
 	r, refused := errors.AsType[*refusal](err)
 	switch {
@@ -81,8 +81,8 @@ func (i *intake) complain(ctx context.Context, err error) {
 
 // receive keeps what is for us, and begins what is new. Strangers are told so
 // and leave no trace.
-func (i *intake) receive(ctx context.Context, updates []update) error {
-	var ours []orchestrator.Received
+func (i *updatePoller) receive(ctx context.Context, updates []update) error {
+	var ours []orchestrator.InboxMessage
 	byID := map[string]update{}
 	for _, u := range updates {
 		switch i.judgeSafely(ctx, &u.Update) {
@@ -93,7 +93,7 @@ func (i *intake) receive(ctx context.Context, updates []update) error {
 		case welcome:
 			id := strconv.FormatInt(u.ID, 10)
 			byID[id] = u
-			ours = append(ours, orchestrator.Received{ID: id, Body: u.raw})
+			ours = append(ours, orchestrator.InboxMessage{ID: id, Body: u.raw})
 		case ignored:
 		}
 	}
@@ -113,7 +113,7 @@ func (i *intake) receive(ctx context.Context, updates []update) error {
 }
 
 // resume takes up what was received and not answered before the last stop.
-func (i *intake) resume(ctx context.Context) {
+func (i *updatePoller) resume(ctx context.Context) {
 	for wait := i.retry.first; ; wait = i.retry.after(wait) {
 		left, err := i.box.unfinished(ctx)
 		if err == nil {
@@ -143,7 +143,7 @@ const (
 
 // turnAway tells a stranger, or a group that is not on the list, which id is
 // missing. It is bounded, so that strangers cannot make the bot busy.
-func (i *intake) turnAway(ctx context.Context, u update, text string, group bool) {
+func (i *updatePoller) turnAway(ctx context.Context, u update, text string, group bool) {
 	from, chat, _ := i.audience.addressed(&u.Update)
 	id := from.ID
 	if group {
@@ -174,7 +174,7 @@ func (i *intake) turnAway(ctx context.Context, u update, text string, group bool
 	})
 }
 
-func (i *intake) refuse(ctx context.Context, u update, chat models.Chat, text string) {
+func (i *updatePoller) refuse(ctx context.Context, u update, chat models.Chat, text string) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if u.CallbackQuery != nil {
@@ -190,7 +190,7 @@ func (i *intake) refuse(ctx context.Context, u update, chat models.Chat, text st
 }
 
 // judgeSafely judges an update; one that cannot be judged is for nobody.
-func (i *intake) judgeSafely(ctx context.Context, u *models.Update) (s standing) {
+func (i *updatePoller) judgeSafely(ctx context.Context, u *models.Update) (s updateVerdict) {
 	defer func() {
 		if caught := recover(); caught != nil {
 			i.logger.ErrorContext(ctx, "telegram update cannot be read", slog.Int64("update_id", u.ID), slog.String("error", fmt.Sprintf("panic: %v\n%s", caught, debug.Stack())))

@@ -24,7 +24,7 @@ type sender struct {
 
 // deliver sends an answer in as many messages as it needs, the first of them in
 // place of the message that showed progress. It tries until it succeeds, can
-// never succeed, or is stopped, and gives the id of the last message.
+// never succeed, or is stopped, and returns the id of the last message.
 func (s *sender) deliver(ctx context.Context, at place, live int, parts []render.Part) (last int, err error) {
 	for n, m := range render.Pack(parts) {
 		if n > 0 {
@@ -133,7 +133,7 @@ func bound(ctx context.Context, call func(context.Context) error) error {
 }
 
 // glimpse shows progress, if the limits leave room for it and Telegram takes
-// it. It gives the id of the message that shows it; false says that there was no
+// it. It returns the id of the message that shows it; false means that there was no
 // room.
 func (s *sender) glimpse(ctx context.Context, at place, live int, m render.Outgoing) (int, bool) {
 	if !s.api.pace.may(at.chat) {

@@ -133,7 +133,7 @@ func (f *follower) display(s *show, now string) error {
 		return err
 	}
 	if err == nil {
-		f.runs.Shown(s.ctx, render.ShownWhole(s.state, parts))
+		f.runs.RecordDisplayed(s.ctx, render.ShownWhole(s.state, parts))
 	}
 	s.lines, s.fresh, s.present = nil, false, now
 	switch {

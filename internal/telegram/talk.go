@@ -56,7 +56,7 @@ func placeOf(m *models.Message) place {
 // is the orchestrator's. It keeps nothing.
 type dialogue struct {
 	channel      string
-	audience     *audience
+	audience     *messageFilter
 	conversation *conversation.Conversation
 	gates        *gates.Gates
 	answers      *answers
@@ -116,7 +116,7 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 func (d *dialogue) input(ctx context.Context, j *job, who access.Principal, m *models.Message) conversation.Input {
 	return conversation.Input{
 		Thread: &conversation.Thread{Conversation: conversationOf(d.channel, m.Chat.ID, d.month(ctx, j, who, m))},
-		Key:    "message-" + strconv.Itoa(m.ID), Said: j.received.At,
+		Key:    "message-" + strconv.Itoa(m.ID), SaidAt: j.received.At,
 	}
 }
 
@@ -135,7 +135,7 @@ func (d *dialogue) month(ctx context.Context, j *job, who access.Principal, m *m
 	}
 	at := time.Unix(int64(m.Date), 0).UTC()
 	own, before := at.Format("2006-01"), at.AddDate(0, 0, -at.Day()).Format("2006-01")
-	if d.conversation.GoesOn(ctx, who, conversationOf(d.channel, m.Chat.ID, before), conversationOf(d.channel, m.Chat.ID, own)) {
+	if d.conversation.IsCurrent(ctx, who, conversationOf(d.channel, m.Chat.ID, before), conversationOf(d.channel, m.Chat.ID, own)) {
 		j.noted.Month = before
 		d.answers.box.note(ctx, *j)
 		return before
@@ -145,9 +145,9 @@ func (d *dialogue) month(ctx context.Context, j *job, who access.Principal, m *m
 
 // turn has a turn taken, and shows what it comes to.
 func (d *dialogue) turn(ctx context.Context, j job, who access.Principal, at place, t conversation.Input) {
-	taking, cancel := conversation.Patiently(ctx)
+	taking, cancel := conversation.DetachContext(ctx)
 	defer cancel()
-	outcome, err := d.conversation.Take(taking, who, t)
+	outcome, err := d.conversation.Handle(taking, who, t)
 	if err != nil {
 		d.answers.reply(ctx, j, at, d.answers.failed(ctx, j, err))
 		return

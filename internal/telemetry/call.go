@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// Handler gives the API, with each request measured and in a span of its own, whose
+// Handler returns the API, with each request measured and in a span of its own, whose
 // parent is the caller's.
 func (t *Telemetry) Handler(next http.Handler) http.Handler {
 	if t == nil {
@@ -35,7 +35,7 @@ func (t *Telemetry) Handler(next http.Handler) http.Handler {
 	return otelhttp.NewHandler(routed, "request", otelhttp.WithTracerProvider(t.traces), otelhttp.WithMeterProvider(t.meters), otelhttp.WithPropagators(t.propagator))
 }
 
-// Invoker gives the calls of domains, each in a span of its step.
+// Invoker returns the calls of domains, each in a span of its step.
 func (t *Telemetry) Invoker(next execution.Invoker) execution.Invoker {
 	if t == nil {
 		return next

@@ -67,11 +67,11 @@ func newInstruments(m metric.Meter) (instruments, error) {
 
 // Sources are what is looked at when metrics are read.
 type Sources struct {
-	// Counts gives how many runs are in which state.
+	// Counts returns how many runs are in which state.
 	Counts func(context.Context) (contracts.RunCounts, error)
-	// Stats gives the figures of the newest runs.
+	// Stats returns the figures of the newest runs.
 	Stats func(context.Context) (metrics.Stats, error)
-	// Domains gives those that are registered.
+	// Domains returns those that are registered.
 	Domains func() []contracts.DomainView
 }
 

@@ -50,7 +50,7 @@ func (t *Telemetry) in(ctx context.Context, runID, nodeID string) context.Contex
 	}))
 }
 
-// Store gives the store, with what is committed told.
+// Store returns the store, with what is committed told.
 func (t *Telemetry) Store(s Runs) Runs {
 	if t == nil {
 		return s

@@ -36,12 +36,12 @@ import (
 // scope names what measures.
 const scope = "github.com/manifold-run/manifold"
 
-// Config says what is sent where. Endpoints, headers, sampling and the rest are those
+// Config describes what is sent where. Endpoints, headers, sampling and the rest are those
 // of the OTEL_* variables, which the exporters of OpenTelemetry read by themselves.
 type Config struct {
 	// Getenv reads the variables that say whether anything is sent.
 	Getenv func(string) string
-	// Prometheus tells that metrics are given by Metrics, too.
+	// Prometheus means that metrics are given by Metrics, too.
 	Prometheus bool
 	// PublicURL is where people reach the page; "" leaves links to it out.
 	PublicURL string

@@ -56,7 +56,7 @@ func start(t *testing.T, env map[string]string, change ...func(*app.Config)) *si
 		Addr: "127.0.0.1:0", DataDir: t.TempDir(), Version: "test", Bootstrap: []byte(`{"domains":[{"domain":"finance","url":"` + s.domain(t) + `"}]}`),
 		Logger: slog.New(slog.NewJSONHandler(s.log, nil)), Telemetry: app.Telemetry{Getenv: os.Getenv},
 		Links: app.ApprovalLinks{PublicURL: "https://manifold.example.com"},
-		Mind:  app.Mind{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: "tiny", BaseURL: model(t)}},
+		Mind:  app.LanguageModel{Model: app.ModelConfig{Engine: app.EngineOpenAI, Model: "tiny", BaseURL: model(t)}},
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -115,7 +115,7 @@ func model(t *testing.T) string {
 	return server.URL + "/v1"
 }
 
-// asked has rita ask for a price within a trace of her own, and gives the run.
+// asked has rita ask for a price within a trace of her own, and returns the run.
 func (s *site) asked(t *testing.T, traceparent string) contracts.RunView {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL()+"/v1/sessions", strings.NewReader(`{"message":"what is the stock price of Apple"}`))

@@ -18,7 +18,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Transport gives a transport that measures requests, each in a span of its own if its
+// Transport returns a transport that measures requests, each in a span of its own if its
 // trace is sent, and sends the trace along; nil stays nil without telemetry. That of
 // otelhttp costs several times as much where nothing is sent.
 func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {

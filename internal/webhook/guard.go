@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// GuardConfig says which addresses may be reached besides public ones.
+// GuardConfig specifies which addresses may be reached besides public ones.
 type GuardConfig struct {
 	// AllowLoopback permits this machine, AllowPrivate the private networks of
 	// RFC 1918, RFC 4193 and RFC 6598. Neither permits metadata services.
@@ -120,7 +120,7 @@ func (g *Guard) Check(addr netip.Addr) error {
 	return nil
 }
 
-// refusal says what is wrong with an address, "" if nothing is.
+// refusal reports what is wrong with an address, "" if nothing is.
 func (g *Guard) refusal(addr netip.Addr) string {
 	switch {
 	case slices.Contains(metadataAddrs(), addr):

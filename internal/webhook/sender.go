@@ -163,7 +163,7 @@ func (s *Sender) dispatch(ctx context.Context, free int, ended chan<- struct{}) 
 	if free <= 0 {
 		return 0, false
 	}
-	due, err := s.claim(ctx, orchestrator.Claim{Limit: free})
+	due, err := s.claim(ctx, orchestrator.DeliveryClaim{Limit: free})
 	if err != nil {
 		if ctx.Err() == nil {
 			s.cfg.Logger.ErrorContext(ctx, "webhook outbox cannot be read", slog.Any("error", err))
@@ -189,7 +189,7 @@ func (s *Sender) dispatch(ctx context.Context, free int, ended chan<- struct{}) 
 const clocksDiffer = 3 * time.Second
 
 // claim takes deliveries for longer than an attempt lasts.
-func (s *Sender) claim(ctx context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
+func (s *Sender) claim(ctx context.Context, c orchestrator.DeliveryClaim) ([]orchestrator.WebhookDelivery, error) {
 	c.Now = s.cfg.Now()
 	if c.ID != "" {
 		c.Now = c.Now.Add(clocksDiffer)
@@ -208,7 +208,7 @@ func (s *Sender) Deliver(ctx context.Context, id string) error {
 
 // deliverOne sends a delivery that is due, or puts it off; "" stands for any.
 func (s *Sender) deliverOne(ctx context.Context, id string) (found bool, err error) {
-	due, err := s.claim(ctx, orchestrator.Claim{ID: id, Limit: 1})
+	due, err := s.claim(ctx, orchestrator.DeliveryClaim{ID: id, Limit: 1})
 	for _, d := range due {
 		if s.isSick(hostOf(d.URL)) {
 			s.putOff(ctx, d)

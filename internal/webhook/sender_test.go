@@ -45,7 +45,7 @@ func newOutbox(deliveries ...orchestrator.WebhookDelivery) *outbox {
 	return o
 }
 
-func (o *outbox) Claim(_ context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
+func (o *outbox) Claim(_ context.Context, c orchestrator.DeliveryClaim) ([]orchestrator.WebhookDelivery, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var due []row

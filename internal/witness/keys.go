@@ -56,7 +56,7 @@ func Load(path string) (k Keys, made bool, err error) {
 	return k, false, err
 }
 
-// Rotate puts new keys before those of a file. A server that starts anew seals
+// Rotate puts new keys before those of a file. A server that starts again seals
 // its database with them, and signs with the new and the old one.
 func Rotate(path string) (Keys, error) {
 	k, made, err := Load(path)
@@ -84,7 +84,7 @@ func (k *Keys) renew() error {
 }
 
 // save writes the keys, over those that are there or only if none are; made
-// tells whether it did.
+// reports whether it did.
 func (k *Keys) save(path string, over bool) (made bool, err error) {
 	body, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {

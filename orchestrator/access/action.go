@@ -105,10 +105,10 @@ func (p Principal) MaySteerRun(owner contracts.Principal) error {
 // MayReadGate reports whether the caller sees a question with its evidence: who
 // may read the run, and for a gate who could decide it.
 func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal) error {
-	if p.Sight().Sees(i, SubjectOf(owner)) {
+	if p.Visibility().CanSee(i, SubjectOf(owner)) {
 		return nil
 	}
-	if !p.Sight().Reaches(i) {
+	if !p.Visibility().Reaches(i) {
 		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach it")
 	}
 	return p.May(ActionReadGates)
@@ -144,9 +144,9 @@ func orList(roles []Role) string {
 	return strings.Join(words, " or ")
 }
 
-// Hide makes "you may not" read like "there is none": what is somebody else's
-// is not even confirmed to exist.
-func Hide(err error, what, id string) error {
+// MaskForbidden replaces a forbidden error by not_found, so that callers cannot learn which
+// ids exist.
+func MaskForbidden(err error, what, id string) error {
 	if err != nil {
 		return contracts.Errorf(contracts.CodeNotFound, "there is no %s %q", what, id)
 	}

@@ -210,21 +210,21 @@ func TestStartSessionLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		if err := l.StartSession(access.Principal{Kind: access.KindUser, ID: "ana"}); err != nil {
+		if err := l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"}); err != nil {
 			t.Fatalf("session %d of a burst of 2: %v", i+1, err)
 		}
 	}
-	err = l.StartSession(access.Principal{Kind: access.KindUser, ID: "ana"})
+	err = l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"})
 	wantCode(t, err, contracts.CodeRateLimited)
 	if after := err.(*contracts.Error).Detail; after != (access.RetryAfter{Seconds: 10}) { //nolint:errorlint // the error is not wrapped
 		t.Errorf("told to come back after %v, want 10 s", after)
 	}
-	wantCode(t, l.StartSession(access.Principal{Kind: access.KindUser, ID: "ana"}), contracts.CodeRateLimited) // asking costs nothing
-	if err := l.StartSession(access.Principal{Kind: access.KindUser, ID: "bo"}); err != nil {
+	wantCode(t, l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"}), contracts.CodeRateLimited) // asking costs nothing
+	if err := l.AllowSession(access.Principal{Kind: access.KindUser, ID: "bo"}); err != nil {
 		t.Errorf("another caller has a bucket of their own: %v", err)
 	}
 	now = now.Add(10 * time.Second)
-	if err := l.StartSession(access.Principal{Kind: access.KindUser, ID: "ana"}); err != nil {
+	if err := l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"}); err != nil {
 		t.Errorf("after the time that was told: %v", err)
 	}
 }

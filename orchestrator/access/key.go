@@ -69,7 +69,7 @@ func (k *Keys) First(ctx context.Context, save func(text string) error) (created
 	if err := save(text); err != nil {
 		return false, fmt.Errorf("save first key: %w", err)
 	}
-	if created, err = k.store.InsertFirstKey(execution.WithAct(ctx, execution.Act{
+	if created, err = k.store.InsertFirstKey(execution.WithAdminAction(ctx, execution.AdminAction{
 		Kind: contracts.ActKeyCreated, Actor: "system", Subject: key.ID, Detail: key.told(),
 	}), key); err != nil {
 		return false, fmt.Errorf("create first key: %w", err)
@@ -90,7 +90,7 @@ func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string
 		return "", Key{}, contracts.Errorf(contracts.CodeForbidden, "the scopes of a key must lie within those of its maker")
 	}
 	text, key = k.mint(spec, by)
-	if err := k.store.InsertKey(by.Doing(ctx, contracts.ActKeyCreated, key.ID, key.told()), key); err != nil {
+	if err := k.store.InsertKey(by.WithAuditRecord(ctx, contracts.ActKeyCreated, key.ID, key.told()), key); err != nil {
 		return "", Key{}, fmt.Errorf("create key for %s: %w", spec.Principal, err)
 	}
 	return text, key, nil
@@ -136,7 +136,7 @@ func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	if slices.Contains(keys[mine].Roles, RoleAdmin) && !slices.ContainsFunc(keys, others) {
 		return contracts.Errorf(contracts.CodeConflict, "%s is the last key of an admin; make another one first", id)
 	}
-	if err := k.store.RevokeKey(by.Doing(ctx, contracts.ActKeyRevoked, id, nil), id, now); err != nil {
+	if err := k.store.RevokeKey(by.WithAuditRecord(ctx, contracts.ActKeyRevoked, id, nil), id, now); err != nil {
 		return fmt.Errorf("revoke key %s: %w", id, err)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Princi
 }
 
 // Holder gives whom a key speaks for by the key's id, for what was signed in
-// its name before. A key that counts no more is refused as if it were shown.
+// its name before. A key that no longer counts is refused as if it were shown.
 func (k *Keys) Holder(ctx context.Context, id string) (Principal, error) {
 	key, err := k.store.Key(ctx, id)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {

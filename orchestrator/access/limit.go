@@ -49,10 +49,10 @@ func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 // persons of one front end, and the messages of one session.
 const crowd, talk = 10, 10
 
-// StartSession takes a token of the caller, or gives rate_limited with
+// AllowSession takes a token of the caller, or gives rate_limited with
 // RetryAfter as Detail. The persons whom a front end names have a bucket together
 // as well: it may invent as many as it likes.
-func (l *Limiter) StartSession(who Principal) error {
+func (l *Limiter) AllowSession(who Principal) error {
 	if who.Kind == KindFrontend && who.Forwarded != "" {
 		if err := l.take("persons of "+who.KeyID, crowd, "too many sessions were started by the users of this front end; the next one may start in %d s"); err != nil {
 			return err
@@ -61,8 +61,8 @@ func (l *Limiter) StartSession(who Principal) error {
 	return l.take(who.Subject(), 1, "too many sessions were started; the next one may start in %d s")
 }
 
-// Speak takes a token for a message in a session.
-func (l *Limiter) Speak(sessionID string) error {
+// AllowMessage takes one token from the message rate limiter of a session.
+func (l *Limiter) AllowMessage(sessionID string) error {
 	return l.take("messages in "+sessionID, talk, "too many messages in this session; go on in %d s")
 }
 

@@ -15,7 +15,7 @@ type KeyStore interface {
 	InsertKey(ctx context.Context, key Key) error
 
 	// InsertFirstKey adds a key only while the store holds none at all, in one
-	// transaction, and tells whether it did. Of several processes that start
+	// transaction, and reports whether it did. Of several processes that start
 	// at once exactly one is told yes.
 	InsertFirstKey(ctx context.Context, key Key) (inserted bool, err error)
 
@@ -38,7 +38,7 @@ type SignInStore interface {
 	// that are over are forgotten.
 	InsertSignIn(ctx context.Context, hash string, at, until time.Time) error
 
-	// SignInSeen tells when somebody was last seen with it, or not_found.
+	// SignInSeen reports when somebody was last seen with it, or not_found.
 	SignInSeen(ctx context.Context, hash string) (time.Time, error)
 
 	// SeeSignIn notes that somebody was; one that is gone stays gone.
@@ -49,7 +49,7 @@ type SignInStore interface {
 	RemoveSignIn(ctx context.Context, hash string) (was bool, err error)
 }
 
-// Kind says what stands behind a key.
+// Kind describes what stands behind a key.
 type Kind string
 
 // The kinds of keys. A user's key belongs to one person; a service's to a
@@ -96,7 +96,7 @@ type Key struct {
 	// Principal is the person or the program that the key speaks for.
 	Principal string `json:"principal"`
 	Roles     []Role `json:"roles"`
-	// RolesVersion says which of the roles are Manifold's; see rolesVersion.
+	// RolesVersion specifies which of the roles are Manifold's; see rolesVersion.
 	RolesVersion int    `json:"roles_version,omitempty"`
 	Scopes       Scopes `json:"scopes,omitzero"`
 	CreatedBy    string `json:"created_by"`

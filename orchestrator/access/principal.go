@@ -18,15 +18,15 @@ type Principal struct {
 	// Forwarded is the person that a frontend says is asking; only frontend
 	// keys have one.
 	Forwarded string
-	// Vouched tells that somebody whom this server was told to believe stands for
+	// Vouched means that somebody whom this server was told to believe stands for
 	// Forwarded: it was signed. Without that a frontend's key alone could claim any
 	// person.
 	Vouched bool
 	Roles   []Role
-	// RolesBefore tells that the key is older than some words that are roles now.
+	// RolesBefore means that the key is older than some words that are roles now.
 	RolesBefore bool
 	Scopes      Scopes
-	// Via is the door that the caller came through, for the record of decisions;
+	// Via is the interface that the caller came through, for the record of decisions;
 	// "" is the API. It allows and forbids nothing.
 	Via string
 	// From is the address that the request came from, for the record.
@@ -79,7 +79,7 @@ func (p Principal) Subject() string {
 	return p.program()
 }
 
-// within gives those of some roles that are not beyond the caller's own: a
+// within returns those of some roles that are not beyond the caller's own: a
 // requester may do less than an operator.
 func (p Principal) within(roles []Role) []Role {
 	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool {

@@ -20,7 +20,7 @@ type Reviewers struct {
 	names map[string]string
 	// others are people who have no key here, such as those of a bot.
 	others []Principal
-	// vouches tells that frontends sign who is asking.
+	// vouches means that frontends sign who is asking.
 	vouches bool
 }
 
@@ -31,7 +31,7 @@ type ReviewConfig struct {
 	// Others are people without a key of ours whom the server knows by its
 	// configuration.
 	Others []Principal
-	// Vouches tells that frontends sign who is asking, so that there are people
+	// Vouches means that frontends sign who is asking, so that there are people
 	// behind their keys.
 	Vouches bool
 }
@@ -51,29 +51,29 @@ func NewReviewers(keys *Keys, cfg ReviewConfig) *Reviewers {
 	return r
 }
 
-// Panel is who could review what, by the keys as they are at one moment.
-type Panel struct {
+// ReviewPanel is who may review what, by the keys at one moment.
+type ReviewPanel struct {
 	of   *Reviewers
 	now  time.Time
 	keys map[string]Key
 }
 
 // Panel reads the keys.
-func (r *Reviewers) Panel(ctx context.Context) (Panel, error) {
+func (r *Reviewers) Panel(ctx context.Context) (ReviewPanel, error) {
 	all, err := r.keys.store.Keys(ctx, contracts.Page{})
 	if err != nil {
-		return Panel{}, err
+		return ReviewPanel{}, err
 	}
-	p := Panel{of: r, now: r.keys.now(), keys: make(map[string]Key, len(all.Items))}
+	p := ReviewPanel{of: r, now: r.keys.now(), keys: make(map[string]Key, len(all.Items))}
 	for _, k := range all.Items {
 		p.keys[k.ID] = k
 	}
 	return p, nil
 }
 
-// same is the name by which people are compared: an e-mail address is written in
-// many ways, and one person may have several accounts.
-func (r *Reviewers) same(subject string) string {
+// personKey normalizes a subject for comparison: an e-mail address is written in many ways,
+// and one person may have several accounts.
+func (r *Reviewers) personKey(subject string) string {
 	subject = strings.ToLower(subject)
 	if name, ok := r.names[subject]; ok {
 		return name
@@ -82,25 +82,25 @@ func (r *Reviewers) same(subject string) string {
 }
 
 func (r *Reviewers) among(people []string, who string) bool {
-	return slices.ContainsFunc(people, func(p string) bool { return r.same(p) == r.same(who) })
+	return slices.ContainsFunc(people, func(p string) bool { return r.personKey(p) == r.personKey(who) })
 }
 
-// Stands tells what somebody has to do with an action.
-func (p Panel) Stands(who Principal, i contracts.Interrupt) contracts.Stands {
+// Relation returns the relation of somebody to an action.
+func (p ReviewPanel) Relation(who Principal, i contracts.Interrupt) contracts.DeciderRelation {
 	switch subject := who.Subject(); {
-	case i.Initiator != "" && p.of.same(i.Initiator) == p.of.same(subject):
-		return contracts.StandsInitiator
+	case i.Initiator != "" && p.of.personKey(i.Initiator) == p.of.personKey(subject):
+		return contracts.RelationInitiator
 	case p.of.among(i.Requesters, subject):
-		return contracts.StandsContributor
+		return contracts.RelationContributor
 	default:
 		return ""
 	}
 }
 
-// MayDecide tells whether the caller may approve, reject or edit a gate. It does
+// MayDecide reports whether the caller may approve, reject or edit a gate. It does
 // not look at the gate's status. Who may approve for others may stop and mend for
 // all; for an approval it is asked who they are.
-func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decision) error {
+func (p ReviewPanel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decision) error {
 	if key, ok := p.keys[who.KeyID]; ok && key.usable(p.now) != nil {
 		return key.usable(p.now)
 	}
@@ -123,30 +123,30 @@ func (p Panel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decis
 		}
 	}
 	for _, decided := range i.Decisions {
-		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256 && !p.Void(decided)
-		if again && p.of.same(decided.DecidedBy) == p.of.same(who.Subject()) {
+		again := decided.Decision == contracts.DecisionApprove && decided.ActionSHA256 == i.ActionSHA256 && !p.IsRevoked(decided)
+		if again && p.of.personKey(decided.DecidedBy) == p.of.personKey(who.Subject()) {
 			return contracts.Errorf(contracts.CodeConflict, "%s has approved this already; it needs %d people", who.Subject(), gateview.People(i))
 		}
 	}
 	return nil
 }
 
-// affirms tells whether somebody is who began an action that is not for others alone to
+// affirms reports whether somebody is who began an action that is not for others alone to
 // approve.
-func (p Panel) affirms(who Principal, i contracts.Interrupt) bool {
+func (p ReviewPanel) affirms(who Principal, i contracts.Interrupt) bool {
 	asksInitiator := i.Eyes() == contracts.EyesTwoPersons || i.Eyes() == contracts.EyesOwn
-	return asksInitiator && p.Stands(who, i) == contracts.StandsInitiator
+	return asksInitiator && p.Relation(who, i) == contracts.RelationInitiator
 }
 
-// Void tells that an approval counts no more: its key was revoked, or has ended,
+// IsRevoked reports whether an approval no longer counts: its key was revoked or has expired
 // while the gate is still undecided.
-func (p Panel) Void(d contracts.InterruptDecided) bool {
+func (p ReviewPanel) IsRevoked(d contracts.InterruptDecided) bool {
 	key, ok := p.keys[d.KeyID]
 	return ok && key.usable(p.now) != nil
 }
 
 // secondPerson tells why somebody is no second person for a gate.
-func (p Panel) secondPerson(who Principal, i contracts.Interrupt) error {
+func (p ReviewPanel) secondPerson(who Principal, i contracts.Interrupt) error {
 	person := who.Person()
 	switch {
 	case person == "" && i.Eyes() != "":
@@ -158,24 +158,24 @@ func (p Panel) secondPerson(who Principal, i contracts.Interrupt) error {
 	case p.of.single, i.Eyes() == "":
 		return nil
 	}
-	stands := p.Stands(who, i)
+	stands := p.Relation(who, i)
 	switch {
 	case p.affirms(who, i):
 		return nil
 	case i.Eyes() != contracts.EyesTwoPersons && stands != "":
 		return noSecond("%s asked for it, or has a part in it", person)
 	}
-	return p.granted(who, i)
+	return p.refuseGranted(who, i)
 }
 
 func noSecond(format string, args ...any) error {
 	return contracts.Errorf(contracts.CodeForbidden, "this needs a second pair of eyes: "+format, args...)
 }
 
-// granted refuses ghosts: what a requester granted, or anybody after the request,
+// refuseGranted refuses ghosts: what a requester granted, or anybody after the request,
 // makes no second person of anybody. A later key of somebody who could review
 // before is no ghost.
-func (p Panel) granted(who Principal, i contracts.Interrupt) error {
+func (p ReviewPanel) refuseGranted(who Principal, i contracts.Interrupt) error {
 	if who.KeyID == "" {
 		return nil // known by the server's configuration
 	}
@@ -183,7 +183,7 @@ func (p Panel) granted(who Principal, i contracts.Interrupt) error {
 	if !ok {
 		return noSecond("the key of %s is not known", who.Person())
 	}
-	if maker, ok := p.ghost(key, i); ok {
+	if maker, ok := p.grantedBy(key, i); ok {
 		return noSecond("the key of %s goes back to %s, who asked for it or has a part in it", who.Person(), maker)
 	}
 	asked := i.CreatedAt
@@ -194,18 +194,18 @@ func (p Panel) granted(who Principal, i contracts.Interrupt) error {
 		return nil
 	}
 	for _, k := range p.keys {
-		if k.Kind != key.Kind || p.of.same(k.Principal) != p.of.same(key.Principal) || k.CreatedAt.After(asked) || k.endedBefore(asked) {
+		if k.Kind != key.Kind || p.of.personKey(k.Principal) != p.of.personKey(key.Principal) || k.CreatedAt.After(asked) || k.endedBefore(asked) {
 			continue
 		}
-		if _, ghost := p.ghost(k, i); !ghost && k.holder().MayReview(i) == nil {
+		if _, ghost := p.grantedBy(k, i); !ghost && k.holder().MayReview(i) == nil {
 			return nil
 		}
 	}
 	return noSecond("the key of %s was made after the request; ask again, or let somebody approve who could at that time", who.Person())
 }
 
-// ghost gives the requester to whom a key goes back, through whichever keys.
-func (p Panel) ghost(key Key, i contracts.Interrupt) (maker string, ok bool) {
+// grantedBy returns the requester who granted a key, directly or through other keys.
+func (p ReviewPanel) grantedBy(key Key, i contracts.Interrupt) (maker string, ok bool) {
 	for range len(p.keys) + 1 {
 		if p.of.among(i.Requesters, key.CreatedBy) {
 			return key.CreatedBy, true
@@ -228,10 +228,9 @@ func (k Key) holder() Principal {
 	}
 }
 
-// Nobody says why nobody can approve a gate that is about to be opened, "" if
-// somebody can, as far as is known: who stands behind a frontend that signs its
-// users is not.
-func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, error) {
+// WhyNoReviewer returns why nobody can approve a gate that is about to be opened, "" if
+// somebody can, as far as is known: users behind a frontend that signs them are not known.
+func (r *Reviewers) WhyNoReviewer(ctx context.Context, i contracts.Interrupt) (string, error) {
 	panel, err := r.Panel(ctx)
 	if err != nil {
 		return "", err
@@ -239,17 +238,17 @@ func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, 
 	pool, holders, initiator := map[string]bool{}, map[string]bool{}, false
 	for _, who := range panel.people() {
 		if who.Shared() { // people whom we know when they come
-			if r.vouches && who.MayReview(i) == nil && panel.granted(who, i) == nil {
+			if r.vouches && who.MayReview(i) == nil && panel.refuseGranted(who, i) == nil {
 				return "", nil
 			}
 			continue
 		}
 		if who.MayReview(i) == nil {
-			holders[r.same(who.Subject())] = true
+			holders[r.personKey(who.Subject())] = true
 		}
 		if panel.MayDecide(who, i, contracts.DecisionApprove) == nil {
-			pool[r.same(who.Subject())] = true
-			initiator = initiator || panel.Stands(who, i) == contracts.StandsInitiator
+			pool[r.personKey(who.Subject())] = true
+			initiator = initiator || panel.Relation(who, i) == contracts.RelationInitiator
 		}
 	}
 	if len(pool) >= gateview.People(i) && (initiator || i.Eyes() != contracts.EyesTwoPersons) {
@@ -267,7 +266,7 @@ func (r *Reviewers) Nobody(ctx context.Context, i contracts.Interrupt) (string, 
 	return text + "Let an admin who did not ask make a key for a second person, and ask again.", nil
 }
 
-// Revoked says which key was revoked that an approved action rests on: of who
+// Revoked reports which key was revoked that an approved action rests on: of who
 // approved it, or every key of who asked, unless somebody has approved it since.
 // Who never had a key, as a user of a front end, has none to revoke.
 func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
@@ -292,10 +291,10 @@ func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate
 
 // leftAt is when the last key of somebody was revoked, zero if they have one that
 // counts, or never had any.
-func (p Panel) leftAt(subject string) (last time.Time) {
+func (p ReviewPanel) leftAt(subject string) (last time.Time) {
 	for _, k := range p.keys {
 		switch who := k.holder(); {
-		case p.of.same(who.Subject()) != p.of.same(subject):
+		case p.of.personKey(who.Subject()) != p.of.personKey(subject):
 		case k.usable(p.now) == nil:
 			return time.Time{}
 		case k.RevokedAt != nil && k.RevokedAt.After(last):
@@ -306,7 +305,7 @@ func (p Panel) leftAt(subject string) (last time.Time) {
 }
 
 // people are all who could come: the usable keys, and those without one.
-func (p Panel) people() []Principal {
+func (p ReviewPanel) people() []Principal {
 	out := slices.Clone(p.of.others)
 	for _, k := range p.keys {
 		if k.usable(p.now) == nil {

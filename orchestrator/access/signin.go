@@ -88,7 +88,7 @@ func (s *SignIns) WithKey(ctx context.Context, text string) (SignIn, error) {
 	return s.open(ctx, who)
 }
 
-// WithLink signs in with a link, which counts no more then.
+// WithLink signs in with a link, which no longer counts then.
 func (s *SignIns) WithLink(ctx context.Context, token string) (SignIn, error) {
 	keyID, _, ok := s.read(linkToken, token)
 	if !ok {

@@ -75,7 +75,7 @@ func (c *composer) joins() {
 			if later := c.again[id]; later != nil {
 				n = later
 			}
-			if n == nil || n.Kind != contracts.KindTool || n.Role == contracts.RolePost || (join.ForEach != nil && n.Of != join.NodeID) {
+			if n == nil || n.Kind != contracts.KindTool || n.Role == contracts.RolePost || (join.ForEach != nil && n.ForNode != join.NodeID) {
 				continue
 			}
 			c.shown[n.NodeID] = true
@@ -94,7 +94,7 @@ func (c *composer) joins() {
 func (c *composer) single() {
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
-		if n.Kind == contracts.KindRound && n.State == contracts.NodeFailed && n.Error != nil {
+		if n.Kind == contracts.KindReplan && n.State == contracts.NodeFailed && n.Error != nil {
 			c.text(contracts.BlockNote, "It ends here: "+c.why(n))
 		}
 		if c.shown[n.NodeID] || n.Kind != contracts.KindTool {

@@ -17,13 +17,13 @@ func texts(a *contracts.Answer) string {
 	return strings.Join(out, "\n")
 }
 
-// TestWhatWasTakenBackIsNotTold: a write that was made anew, because what it was
+// TestWhatWasTakenBackIsNotTold: a write that was made again, because what it was
 // looked up for had changed, is told of once, as it ended.
 func TestWhatWasTakenBackIsNotTold(t *testing.T) {
 	t.Parallel()
 	write := contracts.Node{NodeID: "n3", Kind: contracts.KindTool, Tool: "shop.rename", Title: "Rename", Policy: &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}}
 	again := write
-	again.NodeID, again.Of, again.Round = "n3#2", "n3", &contracts.Round{N: 2, By: "n3"}
+	again.NodeID, again.ForNode, again.Round = "n3#2", "n3", &contracts.Round{N: 2, By: "n3"}
 	view := contracts.RunView{State: contracts.RunCompleted, Nodes: []contracts.NodeView{
 		{Node: write, State: contracts.NodeFailed, Error: &contracts.ToolError{Type: "domain.concurrent_edit", Message: "it was changed meanwhile"}},
 		{Node: again, State: contracts.NodeCompleted, Summary: "renamed", Checks: []contracts.Check{{Name: "read_back", OK: true}}},
@@ -45,7 +45,7 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	step := func(id string, kind contracts.NodeKind, state contracts.NodeState, round int) contracts.NodeView {
 		n := contracts.Node{NodeID: id, Kind: kind, Tool: "shop." + id, Title: id, Merge: contracts.MergeNoneFailed}
 		if step, _, again := strings.Cut(id, "#"); again {
-			n.Of, n.Round = step, &contracts.Round{N: round, By: "review"}
+			n.ForNode, n.Round = step, &contracts.Round{N: round, By: "review"}
 		}
 		return contracts.NodeView{Node: n, State: state, Summary: "what " + id + " did"}
 	}
@@ -63,7 +63,7 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 		t.Errorf("it tells:\n%s", got)
 	}
 	back := step("undo[0]", contracts.KindTool, contracts.NodeCompleted, 1)
-	back.Policy, back.Undoes, back.Checks = first.Policy, "write#2", []contracts.Check{{Name: "read_back", OK: true}}
+	back.Policy, back.CompensatesNode, back.Checks = first.Policy, "write#2", []contracts.Check{{Name: "read_back", OK: true}}
 	view.Nodes = append(view.Nodes, back)
 	want = "text: what result did\nnote: what write did" + unread +
 		"\nnote: Taken back: what write#2 did – what undo[0] did (verified: read back and as asked)"
@@ -99,7 +99,7 @@ func TestAStepThatIsNotWantedIsNoError(t *testing.T) {
 			NodeID: id, Kind: contracts.KindTool, Tool: "shop." + id, Title: id, Merge: contracts.MergeNoneFailed, DependsOn: needs,
 		}, State: state, Summary: id + " says"}
 	}
-	next := contracts.NodeView{Node: contracts.Node{NodeID: "round2", Kind: contracts.KindRound}, State: contracts.NodeFailed, Error: &contracts.ToolError{Message: "out of reach"}}
+	next := contracts.NodeView{Node: contracts.Node{NodeID: "round2", Kind: contracts.KindReplan}, State: contracts.NodeFailed, Error: &contracts.ToolError{Message: "out of reach"}}
 	view := contracts.RunView{State: contracts.RunDegraded, Nodes: []contracts.NodeView{
 		step("look", contracts.NodeCompleted), step("book", contracts.NodeSkipped, "look"), step("tell", contracts.NodeSkipped, "book"), next,
 	}}

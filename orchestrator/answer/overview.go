@@ -12,7 +12,7 @@ import (
 // overviewPerDomain keeps an overview short enough to be read.
 const overviewPerDomain = 8
 
-// Overview says what the caller may ask for, domain by domain, with a sentence
+// Overview reports what the caller may ask for, domain by domain, with a sentence
 // that works for each. A domain narrows it, "" is all.
 func Overview(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
 	a := &contracts.Answer{}

@@ -40,11 +40,11 @@ func (c *composer) planned() {
 
 func (c *composer) gateOf(n *contracts.NodeView) bool {
 	return slices.ContainsFunc(c.view.Interrupts, func(i contracts.Interrupt) bool {
-		return i.NodeID == n.NodeID && i.Type.Gate() && i.Status == contracts.InterruptOpen
+		return i.NodeID == n.NodeID && i.Type.IsGate() && i.Status == contracts.InterruptOpen
 	})
 }
 
-// outline is a plan as whoever asked for it reads it: its own steps, by number.
+// outline is a plan as the requester of it reads it: its own steps, by number.
 type outline struct {
 	catalog *contracts.Catalog
 	plan    contracts.Plan
@@ -54,7 +54,7 @@ type outline struct {
 
 // own tells a step that was asked for; look-ups, joins and the steps of procedures are not.
 func (o outline) own(n contracts.Node) bool {
-	return n.Kind == contracts.KindTool && (n.Role == "" || n.Role == contracts.RoleFollowup) && !o.plan.InProcedure(n)
+	return n.Kind == contracts.KindTool && (n.Role == "" || n.Role == contracts.RoleFollowup) && !o.plan.InWorkflow(n)
 }
 
 func writesBy(n contracts.Node) bool {
@@ -120,7 +120,7 @@ func (o outline) after(n contracts.Node) []string {
 	found, seen := map[int]bool{}, map[string]bool{}
 	var walk func(n contracts.Node)
 	walk = func(n contracts.Node) {
-		for _, id := range slices.Concat(n.DependsOn, n.After) {
+		for _, id := range slices.Concat(n.DependsOn, n.RunAfter) {
 			if at := o.place[id]; at > 0 && id != n.NodeID {
 				found[at] = true
 			} else if !seen[id] {
@@ -147,7 +147,7 @@ func (o outline) values(n contracts.Node) string {
 	if e, ok := o.catalog.Capability(n.Tool); ok {
 		specs = e.Capability.Metadata.ParameterSpecs
 	}
-	for _, row := range gateview.Of(contracts.Interrupt{Action: &contracts.Action{Capability: n.Tool, Parameters: n.Params, Said: n.Said}}) {
+	for _, row := range gateview.Of(contracts.Interrupt{Action: &contracts.Action{Capability: n.Tool, Parameters: n.Params, Utterance: n.Utterance}}) {
 		switch text, isText := row.Value.(string); {
 		case row.Opaque && row.Label == "":
 		case specs[row.Parameter].PII:

@@ -20,7 +20,7 @@ func drafted() contracts.RunView {
 	find.Role = contracts.RolePreSearch
 	feed, tell := call("n3", "zoo.feed", "Feed", writes, "n1", "n2"), call("n4", "zoo.tell", "Tell", writes, "n3")
 	feed.When, feed.Params = &contracts.Condition{Expr: "${steps.n1.facts.kilos < 90}"}, map[string]any{"animal": "Otto", "keeper": "Mia Berg", "kilos": 4.0}
-	tell.Params, tell.Say = map[string]any{"text": "${steps.n3.summary}"}, "the keeper knows"
+	tell.Params, tell.Rationale = map[string]any{"text": "${steps.n3.summary}"}, "the keeper knows"
 	look.State, find.State, feed.State = contracts.NodeCompleted, contracts.NodeCompleted, contracts.NodeAwaitingApproval
 	return contracts.RunView{
 		State: contracts.RunWaiting, Nodes: []contracts.NodeView{look, find, feed, tell},
@@ -42,7 +42,7 @@ func planOf(view contracts.RunView) []string {
 	return a.Blocks[at].Items
 }
 
-// Whoever asked sees the steps, what depends on what and who approves what, above the first
+// The requester sees the steps, what depends on what and who approves what, above the first
 // gate and no later.
 func TestThePlanStandsAboveItsFirstGate(t *testing.T) {
 	t.Parallel()

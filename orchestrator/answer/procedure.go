@@ -17,7 +17,7 @@ func (c *composer) procedures() {
 	undone := c.undone()
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
-		if !c.view.Plan.InProcedure(n.Node) {
+		if !c.view.Plan.InWorkflow(n.Node) {
 			continue // the nodes of a plain plan
 		}
 		done := n.State == contracts.NodeCompleted && writes(n)
@@ -27,8 +27,8 @@ func (c *composer) procedures() {
 		c.shown[n.NodeID] = true
 		switch {
 		case done && undone[n.NodeID]:
-		case done && n.Undoes != "":
-			c.text(contracts.BlockNote, "Taken back: "+c.summaryOf(n.Undoes)+" – "+c.withProof(n))
+		case done && n.CompensatesNode != "":
+			c.text(contracts.BlockNote, "Taken back: "+c.summaryOf(n.CompensatesNode)+" – "+c.withProof(n))
 		case done:
 			c.text(contracts.BlockNote, c.withProof(n))
 		case n.State == contracts.NodeFailed && !n.ContinueOnError, n.State == contracts.NodeRejected:
@@ -43,8 +43,8 @@ func (c *composer) procedures() {
 func (c *composer) undone() map[string]bool {
 	out := map[string]bool{}
 	for i := range c.view.Nodes {
-		if n := &c.view.Nodes[i]; n.Undoes != "" && n.State == contracts.NodeCompleted {
-			out[n.Undoes] = true
+		if n := &c.view.Nodes[i]; n.CompensatesNode != "" && n.State == contracts.NodeCompleted {
+			out[n.CompensatesNode] = true
 		}
 	}
 	return out
@@ -79,13 +79,13 @@ func writes(n *contracts.NodeView) bool {
 	return n.Policy != nil && n.Policy.SideEffectClass.Writes()
 }
 
-// newest are the instances of steps that later rounds have made anew, by step.
+// newest are the instances of steps that later rounds have made again, by step.
 func newest(nodes []contracts.NodeView) map[string]*contracts.NodeView {
 	out := map[string]*contracts.NodeView{}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Round != nil && (out[n.Of] == nil || out[n.Of].Round.N < n.Round.N) {
-			out[n.Of] = n
+		if n.Round != nil && (out[n.ForNode] == nil || out[n.ForNode].Round.N < n.Round.N) {
+			out[n.ForNode] = n
 		}
 	}
 	return out
@@ -97,7 +97,7 @@ func (c *composer) takenBack() {
 	for id, n := range c.nodes {
 		step := id
 		if n.Round != nil {
-			step = n.Of
+			step = n.ForNode
 		}
 		c.shown[id] = c.again[step] != nil && c.again[step] != n
 	}

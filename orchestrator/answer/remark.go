@@ -42,7 +42,7 @@ func WithoutModel(calls []contracts.ModelCall) []contracts.Block {
 	return nil
 }
 
-// Withheld says which roles a message needs that is plainly understood for somebody who
+// Withheld reports which roles a message needs that is plainly understood for somebody who
 // has them, nil where none is missing. The roles stand in the manifests, and are named
 // to whoever may read the catalog; of what the scopes of a key do not reach nothing is
 // told, and nothing of what the capabilities are.
@@ -50,7 +50,7 @@ func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Un
 	list := contracts.Block{Kind: contracts.BlockList}
 	for _, in := range anyone.Intents {
 		entry, ok := catalog.Capability(in.Ref())
-		if !ok || anyone.Outcome != contracts.GateAccept || who.Covers(entry.Domain, entry.Policy.SideEffectClass) != nil {
+		if !ok || anyone.Outcome != contracts.ReadingAccepted || who.Covers(entry.Domain, entry.Policy.SideEffectClass) != nil {
 			continue
 		}
 		if roles := rolesFor(entry, who); len(roles) > 0 {
@@ -97,12 +97,12 @@ func Options(choices []contracts.Alternative) []contracts.InterruptOption {
 	return out
 }
 
-// Standing says where a run stands: at which gates it waits and why, and what it came
+// RunStatusLines reports where a run stands: at which gates it waits and why, and what it came
 // to, if that is more than recorded.
-func Standing(run contracts.RunView) []string {
+func RunStatusLines(run contracts.RunView) []string {
 	var lines []string
 	for _, i := range run.Interrupts {
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			lines = append(lines, fmt.Sprintf("It waits at `%s`, because %s. Risk: %s.", i.Code, chat.Escape(cmp.Or(i.Reason, "its policy asks for an approval")), i.RiskLevel))
 		}
 	}

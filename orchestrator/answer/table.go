@@ -95,7 +95,7 @@ func compare(a, b any) int {
 	if isX && isY {
 		return cmp.Compare(x, y)
 	}
-	return cmp.Compare(strings.ToLower(chat.Value(a)), strings.ToLower(chat.Value(b)))
+	return cmp.Compare(strings.ToLower(chat.FormatValue(a)), strings.ToLower(chat.FormatValue(b)))
 }
 
 // having returns the rows with a cell that is a text; where there is none, those with a
@@ -103,7 +103,7 @@ func compare(a, b any) int {
 func having(rows [][]any, text string) [][]any {
 	of := func(fits func(cell string) bool) [][]any {
 		return slices.DeleteFunc(slices.Clone(rows), func(row []any) bool {
-			return !slices.ContainsFunc(row, func(cell any) bool { return fits(chat.Value(cell)) })
+			return !slices.ContainsFunc(row, func(cell any) bool { return fits(chat.FormatValue(cell)) })
 		})
 	}
 	if whole := of(func(cell string) bool { return strings.EqualFold(cell, text) }); len(whole) > 0 {

@@ -14,8 +14,8 @@ import (
 func Undoable(catalog *contracts.Catalog, run contracts.RunView) []contracts.NodeView {
 	back := map[string]bool{}
 	for _, n := range run.Nodes {
-		if n.Undoes != "" && n.State == contracts.NodeCompleted {
-			back[n.Undoes], back[n.NodeID] = true, true
+		if n.CompensatesNode != "" && n.State == contracts.NodeCompleted {
+			back[n.CompensatesNode], back[n.NodeID] = true, true
 		}
 	}
 	var out []contracts.NodeView

@@ -70,7 +70,7 @@ func (v *Views) Part(ctx context.Context, who access.Principal, of orchestrator.
 	if err != nil {
 		return view, err
 	}
-	view.MayApprove, view.MayAnswer, err = v.gates.May(ctx, who, view.Open...)
+	view.MayApprove, view.MayAnswer, err = v.gates.Permissions(ctx, who, view.Open...)
 	return view, err
 }
 
@@ -99,17 +99,17 @@ func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 	return nil
 }
 
-// substance returns the turn that says what came of one: of an answer, the turn
+// substance returns the turn that says the result of one: of an answer, the turn
 // that asked.
 func (v *Views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	t, err := v.turns.Turn(ctx, key)
-	if err != nil || t.Of == nil {
+	if err != nil || t.AskingTurn == nil {
 		return t, err
 	}
-	return v.turns.Turn(ctx, *t.Of)
+	return v.turns.Turn(ctx, *t.AskingTurn)
 }
 
-// swept is where a turn stands whose run is no longer kept: it is not done anew.
+// swept is where a turn stands whose run is no longer kept: it is not done again.
 func swept(view orchestrator.SessionView) orchestrator.SessionView {
 	return orchestrator.SessionView{
 		SessionID: view.SessionID, Name: view.Name, Notice: view.Notice, Turn: view.Turn, Status: contracts.SessionCompleted,
@@ -126,7 +126,7 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	}
 	view.Answer, view.Open, view.Steps = Compose(v.catalogs.Catalog(), run), run.Interrupts, orchestrator.StepsOf(run)
 	view.Used = view.Used.Add(run.Tokens)
-	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.Unsettled(run)
+	view.Running = run.State == contracts.RunRunning || run.State == contracts.RunCancelling || orchestrator.AwaitsOwner(run)
 	view.Waits = run.State == contracts.RunWaiting && !view.Running && len(run.Interrupts) == 0
 	if len(run.Interrupts) > 0 && len(run.Nodes) > 1 && !answered(run) {
 		view.Rows, view.Mermaid = planner.Rows(run.Plan), planner.Mermaid(run.Plan)
@@ -138,21 +138,21 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 // plan was shown above the first question, and is not repeated above each.
 func answered(run contracts.RunView) bool {
 	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
-		return n.Kind == contracts.KindHuman && run.Plan.InProcedure(n.Node) && n.State == contracts.NodeCompleted
+		return n.Kind == contracts.KindHuman && run.Plan.InWorkflow(n.Node) && n.State == contracts.NodeCompleted
 	})
 }
 
 // MaxViewRuns is how many runs of a session count for where it stands.
 const MaxViewRuns = 100
 
-// Session says where a whole session stands: an open question, else a run or a
+// Session reports where a whole session stands: an open question, else a run or a
 // turn under way, else how the last one ended.
 func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
 	out := orchestrator.SessionView{
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
 		CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt, Status: contracts.SessionCompleted,
 	}
-	at, err := v.turns.Standing(ctx, session.ID, MaxViewRuns)
+	at, err := v.turns.SessionState(ctx, session.ID, MaxViewRuns)
 	if err != nil {
 		return out, err
 	}
@@ -213,10 +213,10 @@ func LastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 		switch {
 		case t.Command != "" || t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision || t.Outcome == orchestrator.TurnRefused:
 			continue
-		case t.Of == nil:
+		case t.AskingTurn == nil:
 			return t
 		}
-		if at := slices.IndexFunc(turns, func(of orchestrator.Turn) bool { return of.TurnKey == *t.Of }); at >= 0 {
+		if at := slices.IndexFunc(turns, func(of orchestrator.Turn) bool { return of.TurnKey == *t.AskingTurn }); at >= 0 {
 			return &turns[at]
 		}
 	}

@@ -66,7 +66,7 @@ func Age(d time.Duration) string {
 	return "just now"
 }
 
-// Reading says how one intent was understood.
+// Reading reports how one intent was understood.
 func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 	name := in.Ref()
 	if entry, ok := catalog.Capability(in.Ref()); ok {
@@ -74,9 +74,9 @@ func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 	}
 	values := make([]string, 0, len(in.Parameters))
 	for _, p := range slices.Sorted(maps.Keys(in.Parameters)) {
-		text := strings.ReplaceAll(p, "_", " ") + ": " + chat.Value(in.Parameters[p])
-		if in.Said != nil && in.Said.Values[p] != "" && in.Said.Values[p] != contracts.FromSaid {
-			text += " (" + strings.ReplaceAll(string(in.Said.Values[p]), "_", " ") + ")"
+		text := strings.ReplaceAll(p, "_", " ") + ": " + chat.FormatValue(in.Parameters[p])
+		if in.Utterance != nil && in.Utterance.Values[p] != "" && in.Utterance.Values[p] != contracts.FromUtterance {
+			text += " (" + strings.ReplaceAll(string(in.Utterance.Values[p]), "_", " ") + ")"
 		}
 		values = append(values, chat.Escape(text))
 	}

@@ -20,7 +20,7 @@ type Runs interface {
 // Talks tells what was said in a session, and where it stands.
 type Talks interface {
 	Session(ctx context.Context, who access.Principal, id string, wait time.Duration) (contracts.SessionResponse, error)
-	Said(ctx context.Context, sessionID string) ([]orchestrator.Turn, error)
+	ListTurns(ctx context.Context, sessionID string) ([]orchestrator.Turn, error)
 }
 
 // Audit reads ledgers. It keeps nothing, and changes nothing.
@@ -70,12 +70,12 @@ func (a *Audit) mayReadChain(ctx context.Context, who access.Principal, chain st
 	switch chain {
 	case execution.LockChain:
 		return who.MayManage(access.ActionReadLocks, "")
-	case execution.ActChain:
+	case execution.AdminChain:
 		return who.MayManage(access.ActionAudit, "")
 	}
 	snapshot, err := a.store.LoadRun(ctx, chain)
 	if err == nil {
-		return access.Hide(who.MayReadLedger(snapshot.Run.Plan), "run", chain)
+		return access.MaskForbidden(who.MayReadLedger(snapshot.Run.Plan), "run", chain)
 	}
 	if contracts.CodeOf(err) != contracts.CodeNotFound {
 		return err
@@ -85,7 +85,7 @@ func (a *Audit) mayReadChain(ctx context.Context, who access.Principal, chain st
 		return unread
 	}
 	if len(entries) == 0 || who.MayManage(access.ActionAudit, "") != nil {
-		return access.Hide(err, "run", chain)
+		return access.MaskForbidden(err, "run", chain)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type Proofs interface {
 // Log is a transparency log: leaves that are only appended, and the hashes of
 // the tree over them.
 type Log interface {
-	// Unlogged gives the scopes that have changed since their last leaf, as they
+	// Unlogged returns the scopes that have changed since their last leaf, as they
 	// stand now, in one state of the store.
 	Unlogged(ctx context.Context, limit int) ([]Leaf, error)
 	// Grow appends leaves with the hashes that they add, in storage order, and the

@@ -24,7 +24,7 @@ type Outside interface {
 	Last(ctx context.Context) (Root, error)
 }
 
-// PublisherConfig says how roots are made. Signers are needed.
+// PublisherConfig describes how roots are made. Signers are needed.
 type PublisherConfig struct {
 	// Every is how often a root is signed if anything has changed [1 min].
 	Every time.Duration

@@ -62,7 +62,7 @@ type span struct {
 	peaks []tlog.Hash
 }
 
-// add appends a leaf and gives the hashes that it adds, in storage order.
+// add appends a leaf and returns the hashes that it adds, in storage order.
 func (s *span) add(record []byte) []tlog.Hash {
 	h := tlog.RecordHash(record)
 	added := []tlog.Hash{h}

@@ -24,7 +24,7 @@ func (a *Audit) Summary(ctx context.Context, who access.Principal, id string) (s
 	if err != nil {
 		return "", err
 	}
-	turns, err := a.talks.Said(ctx, id)
+	turns, err := a.talks.ListTurns(ctx, id)
 	if err != nil {
 		return "", err
 	}

@@ -110,7 +110,7 @@ func (v *Verifier) verifyRows(ctx context.Context, report *contracts.AuditReport
 
 // verifyChain checks one chain, and the rows of its run if there are any. What
 // is read first is the run: a run that goes on meanwhile has a longer chain than
-// its row knows of, and a run that is read anew if it differs has not changed by
+// its row knows of, and a run that is read again if it differs has not changed by
 // chance.
 func (v *Verifier) verifyChain(ctx context.Context, chain string, report *contracts.AuditReport) error {
 	faults, entries, moving, err := v.chainFaults(ctx, chain)
@@ -130,7 +130,7 @@ func (v *Verifier) verifyChain(ctx context.Context, chain string, report *contra
 	return nil
 }
 
-// chainFaults says what is wrong with a chain, and whether it grew meanwhile.
+// chainFaults reports what is wrong with a chain, and whether it grew meanwhile.
 func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []string, count int, moving bool, err error) {
 	snap, err := v.store.LoadRun(ctx, chain)
 	gone := contracts.CodeOf(err) == contracts.CodeNotFound
@@ -168,5 +168,5 @@ func unburied(chain string, entries []contracts.LedgerEntry) []string {
 
 // ofRun reports whether a chain is that of a run, gone or not.
 func ofRun(chain string) bool {
-	return chain != execution.LockChain && chain != execution.ActChain && !strings.HasPrefix(chain, execution.SessionChain(""))
+	return chain != execution.LockChain && chain != execution.AdminChain && !strings.HasPrefix(chain, execution.SessionChain(""))
 }

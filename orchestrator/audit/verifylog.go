@@ -14,7 +14,7 @@ import (
 // logPage is how many leaves or hashes are read at once.
 const logPage = 1000
 
-// verifyLog makes the tree of the log anew from its leaves, and compares it with
+// verifyLog makes the tree of the log again from its leaves, and compares it with
 // the hashes that are stored, the last root, the roots outside, and each leaf
 // with the chain that it names.
 func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport) error {
@@ -44,7 +44,7 @@ func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport)
 	return tree.scopes(ctx)
 }
 
-// logCheck is a log that is made anew.
+// logCheck is a log that is made again.
 type logCheck struct {
 	span
 

@@ -37,15 +37,15 @@ func TestNamesAndAimsStandAlone(t *testing.T) {
 		"call it Night Desk": "Night Desk", "it's called “Night Desk”": "Night Desk", "nenn ihn Nachtdienst bitte": "Nachtdienst", "er soll Nachtdienst heißen": "Nachtdienst",
 		"chama-lhe Plantão": "Plantão", "llámalo Guardia": "Guardia", "appelle-le Garde de nuit": "Garde de nuit", "chiamalo Guardia": "Guardia",
 	} {
-		if got, ok := chat.Named(message); !ok || got != want {
+		if got, ok := chat.ParseName(message); !ok || got != want {
 			t.Errorf("%q names %q", message, got)
 		}
 	}
-	if name, ok := chat.Named("Night Desk"); ok {
+	if name, ok := chat.ParseName("Night Desk"); ok {
 		t.Errorf("a name alone is read as %q", name)
 	}
 	for message, want := range map[string]string{"it's for Vera, please": "Vera", "für Vera": "Vera", "é para a Vera": "Vera", "es para Vera": "Vera", "c'est pour Vera": "Vera", "è per Vera": "Vera"} {
-		if got, ok := chat.Aimed(message); !ok || got != want {
+		if got, ok := chat.StripBeneficiary(message); !ok || got != want {
 			t.Errorf("%q aims at %q", message, got)
 		}
 	}
@@ -107,17 +107,17 @@ func TestWhatIsTakenBackInManyWords(t *testing.T) {
 	for _, message := range []string{
 		"take it off again", "hm, put that back please", "that was too early, pull it back", "nimm das wieder zurück", "das war zu schnell, mach das wieder rückgängig", "desfaz isso, foi cedo demais", "quítale la marca otra vez", "annule la dernière modification", "annulla l'ultima modifica",
 	} {
-		if !chat.Restores(message) {
+		if !chat.IsRevert(message) {
 			t.Errorf("%q restores nothing", message)
 		}
 	}
 	for _, message := range []string{"take the mark off FAQ", "put it back in the sales channel", "undo the last three changes", "take it off the list"} {
-		if chat.Restores(message) {
+		if chat.IsRevert(message) {
 			t.Errorf("%q restores what was last", message)
 		}
 	}
 	for _, message := range []string{"oops, that was the wrong one, bring it back", "das war falsch, hol es zurück bitte", "enganei-me, traz de volta", "me equivoqué, tráelo de vuelta", "mince, remets-le", "ho sbagliato, ripristinalo"} {
-		if got := chat.Restores(message); got != (message != "mince, remets-le") {
+		if got := chat.IsRevert(message); got != (message != "mince, remets-le") {
 			t.Errorf("%q restores: %v", message, got)
 		}
 	}
@@ -125,17 +125,17 @@ func TestWhatIsTakenBackInManyWords(t *testing.T) {
 
 func TestClausesThatMayBeReasons(t *testing.T) {
 	t.Parallel()
-	first, rest, ok := chat.Clauses("Pull it back - the board wants to see it. Soon")
+	first, rest, ok := chat.SplitClauses("Pull it back - the board wants to see it. Soon")
 	if ok && (first == "" || rest == "") {
 		t.Errorf("%q, %q", first, rest)
 	}
-	if first, rest, ok = chat.Clauses("pull it back, the board wants to see it"); !ok || first != "pull it back" || rest != "the board wants to see it" {
+	if first, rest, ok = chat.SplitClauses("pull it back, the board wants to see it"); !ok || first != "pull it back" || rest != "the board wants to see it" {
 		t.Errorf("%q, %q, %v", first, rest, ok)
 	}
 	for clause, want := range map[string]bool{
 		"the board wants to see it": true, "audit was not told": true, "but keep the other": false, "not the second": false, "at 3": false, `only "that"`: false, "soon": false, "make it small": false,
 	} {
-		if chat.Tells(clause) != want {
+		if chat.IsReason(clause) != want {
 			t.Errorf("%q may be a reason: %v", clause, !want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestOneOptionIsToldWhateverItsArticle(t *testing.T) {
 	t.Parallel()
 	q := contracts.Interrupt{Options: []contracts.InterruptOption{{ID: "1", Label: "Night Desk NZ (open)"}, {ID: "2", Label: "Night Desk CL (open)"}}}
 	for message, want := range map[string]string{"the one for the NZ": "1", "the one from CL": "2", "o de CL": "2", "the one for the moon": "the one for the moon"} {
-		if got := chat.Pick(q, message); got != want {
+		if got := chat.MatchOption(q, message); got != want {
 			t.Errorf("%q picks %q", message, got)
 		}
 	}

@@ -70,15 +70,15 @@ var greetings = []string{
 	"olá", "oi", "bom dia", "hola", "buenos días", "bonjour", "salut", "ciao", "buongiorno",
 }
 
-// Greets reports whether a message is nothing but a greeting.
-func Greets(message string) bool {
+// IsGreeting reports whether a message is nothing but a greeting.
+func IsGreeting(message string) bool {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(greetings, strings.ToLower(text))
 }
 
-// Affirms reports whether a message is a bare yes: the answer to a question that
+// IsAffirmative reports whether a message is a bare yes: the answer to a question that
 // has one option, and never an approval.
-func Affirms(message string) bool {
+func IsAffirmative(message string) bool {
 	c, ok := Parse(message)
 	return ok && c.Verb == Assent && !slices.ContainsFunc(noes, func(no string) bool { return strings.HasPrefix(strings.ToLower(strings.TrimSpace(message)), no) })
 }

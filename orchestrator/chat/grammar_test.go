@@ -85,7 +85,7 @@ func TestABareYesAffirmsAndNothingElse(t *testing.T) {
 		"yes": true, "Ja!": true, "ok": true, "oui": true, "go ahead": true,
 		"no": false, "nein": false, "não": false, "yes 7K3Q2": false, "approve": false, "yes but later": false,
 	} {
-		if got := chat.Affirms(message); got != want {
+		if got := chat.IsAffirmative(message); got != want {
 			t.Errorf("%q: %v", message, got)
 		}
 	}
@@ -108,7 +108,7 @@ func TestUnwrap(t *testing.T) {
 		"the prompt of the code interpreter goes":  {"approve 7K3Q2\n\n#### Tools Available\n\n1. **Code Interpreter**: `<code_interpreter type=\"code\" lang=\"python\"></code_interpreter>`\n - more", "approve 7K3Q2", false},
 		"pasted markers go":                        {"status\n\n[//]: # (manifold ses_1 7K3Q2 sig)", "status", false},
 	} {
-		own, quoted := chat.Unwrap(c.text)
+		own, quoted := chat.UnwrapPrompt(c.text)
 		if own != c.own || quoted != c.quoted {
 			t.Errorf("%s: %q, %v", why, own, quoted)
 		}
@@ -132,7 +132,7 @@ func TestGreets(t *testing.T) {
 	for message, want := range map[string]bool{
 		"hi": true, "Hello!": true, "Olá 👋": true, "Guten Tag.": true, "hi, what is the price of AAPL": false, "say hello": false, "": false, "👋": false,
 	} {
-		if got := chat.Greets(message); got != want {
+		if got := chat.IsGreeting(message); got != want {
 			t.Errorf("%q: %v", message, got)
 		}
 	}

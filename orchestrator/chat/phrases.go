@@ -193,7 +193,7 @@ type Fragment struct {
 	Rest string
 }
 
-// ReadFragment reads a message as a fragment; false says that it is none.
+// ReadFragment reads a message as a fragment; false means that it is none.
 func ReadFragment(message string) (Fragment, bool) {
 	text := plain(message)
 	if rest, ok := after(text, known.Filler); ok && rest != "" {
@@ -245,15 +245,16 @@ func unled(text string) string {
 	return text
 }
 
-// Names reports whether a parameter, by the words of its name, is what something is called.
-func Names(parameter string) bool {
+// IsNameParameter reports whether a parameter, by the words of its name, is what something
+// is called.
+func IsNameParameter(parameter string) bool {
 	words := strings.Fields(parameter)
 	return len(words) > 0 && slices.Contains(known.Naming, words[len(words)-1])
 }
 
-// One reads "the US one", "o de Lisboa" as the words that tell one of several; false says
-// that the message points at none.
-func One(message string) (words string, ok bool) {
+// ParseSelection returns the words of "the US one", "o de Lisboa" that select one of several;
+// false means that the message selects none.
+func ParseSelection(message string) (words string, ok bool) {
 	return framed(plain(message), known.One)
 }
 
@@ -283,9 +284,9 @@ func unfollowed(text string) string {
 	}
 }
 
-// Aimed is a value without the words that only say that it is given: "it's for Bruno";
-// false says that there are none.
-func Aimed(message string) (string, bool) {
+// StripBeneficiary returns a value without the words that introduce it: "it's for Bruno";
+// false means that there are none.
+func StripBeneficiary(message string) (string, bool) {
 	text := unfollowed(plain(message))
 	rest, ok := after(text, known.Aim)
 	if !ok || rest == "" {
@@ -294,19 +295,19 @@ func Aimed(message string) (string, bool) {
 	return rest, true
 }
 
-// Named reads "call it Lunch Bot" as the name alone; false says that it is said in no such
-// words.
-func Named(message string) (string, bool) {
+// ParseName returns the name in "call it Lunch Bot"; false means that the message has no such
+// form.
+func ParseName(message string) (string, bool) {
 	name, ok := framed(unfollowed(plain(message)), known.Named)
-	if inner, quoted := Unquoted(name); quoted {
+	if inner, quoted := ParseQuoted(name); quoted {
 		name = inner
 	}
 	return name, ok
 }
 
-// Other tells a message that wants another one than was named, without saying which: "no,
-// the other one".
-func Other(message string) bool {
+// IsOtherOne reports whether a message asks for another object without naming it: "no, the
+// other one".
+func IsOtherOne(message string) bool {
 	text := strings.ToLower(plain(message))
 	if f, ok := ReadFragment(message); ok && f.Kind == FragmentCorrect && !slices.Contains(known.Other, text) {
 		text = strings.ToLower(f.Rest)
@@ -347,8 +348,8 @@ func corrected(text string) Fragment {
 	return Fragment{FragmentCorrect, text}
 }
 
-// Ordinal reads "the second one" as 2, "the last" as -1; a bare number is none.
-func Ordinal(message string) (int, bool) {
+// ParseOrdinal reads "the second one" as 2, "the last" as -1; a bare number is none.
+func ParseOrdinal(message string) (int, bool) {
 	text := strings.ToLower(plain(message))
 	for n, all := range known.Ordinals {
 		if slices.Contains(all, text) {
@@ -373,11 +374,11 @@ type TableOrder struct {
 	Filter string
 }
 
-// ReadTableOrder reads a message that is about the last table; false says that
+// ReadTableOrder reads a message that is about the last table; false means that
 // it is none.
 func ReadTableOrder(message string) (TableOrder, bool) {
 	text := plain(message)
-	if place, ok := Ordinal(message); ok {
+	if place, ok := ParseOrdinal(message); ok {
 		return TableOrder{Place: place}, true
 	}
 	if slices.Contains(known.Table.Count, strings.ToLower(text)) {

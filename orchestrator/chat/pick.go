@@ -10,31 +10,30 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Pick turns "2", an ordinal or the words of a button into the option that they
-// mean as options are shown, and "yes" into the only one. Options of a question
-// for a number have letters, so that a number is what it says.
-func Pick(i contracts.Interrupt, message string) string {
+// MatchOption returns the option that "2", an ordinal or the words of a button stand for, and
+// the only option for "yes". Options of a question for a number have letters.
+func MatchOption(i contracts.Interrupt, message string) string {
 	text := strings.TrimSpace(message)
-	if len(i.Options) == 1 && Affirms(text) {
+	if len(i.Options) == 1 && IsAffirmative(text) {
 		return i.Options[0].ID
 	}
 	for n, o := range i.Options {
-		if text == Choice(i, n) {
+		if text == OptionText(i, n) {
 			return o.ID
 		}
 	}
-	if _, is := Number(text); is && AsksNumber(i) {
+	if _, is := ParseNumber(text); is && AsksNumber(i) {
 		return text
 	}
-	at, ok := Place(i, text)
+	at, ok := OptionPosition(i, text)
 	if !ok {
-		at, ok = Ordinal(text)
+		at, ok = ParseOrdinal(text)
 	}
 	if at == -1 {
 		at = len(i.Options)
 	}
 	if !ok || at < 1 || at > len(i.Options) {
-		if one, is := One(text); is {
+		if one, is := ParseSelection(text); is {
 			if id, ok := told(i, one); ok {
 				return id
 			}
@@ -80,8 +79,8 @@ func named(i contracts.Interrupt, text string) string {
 	return cmp.Or(found, text)
 }
 
-// Unquoted is what stands in quotation marks, if that is all.
-func Unquoted(text string) (string, bool) {
+// ParseQuoted is what stands in quotation marks, if that is all.
+func ParseQuoted(text string) (string, bool) {
 	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"'", "'"}} {
 		if inner, ok := strings.CutPrefix(text, marks[0]); ok {
 			if inner, ok = strings.CutSuffix(inner, marks[1]); ok && inner != "" {
@@ -92,8 +91,8 @@ func Unquoted(text string) (string, bool) {
 	return "", false
 }
 
-// Number reads a message that is nothing but a number.
-func Number(message string) (float64, bool) {
+// ParseNumber reads a message that is nothing but a number.
+func ParseNumber(message string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimRight(strings.TrimSpace(message), ".)"), 64)
 	return n, err == nil
 }

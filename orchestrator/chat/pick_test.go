@@ -16,12 +16,12 @@ func TestANumberInWordsIsNoPartOfAnOption(t *testing.T) {
 		Options: []contracts.InterruptOption{{ID: "a", Label: "two nights"}, {ID: "b", Label: "three nights"}},
 	}
 	for say, want := range map[string]string{"three": "three", "three nights": "b"} {
-		if got := chat.Pick(question, say); got != want {
+		if got := chat.MatchOption(question, say); got != want {
 			t.Errorf("%q is %q, want %q", say, got, want)
 		}
 	}
 	question.ResponseSchema = nil
-	if got := chat.Pick(question, "three"); got != "b" {
+	if got := chat.MatchOption(question, "three"); got != "b" {
 		t.Errorf("among choices it is %q", got)
 	}
 }
@@ -33,13 +33,13 @@ func TestOneOfSeveralIsToldByAWordOfIt(t *testing.T) {
 		"the US one": "US", "the one from Lisbon": "Lisbon", "die aus Wien": "Wien", "o de Lisboa.": "Lisboa", "celle de Paris": "Paris", "quello di Roma": "Roma",
 		"the US": "", "one": "", "the invoice of May": "",
 	} {
-		if got, ok := chat.One(message); got != want || ok != (want != "") {
+		if got, ok := chat.ParseSelection(message); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", message, got, ok)
 		}
 	}
 	i := contracts.Interrupt{Options: []contracts.InterruptOption{{ID: "a", Label: "Acme (US)"}, {ID: "b", Label: "Acme (DE)"}, {ID: "c", Label: "Other (DE)"}}}
 	for message, want := range map[string]string{"the US one": "a", "the Acme one": "the Acme one", "die aus DE": "die aus DE", "quello di US": "a"} {
-		if got := chat.Pick(i, message); got != want {
+		if got := chat.MatchOption(i, message); got != want {
 			t.Errorf("%q picks %q", message, got)
 		}
 	}

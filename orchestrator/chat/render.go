@@ -22,7 +22,7 @@ func renderIn(language string, a *contracts.Answer) string {
 	}
 	var parts []string
 	for _, b := range a.Blocks {
-		b.Text = Say(language, b.Text)
+		b.Text = Translate(language, b.Text)
 		parts = append(parts, block(b))
 	}
 	if v := a.Verdict; v != nil && v.Status != contracts.VerdictVerified && !decided(*v) {
@@ -77,7 +77,7 @@ func table(out *strings.Builder, b contracts.Block) {
 		cells := make([]string, len(row))
 		for i, v := range row {
 			if v != nil {
-				cells[i] = Escape(Value(v))
+				cells[i] = Escape(FormatValue(v))
 			}
 		}
 		out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
@@ -87,9 +87,9 @@ func table(out *strings.Builder, b contracts.Block) {
 // oneLine shows where a line ends. What is no text is a sign.
 var oneLine = strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "\uFFFD", "\t", " ")
 
-// Value writes a value of JSON as people write it, on one line, in the order of
+// FormatValue writes a value of JSON as people write it, on one line, in the order of
 // its characters: what only moves other text, or hides, is shown as a sign.
-func Value(v any) string {
+func FormatValue(v any) string {
 	text := fmt.Sprint(v)
 	switch v := v.(type) {
 	case nil:

@@ -20,7 +20,7 @@ type Frame struct {
 	Links map[string]string
 	// Shown are the codes of gates that stand above in the same message already.
 	Shown []string
-	// Rich tells that the frontend folds <details> and draws mermaid.
+	// Rich means that the frontend folds <details> and draws mermaid.
 	Rich bool
 }
 
@@ -28,18 +28,18 @@ type Frame struct {
 // waiting for a reply without text.
 func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
-	for _, part := range []string{SayAll(v.Language, v.Notice), renderIn(v.Language, v.Answer), questions(v, f), plan(v, f)} {
+	for _, part := range []string{TranslateAll(v.Language, v.Notice), renderIn(v.Language, v.Answer), questions(v, f), plan(v, f)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
 	}
 	switch {
 	case v.Running:
-		parts = append(parts, Say(v.Language, "It is still running. Write `status` to see how far it is, or `cancel`."))
+		parts = append(parts, Translate(v.Language, "It is still running. Write `status` to see how far it is, or `cancel`."))
 	case v.Waits:
-		parts = append(parts, Say(v.Language, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is."))
+		parts = append(parts, Translate(v.Language, "It waits for its turn, or for a service that is busy, and goes on by itself. Write `status` to see how far it is."))
 	case len(parts) == 0:
-		parts = append(parts, Say(v.Language, "There is nothing to show."))
+		parts = append(parts, Translate(v.Language, "There is nothing to show."))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -58,7 +58,7 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	}
 	var out strings.Builder
 	if f.Rich {
-		fmt.Fprintf(&out, "<details>\n<summary>"+Say(v.Language, "Plan: %d steps")+"</summary>\n\n", len(v.Rows))
+		fmt.Fprintf(&out, "<details>\n<summary>"+Translate(v.Language, "Plan: %d steps")+"</summary>\n\n", len(v.Rows))
 	}
 	// A long plan that cannot be folded shows what will be asked about alone.
 	short := !f.Rich && len(v.Rows) > maxRows
@@ -91,10 +91,10 @@ func questions(v orchestrator.SessionView, f Frame) string {
 	for _, i := range v.Open {
 		mayApprove := slices.Contains(v.MayApprove, i.Code)
 		switch {
-		case !i.Type.Gate():
+		case !i.Type.IsGate():
 			parts = append(parts, asks(i, slices.Contains(v.MayAnswer, i.Code)))
 		case slices.Contains(f.Shown, i.Code):
-			parts = append(parts, Say(v.Language, "It stays open.")+" "+howToDecide(v.Language, i.Code, mayApprove))
+			parts = append(parts, Translate(v.Language, "It stays open.")+" "+howToDecide(v.Language, i.Code, mayApprove))
 		default:
 			parts = append(parts, gate(v.Language, i, mayApprove, f.Links[i.Code], f.Rich))
 		}
@@ -107,17 +107,17 @@ func gate(language string, i contracts.Interrupt, mayApprove bool, link string, 
 	fmt.Fprintf(&out, "**%s** `%s`\n\n", Escape(gateview.Asks(i)), i.Code)
 	rows(language, &out, sheetIn(language, i))
 	for _, d := range Changes(i) {
-		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(Bounded(i, d.Before)), Escape(Bounded(i, d.After)))
+		fmt.Fprintf(&out, "\nchanged: %s from %s to %s\n", Escape(d.Pointer), Escape(FormatBounded(i, d.Before)), Escape(FormatBounded(i, d.After)))
 	}
 	var facts []string
-	for _, c := range Circumstances(i) {
-		facts = append(facts, capital(Say(language, c[0]))+": "+Escape(strings.TrimRight(c[1], "."))+".")
+	for _, c := range ContextRows(i) {
+		facts = append(facts, capital(Translate(language, c[0]))+": "+Escape(strings.TrimRight(c[1], "."))+".")
 	}
-	if sent := Sent(i); !rich && sent != "" {
-		facts = append(facts, capital(Say(language, "sent as"))+": "+Escape(sent)+".")
+	if sent := SentIDs(i); !rich && sent != "" {
+		facts = append(facts, capital(Translate(language, "sent as"))+": "+Escape(sent)+".")
 	}
 	if i.ExpiresAt != nil {
-		facts = append(facts, fmt.Sprintf(Say(language, "Open until %s."), i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")))
+		facts = append(facts, fmt.Sprintf(Translate(language, "Open until %s."), i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")))
 	}
 	out.WriteString("\n" + strings.Join(facts, " "))
 	if i.Status == "" || i.Status == contracts.InterruptOpen {
@@ -137,7 +137,7 @@ func rows(language string, out *strings.Builder, all [][2]string) {
 	if len(all) == 0 {
 		return
 	}
-	out.WriteString(Say(language, "| parameter | value |") + "\n| --- | --- |\n")
+	out.WriteString(Translate(language, "| parameter | value |") + "\n| --- | --- |\n")
 	for _, r := range all {
 		fmt.Fprintf(out, "| %s | %s |\n", Escape(r[0]), Escape(r[1]))
 	}
@@ -146,15 +146,15 @@ func rows(language string, out *strings.Builder, all [][2]string) {
 // exact folds what is sent as it is, where the words above stand for it.
 func exact(language string, i contracts.Interrupt) string {
 	var all [][2]string
-	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return gateview.IsDigest(v) }) && Sent(i) == "" {
+	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return gateview.IsDigest(v) }) && SentIDs(i) == "" {
 		return ""
 	}
 	sent := i.Action.Sent()
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		all = append(all, [2]string{name, Bounded(i, sent[name])})
+		all = append(all, [2]string{name, FormatBounded(i, sent[name])})
 	}
 	var out strings.Builder
-	out.WriteString("<details>\n<summary>" + Say(language, "Exactly what is sent") + "</summary>\n\n")
+	out.WriteString("<details>\n<summary>" + Translate(language, "Exactly what is sent") + "</summary>\n\n")
 	rows(language, &out, all)
 	out.WriteString("\n</details>")
 	return out.String()
@@ -162,14 +162,14 @@ func exact(language string, i contracts.Interrupt) string {
 
 func howToDecide(language, code string, mayApprove bool) string {
 	if mayApprove {
-		return fmt.Sprintf(Say(language, "Reply `approve %s` or `reject %s`."), code, code)
+		return fmt.Sprintf(Translate(language, "Reply `approve %s` or `reject %s`."), code, code)
 	}
-	return fmt.Sprintf(Say(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), code, code)
+	return fmt.Sprintf(Translate(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), code, code)
 }
 
-// Circumstances are what somebody who decides should know besides the
+// ContextRows are what somebody who decides should know besides the
 // parameters, by name: on which installation, who asks, why they are asked, and what was said.
-func Circumstances(i contracts.Interrupt) [][2]string {
+func ContextRows(i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	add := func(name, value string) {
 		if value != "" {
@@ -177,7 +177,7 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 		}
 	}
 	if i.Action != nil {
-		out = append(out, i.Action.Said.Lines()...)
+		out = append(out, i.Action.Utterance.Lines()...)
 		add("where", i.Action.Instance)
 	}
 	add("asked by", strings.Join(i.Requesters, ", "))
@@ -189,7 +189,7 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 			add("before", said)
 		}
 		if name, shown := strings.CutPrefix(e.Path, contracts.EvidenceShown); shown {
-			add(strings.ReplaceAll(name, "_", " "), Bounded(i, plainly(e.Value)))
+			add(strings.ReplaceAll(name, "_", " "), FormatBounded(i, plainly(e.Value)))
 		}
 	}
 	add("mind", i.Warning)
@@ -199,10 +199,10 @@ func Circumstances(i contracts.Interrupt) [][2]string {
 // maxValue is how much of one value stands in the text of a gate, in characters.
 const maxValue = 2000
 
-// Bounded writes a value of a gate whole, or, if it is too long, its beginning, how
+// FormatBounded writes a value of a gate whole, or, if it is too long, its beginning, how
 // long it is, its hash, and where it stands whole.
-func Bounded(i contracts.Interrupt, v any) string {
-	text := Value(v)
+func FormatBounded(i contracts.Interrupt, v any) string {
+	text := FormatValue(v)
 	if utf8.RuneCountInString(text) <= maxValue {
 		return text
 	}
@@ -218,11 +218,11 @@ func Bounded(i contracts.Interrupt, v any) string {
 func plainly(v any) string {
 	list, ok := v.([]any)
 	if !ok {
-		return Value(v)
+		return FormatValue(v)
 	}
 	parts := make([]string, len(list))
 	for i, item := range list {
-		parts[i] = Value(item)
+		parts[i] = FormatValue(item)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -232,15 +232,15 @@ func capital(word string) string {
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// Sheet is what will be sent, by name and in words, for people who decide: what
+// GateRows is what will be sent, by name and in words, for people who decide: what
 // was chosen from a list with the words of the list, beside the id that will be
 // sent if that is short enough to be read.
-func Sheet(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
+func GateRows(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
 
 func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	for _, r := range gateview.Of(i) {
-		value := Bounded(i, r.Value)
+		value := FormatBounded(i, r.Value)
 		most := 80
 		if r.Opaque { // it stands for what nobody reads
 			most = 400
@@ -253,19 +253,19 @@ func sheetIn(language string, i contracts.Interrupt) [][2]string {
 			value = label + " [" + value + "]"
 		}
 		if from := r.From.Words(); from != "" {
-			value += " (" + Say(language, from) + ")"
+			value += " (" + Translate(language, from) + ")"
 		}
 		out = append(out, [2]string{r.Name, value})
 	}
 	return out
 }
 
-// Sent are the long ids that the words of a sheet stand for.
-func Sent(i contracts.Interrupt) string {
+// SentIDs returns the long ids that the words of the rows stand for.
+func SentIDs(i contracts.Interrupt) string {
 	var out []string
 	for _, r := range gateview.Of(i) {
 		if r.Opaque && r.Label != "" && !gateview.IsDigest(r.Value) {
-			out = append(out, r.Name+" "+Value(r.Value))
+			out = append(out, r.Name+" "+FormatValue(r.Value))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -279,20 +279,20 @@ func Changes(i contracts.Interrupt) []contracts.FieldDifference {
 	})
 }
 
-// Grounds are what an action's values rest on, besides what its sheet shows of
-// it: the place of each and its value.
-func Grounds(i contracts.Interrupt) [][2]string {
+// EvidenceRows returns the evidence for the values of an action that its rows do not show:
+// its path and its value.
+func EvidenceRows(i contracts.Interrupt) [][2]string {
 	shown := map[string]bool{}
 	for _, r := range gateview.Of(i) {
-		shown[Value(r.Value)], shown[r.Label] = true, true
+		shown[FormatValue(r.Value)], shown[r.Label] = true, true
 	}
 	var out [][2]string
 	for _, e := range i.Evidence {
 		chosen := strings.HasSuffix(e.Path, ".value") || strings.HasSuffix(e.Path, ".label")
-		if gateview.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(Value(e.Value))] || e.Value == "") {
+		if gateview.IsDigest(e.Value) || chosen && (shown[contracts.CleanSummary(FormatValue(e.Value))] || e.Value == "") {
 			continue
 		}
-		out = append(out, [2]string{e.Path + " of " + e.NodeID, Bounded(i, e.Value)})
+		out = append(out, [2]string{e.Path + " of " + e.NodeID, FormatBounded(i, e.Value)})
 	}
 	return out
 }
@@ -312,7 +312,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 	if lines := gateview.Lines(i); len(lines) > 0 {
 		out.WriteString("\n| | |\n| --- | --- |\n")
 		for _, l := range lines {
-			text := Escape(Value(l[1]))
+			text := Escape(FormatValue(l[1]))
 			if strings.HasPrefix(l[1], "https://") && !strings.ContainsAny(l[1], "<>|\\ \t\r\n") {
 				text = "<" + l[1] + ">" // an address with escapes leads nowhere
 			}
@@ -320,7 +320,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 		}
 	}
 	for n, o := range i.Options {
-		fmt.Fprintf(&out, "\n%s %s", Mark(i, n), Escape(o.Label))
+		fmt.Fprintf(&out, "\n%s %s", OptionMark(i, n), Escape(o.Label))
 		if o.Detail != "" {
 			out.WriteString(" – " + Escape(o.Detail))
 		}
@@ -353,7 +353,7 @@ func FollowUps(v orchestrator.SessionView) []string {
 	out := []string{}
 	for _, i := range v.Open {
 		switch {
-		case i.Type.Gate():
+		case i.Type.IsGate():
 			switch {
 			case i.Status != "" && i.Status != contracts.InterruptOpen:
 			case slices.Contains(v.MayApprove, i.Code):
@@ -363,7 +363,7 @@ func FollowUps(v orchestrator.SessionView) []string {
 			}
 		case len(v.Open) == 1:
 			for n := range min(len(i.Options), 5) {
-				out = append(out, Choice(i, n))
+				out = append(out, OptionText(i, n))
 			}
 		}
 	}
@@ -373,16 +373,16 @@ func FollowUps(v orchestrator.SessionView) []string {
 	return out
 }
 
-// Choice is the nth option of a question as words that mean it and nothing else:
+// OptionText is the nth option of a question as words that mean it and nothing else:
 // its mark and its label. A label is a domain's own, and may be "cancel", or the
 // number of another.
-func Choice(i contracts.Interrupt, n int) string {
-	return Mark(i, n) + " " + brief(i.Options[n].Label, 60)
+func OptionText(i contracts.Interrupt, n int) string {
+	return OptionMark(i, n) + " " + brief(i.Options[n].Label, 60)
 }
 
-// Mark is what stands before the nth option: a number, or a letter where the
+// OptionMark is what stands before the nth option: a number, or a letter where the
 // question asks for a number.
-func Mark(i contracts.Interrupt, n int) string {
+func OptionMark(i contracts.Interrupt, n int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	if AsksNumber(i) && n < len(letters) {
 		return letters[n:n+1] + "."
@@ -390,8 +390,8 @@ func Mark(i contracts.Interrupt, n int) string {
 	return strconv.Itoa(n+1) + "."
 }
 
-// Place reads a mark, and gives the place of its option from 1.
-func Place(i contracts.Interrupt, text string) (int, bool) {
+// OptionPosition reads a mark, and gives the place of its option from 1.
+func OptionPosition(i contracts.Interrupt, text string) (int, bool) {
 	text = strings.ToLower(strings.TrimRight(text, ".)"))
 	if AsksNumber(i) {
 		if len(text) != 1 || text[0] < 'a' || text[0] > 'z' {

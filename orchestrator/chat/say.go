@@ -21,30 +21,30 @@ func readSay() map[string]map[string]string {
 	return out
 }
 
-// Say is one of our sentences in a language, in English if it is not known in it.
-// Words that are to be written, such as `status`, are the same in all.
-func Say(language, english string) string {
+// Translate returns one of our sentences in a language, or in English if it has no
+// translation. Words that are to be typed, such as `status`, are the same in all.
+func Translate(language, english string) string {
 	if text := translations[english][language]; text != "" {
 		return text
 	}
 	return english
 }
 
-// SayAll says each paragraph of ours that is known; what is not stays as it is.
-func SayAll(language, text string) string {
+// TranslateAll translates each paragraph that has a translation.
+func TranslateAll(language, text string) string {
 	if language == "" || language == "en" {
 		return text
 	}
 	parts := strings.Split(text, "\n\n")
 	for n := range parts {
-		parts[n] = Say(language, parts[n])
+		parts[n] = Translate(language, parts[n])
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// Spoken is the first language of a list such as "de-AT, en;q=0.5" that people set,
-// "" if we are not spoken to in it.
-func Spoken(list string) string {
+// PreferredLanguage returns the first supported language of a list such as "de-AT, en;q=0.5",
+// "" if there is none.
+func PreferredLanguage(list string) string {
 	first, _, _ := strings.Cut(list, ",")
 	code, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(first)), "-")
 	if code, _, _ = strings.Cut(code, ";"); code == "en" || translations["You are welcome."][code] != "" {

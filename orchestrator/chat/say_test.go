@@ -34,7 +34,7 @@ func TestEverySentenceIsSaidInEveryLanguage(t *testing.T) {
 			}
 		}
 	}
-	if got := chat.Say("xx", "You are welcome."); got != "You are welcome." {
+	if got := chat.Translate("xx", "You are welcome."); got != "You are welcome." {
 		t.Errorf("a language that is not known says %q", got)
 	}
 }
@@ -43,7 +43,7 @@ func TestAGateIsReadInTheAskersLanguage(t *testing.T) {
 	t.Parallel()
 	gate := contracts.Interrupt{
 		Type: contracts.InterruptWriteApproval, Code: "7K3Q2", Prompt: "Set alert in Finance? above: 250", Requesters: []string{"rita"}, RiskLevel: contracts.RiskMedium,
-		Action: &contracts.Action{Parameters: map[string]any{"above": 250.0}, Said: &contracts.Said{Text: "avise-me", Values: map[string]contracts.Provenance{"above": contracts.FromAnswer}}},
+		Action: &contracts.Action{Parameters: map[string]any{"above": 250.0}, Utterance: &contracts.Utterance{Text: "avise-me", Values: map[string]contracts.Provenance{"above": contracts.FromAnswer}}},
 	}
 	shown := chat.Compose(orchestrator.SessionView{Language: "pt", Notice: "I could not take that as an answer.", Open: []contracts.Interrupt{gate}}, chat.Frame{})
 	for _, want := range []string{"Não consegui entender", "| dado | valor |", "250 (respondido)", "Dito: “avise-me”.", "Pedido por: rita.", "Outra pessoa tem de aprovar", "`withdraw 7K3Q2`"} {

@@ -17,10 +17,10 @@ func TestAGateShowsTheSentenceAndWhatOfItIsNotUsed(t *testing.T) {
 		Requesters: []string{"rita"}, RiskLevel: contracts.RiskMedium,
 		Action: &contracts.Action{
 			Parameters: map[string]any{"symbol": "AAPL", "above": 250.0},
-			Said: &contracts.Said{
-				Text: text, Values: map[string]contracts.Provenance{"symbol": contracts.FromSaid, "above": contracts.FromCarried},
+			Utterance: &contracts.Utterance{
+				Text: text, Values: map[string]contracts.Provenance{"symbol": contracts.FromUtterance, "above": contracts.FromCarried},
 				Words: []contracts.WordUse{
-					{Span: [2]int{0, 7}, Class: contracts.WordBeside}, {Span: [2]int{31, len(text)}, Class: contracts.WordAside},
+					{Span: [2]int{0, 7}, Class: contracts.WordUnused}, {Span: [2]int{31, len(text)}, Class: contracts.WordIrrelevant},
 				},
 			},
 		},
@@ -65,7 +65,7 @@ func TestAGateNeverShowsADigestAmongWhatIsToBeRead(t *testing.T) {
 	if !folded || !strings.Contains(details, digest) || !strings.Contains(details, id) {
 		t.Errorf("the details do not show what is sent:\n%s", rich)
 	}
-	for _, g := range chat.Grounds(gate) {
+	for _, g := range chat.EvidenceRows(gate) {
 		t.Errorf("%q is among the grounds", g)
 	}
 }

@@ -16,15 +16,15 @@ var (
 	query = regexp.MustCompile(`(?s)^\s*<user_query>\s*(.*?)\s*</user_query>\s*$`)
 )
 
-// wrappings are the signs of all that Unwrap takes off.
+// wrappings are the signs of all that UnwrapPrompt takes off.
 var wrappings = []string{"<attached_files>", "### Task:", "#### Tools Available", "[//]: # (manifold "}
 
-// Unwrap takes off what a frontend put around the words of a person: the
+// UnwrapPrompt takes off what a frontend put around the words of a person: the
 // template of retrieved context, the list of attached files, the prompt of a
 // code interpreter, and lines that look like our marker. quoted tells that the
 // own words could not be told for certain from what surrounds them; then what
 // is left may be a request, but never a command.
-func Unwrap(text string) (own string, quoted bool) {
+func UnwrapPrompt(text string) (own string, quoted bool) {
 	if !slices.ContainsFunc(wrappings, func(sign string) bool { return strings.Contains(text, sign) }) {
 		return strings.TrimSpace(text), false // most texts, and those of long histories, cost no more than a look
 	}

@@ -63,15 +63,15 @@ func takesBack(message string) (Verb, bool) {
 	}
 }
 
-// Restores tells a message that wants what was changed as it was: "change it back",
-// "oops, that was the wrong one, bring it back".
-func Restores(message string) bool {
-	_, ok := Restoring(message)
+// IsRevert reports whether a message asks to undo a change: "change it back", "oops, that was
+// the wrong one, bring it back".
+func IsRevert(message string) bool {
+	_, ok := RevertPhrase(message)
 	return ok
 }
 
-// Restoring gives the words of such a message that say what is wanted: "bring it back".
-func Restoring(message string) (words string, ok bool) {
+// RevertPhrase returns the words of such a message that say what is wanted: "bring it back".
+func RevertPhrase(message string) (words string, ok bool) {
 	used, ok := madeOf(message, known.Restore, known.Regret, known.Filler)
 	if !ok || !used[0] {
 		return "", false
@@ -85,9 +85,9 @@ func Restoring(message string) (words string, ok bool) {
 	return words, true
 }
 
-// Clauses cuts a message at its first sign between clauses that has words on both sides;
-// false says that there is none.
-func Clauses(message string) (first, rest string, ok bool) {
+// SplitClauses cuts a message at its first sign between clauses that has words on both sides;
+// false means that there is none.
+func SplitClauses(message string) (first, rest string, ok bool) {
 	at := strings.IndexAny(message, ",.;:!–—")
 	if at < 0 {
 		return "", "", false
@@ -96,9 +96,9 @@ func Clauses(message string) (first, rest string, ok bool) {
 	return first, rest, first != "" && rest != ""
 }
 
-// Tells tells a clause that may be a reason: it has no value in it, holds nothing against
-// what was said, and goes on from nothing.
-func Tells(clause string) bool {
+// IsReason reports whether a clause may be a reason: it has no value, no contrast and no
+// reference.
+func IsReason(clause string) bool {
 	_, goesOn := ReadFragment(clause)
 	first, _, _ := strings.Cut(strings.ToLower(clause), " ")
 	return !goesOn && !slices.Contains(known.But, first) && !slices.Contains(known.Not, first) && len(strings.Fields(clause)) > 1 && !strings.ContainsAny(clause, `0123456789"“”«»„`)

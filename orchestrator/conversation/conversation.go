@@ -47,7 +47,7 @@ type Deps struct {
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
 	// Leases are what other servers have; nil without any.
-	Leases orchestrator.Leases
+	Leases orchestrator.LeaseStore
 }
 
 // Conversation takes what people say to where it leads. What is true stands in
@@ -59,7 +59,7 @@ type Conversation struct {
 	journal  execution.Journal
 	notifier orchestrator.Notifier
 	threads  *sessions.Threads
-	reader   *reader
+	reader   *classifier
 	machine  *machine
 	views    *answer.Views
 	flights  singleflight.Group
@@ -87,7 +87,7 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 		return nil, err
 	}
 	intents := intent.NewAdapter(deps.Local, deps.Model)
-	inputs := &reader{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, local: deps.Local, intents: intents, catalogs: deps.Catalogs, runner: deps.Runner}
+	inputs := &classifier{now: cfg.Now, store: deps.Store, gates: deps.Gates, turns: deps.Turns, local: deps.Local, intents: intents, catalogs: deps.Catalogs, runner: deps.Runner}
 	return &Conversation{
 		cfg: cfg, dir: deps.Sessions, turns: deps.Turns, journal: deps.Store, notifier: deps.Notifier, views: v,
 		threads: sessions.NewThreads(deps.Sessions),

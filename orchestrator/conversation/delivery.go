@@ -8,9 +8,9 @@ import (
 )
 
 // Exchange begins the answer to a placed input whose sender counts repeats. Its
-// end says whether the whole answer was written.
+// end reports whether the whole answer was written.
 func (c *Conversation) Exchange(ctx context.Context, who access.Principal, in Input) (end func(delivered bool)) {
-	noted := c.threads.Exchange(ctx, who, in.thread(), in.at.session.ID)
+	noted := c.threads.Exchange(ctx, who, in.thread(), in.resolved.session.ID)
 	return func(delivered bool) {
 		if err := noted(delivered); err != nil {
 			c.cfg.Logger.WarnContext(ctx, "a repeat will not know that its first try was answered", slog.Any("error", err))

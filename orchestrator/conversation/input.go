@@ -15,9 +15,9 @@ type Input struct {
 	// Key identifies what was said: the same key with the same words again is the
 	// same turn, and has no second effect. Without one a repeat is something new.
 	Key string
-	// Placed says that Key is no more than the place of the message in the
-	// history, because its sender does not name messages.
-	Placed bool
+	// PositionalKey means that Key is only the position of the message in the history, because
+	// its sender does not identify messages.
+	PositionalKey bool
 
 	// Start begins a session of its own with this first message; else SessionID is
 	// the session that is spoken to, and else Thread the chat.
@@ -29,7 +29,7 @@ type Input struct {
 	// request to; "" for all.
 	Domain  string
 	Message string
-	// Quoted says that the person's own words could not be told for certain from
+	// Quoted means that the person's own words could not be told for certain from
 	// what stands around them: then they are never a command.
 	Quoted bool
 	// Command is what was clicked, where an interface has buttons for commands.
@@ -40,16 +40,16 @@ type Input struct {
 	Resume *contracts.Resume
 	// Language is the language that its sender has set, by its code, "" for none.
 	Language string
-	// Said is when it was said, where it may be taken later than that: it cancels
+	// SaidAt is when it was said, where it may be taken later than that: it cancels
 	// and approves nothing that came since. Zero is when it is first taken.
-	Said time.Time
+	SaidAt time.Time
 
-	at     *place // where it belongs, once that is found
-	secret bool   // a credential was taken out of it
+	resolved *resolvedInput // where it belongs, once that is found
+	secret   bool           // a credential was taken out of it
 }
 
 // withoutSecrets is an input in which no credential stands that somebody pasted
-// by mistake: it would be kept with the session, and shown to who approves.
+// by mistake: it would be kept with the session, and shown to the approver.
 func (in Input) withoutSecrets() Input {
 	if in.Start != nil {
 		start := *in.Start
@@ -66,8 +66,8 @@ const noCredential = "There was a key or token in your message. I have not kept 
 // Thread is how a chat frontend ties a message to its chat.
 type Thread = sessions.Thread
 
-// place is where an input belongs, and what it orders if it is a command.
-type place struct {
+// resolvedInput is the session of an input, and its command if it is one.
+type resolvedInput struct {
 	session orchestrator.Session
 	known   bool
 	command *chat.Command
@@ -86,10 +86,10 @@ func (in Input) thread() Thread {
 
 // here is the session that the input belongs to, "" if there is none yet.
 func (in Input) here() string {
-	if in.at == nil || !in.at.known {
+	if in.resolved == nil || !in.resolved.known {
 		return ""
 	}
-	return in.at.session.ID
+	return in.resolved.session.ID
 }
 
 // Outcome is what an input came to; View shows it.
@@ -107,8 +107,8 @@ type Outcome struct {
 	// show, Quiet that what was found before is no news.
 	Notice       string
 	Alone, Quiet bool
-	// Said is the turn that this is the reply to.
-	Said orchestrator.TurnKey
+	// InReplyTo is the turn that this is the reply to.
+	InReplyTo orchestrator.TurnKey
 	// Language is the one to answer in, "" if that is not known.
 	Language string
 	// Answer is an answer of its own, Show what it shows instead of where the

@@ -35,13 +35,13 @@ type machine struct {
 	gates    *gates.Gates
 	runner   *execution.Runner
 	local    *local.Reader
-	reader   *reader
-	// plain says that a model's own words are not shown.
+	reader   *classifier
+	// plain means that a model's own words are not shown.
 	plain    bool
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
-	leases   orchestrator.Leases
+	leases   orchestrator.LeaseStore
 	runs     *runs.Runs
 	commands *command.Commands
 	// reading are the messages that a model may be reading.
@@ -59,11 +59,11 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 		if t.Outcome != "" {
 			return t, nil
 		}
-		made := m.alone(ctx, t, resumed)
-		if made.nothing {
-			return t, made.refused
+		result := m.stepExclusively(ctx, t, resumed)
+		if result.unchanged {
+			return t, result.refused
 		}
-		saved, refused, err := made.turn, made.refused, made.err
+		saved, refused, err := result.turn, result.refused, result.err
 		switch {
 		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
 			if t, err = m.turns.Turn(ctx, t.TurnKey); err != nil {
@@ -100,14 +100,14 @@ func (m *machine) step(ctx context.Context, t orchestrator.Turn, resumed bool) (
 // reply commits the answer to a question, and goes on with the turn that asked
 // it, if no run did.
 func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	i, err := execution.InterruptNow(ctx, m.store, t.Answers)
+	i, err := execution.GetInterrupt(ctx, m.store, t.AnsweredQuestionID)
 	if err != nil {
 		return t, err
 	}
 	if i.Status == contracts.InterruptOpen {
 		answered, err := m.gates.Decide(ctx, t.By, i, *t.Resume)
 		if contracts.CodeOf(err) == contracts.CodeConflict {
-			answered, err = execution.InterruptNow(ctx, m.store, t.Answers) // somebody was faster, or this turn elsewhere
+			answered, err = execution.GetInterrupt(ctx, m.store, t.AnsweredQuestionID) // somebody was faster, or this turn elsewhere
 		}
 		if err != nil {
 			return t, err
@@ -123,10 +123,10 @@ func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	if i.RunID != "" {
 		return t, nil
 	}
-	asking, err := m.goOn(ctx, t, i)
+	asking, err := m.resumeTurn(ctx, t, i)
 	t.Outcome, t.RunID = orchestrator.TurnAnswered, asking.RunID
 	if asking.SessionID != "" {
-		t.Of = &asking.TurnKey
+		t.AskingTurn = &asking.TurnKey
 	}
 	return t, err
 }
@@ -137,9 +137,9 @@ func answeredBy(i contracts.Interrupt, who access.Principal) bool {
 	})
 }
 
-// goOn takes the turn that asked a question on with its answer, and commits that
-// before it goes on: who comes second finds it gone on already.
-func (m *machine) goOn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
+// resumeTurn stores the answer in the turn that asked the question and then finishes that
+// turn. The answer is saved with a version check, so that concurrent callers apply it once.
+func (m *machine) resumeTurn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
 	asking, err := m.asking(ctx, reply, i)
 	for err == nil && waits(asking, i) {
 		next := asking
@@ -169,8 +169,8 @@ func waits(t orchestrator.Turn, i contracts.Interrupt) bool {
 // asking finds the turn that asked a question; none is no error, since a
 // question may outlive its turn.
 func (m *machine) asking(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (t orchestrator.Turn, err error) {
-	if reply.Of != nil {
-		t, err = m.turns.Turn(ctx, *reply.Of)
+	if reply.AskingTurn != nil {
+		t, err = m.turns.Turn(ctx, *reply.AskingTurn)
 	} else {
 		t, err = waitingFor(ctx, m.turns, i.InterruptID)
 	}
@@ -194,7 +194,7 @@ func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID strin
 
 // decision commits what somebody decided about one gate.
 func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
-	i, err := execution.InterruptNow(ctx, m.store, t.Gate)
+	i, err := execution.GetInterrupt(ctx, m.store, t.Gate)
 	if err != nil {
 		return t, err
 	}
@@ -208,9 +208,8 @@ func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed boo
 }
 
 const (
-	// tooLate is when a turn that was interrupted is not finished by itself any
-	// more: whoever said it has gone on, and would be surprised.
-	tooLate = time.Hour
+	// maxFinishDelay is the age from which an interrupted turn is no longer finished by the sweep.
+	maxFinishDelay = time.Hour
 	// withdrawn is how long a run may take to end that waits for a person.
 	withdrawn = 10 * time.Second
 	// sweepPage bounds how many turns one sweep takes up.
@@ -232,7 +231,7 @@ func (m *machine) sweep(ctx context.Context, before time.Time) {
 
 // finishLate commits the outcome of a turn that nobody may be waiting for.
 func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
-	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < tooLate && !t.CreatedAt.Before(m.restored) {
+	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < maxFinishDelay && !t.CreatedAt.Before(m.restored) {
 		_, err := m.finish(ctx, t, true)
 		if !command.Retryable(err) {
 			return nil // it was refused, and says so

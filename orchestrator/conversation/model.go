@@ -24,11 +24,11 @@ const (
 	maxRecent   = 6
 )
 
-// forModel says which turn an input is where a model reads messages: what is plainly the
+// forModel reports which turn an input is where a model reads messages: what is plainly the
 // answer to the question that was shown last, by its number or its label, needs none; all
 // else is left to the model, with the conversation before it.
-func (r *reader) forModel(ctx context.Context, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
-	s, err := r.standing(ctx, in)
+func (r *classifier) forModel(ctx context.Context, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	s, err := r.loadSessionContext(ctx, in)
 	if err != nil {
 		return t, err
 	}
@@ -39,17 +39,17 @@ func (r *reader) forModel(ctx context.Context, in Input, t orchestrator.Turn) (o
 	if q == nil || len(q.Options) == 0 {
 		return t, nil
 	}
-	value, err := decision.Value(*q, strings.TrimSpace(chat.Pick(*q, in.Message)))
+	value, err := decision.Value(*q, strings.TrimSpace(chat.MatchOption(*q, in.Message)))
 	if err != nil {
 		return t, nil //nolint:nilerr // it is no plain answer
 	}
-	t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
-	return r.asked(ctx, *q, t)
+	t.Kind, t.AnsweredQuestionID, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
+	return r.linkAskingTurn(ctx, *q, t)
 }
 
 // surroundings adds to a request what a model is given of the conversation.
-func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *intent.Request) (standing, error) {
-	s, err := m.reader.standing(ctx, Input{SessionID: t.SessionID, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}})
+func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *intent.Request) (sessionContext, error) {
+	s, err := m.reader.loadSessionContext(ctx, Input{SessionID: t.SessionID, resolved: &resolvedInput{known: true, session: orchestrator.Session{ID: t.SessionID}}})
 	if err != nil {
 		return s, err
 	}
@@ -61,14 +61,14 @@ func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *in
 		if err != nil {
 			return s, err
 		}
-		req.Earlier = append(req.Earlier, intent.Exchange{Said: o.Message, Answered: said})
+		req.Earlier = append(req.Earlier, intent.Exchange{UserMessage: o.Message, Answered: said})
 		for _, in := range o.Intents {
 			req.Recent = append([]string{in.Ref()}, slices.DeleteFunc(req.Recent, func(ref string) bool { return ref == in.Ref() })...)
 		}
 	}
 	req.Recent = req.Recent[:min(len(req.Recent), maxRecent)]
 	for _, e := range t.Dialogue {
-		req.Earlier = append(req.Earlier, intent.Exchange{Answered: e.Asked}, intent.Exchange{Said: e.Answered})
+		req.Earlier = append(req.Earlier, intent.Exchange{Answered: e.Asked}, intent.Exchange{UserMessage: e.Answered})
 	}
 	for _, i := range slices.Concat(s.questions, s.gates) {
 		req.Open = append(req.Open, s.open(i))
@@ -101,14 +101,14 @@ func (m *machine) answered(ctx context.Context, t orchestrator.Turn) (string, er
 }
 
 // open is a question or gate as the model's prompt shows it.
-func (s standing) open(i contracts.Interrupt) intent.Open {
+func (s sessionContext) open(i contracts.Interrupt) intent.Open {
 	o := intent.Open{ID: i.InterruptID, Kind: intent.OpenQuestion, Prompt: i.Prompt}
 	for _, option := range i.Options {
 		o.Options = append(o.Options, option.Label)
 	}
 	base := s.asking(i)
-	if i.Type.Gate() {
-		o.Kind, base = intent.OpenGate, s.of(i.RunID)
+	if i.Type.IsGate() {
+		o.Kind, base = intent.OpenGate, s.turnOfRun(i.RunID)
 	}
 	if i.Action != nil {
 		o.Ref, o.Values = i.Action.Capability, i.Action.Parameters
@@ -119,8 +119,8 @@ func (s standing) open(i contracts.Interrupt) intent.Open {
 	return o
 }
 
-// of is the turn whose request became a run.
-func (s standing) of(runID string) *orchestrator.Turn {
+// turnOfRun is the turn whose request became a run.
+func (s sessionContext) turnOfRun(runID string) *orchestrator.Turn {
 	for n := range slices.Backward(s.turns) {
 		if runID != "" && s.turns[n].RunID == runID && len(s.turns[n].Intents) > 0 {
 			return &s.turns[n]
@@ -136,7 +136,7 @@ func intentOf(t *orchestrator.Turn, i contracts.Interrupt, ref string) *contract
 	}
 	for n := range t.Intents {
 		in := &t.Intents[n]
-		asked := t.Asked != nil && t.Asked.IntentID == in.ID && t.InterruptID == i.InterruptID
+		asked := t.AnswerTarget != nil && t.AnswerTarget.IntentID == in.ID && t.InterruptID == i.InterruptID
 		if asked || ref != "" && in.Ref() == ref || len(t.Intents) == 1 && ref == "" {
 			return in
 		}
@@ -145,8 +145,8 @@ func intentOf(t *orchestrator.Turn, i contracts.Interrupt, ref string) *contract
 }
 
 // proposed takes what a model's reading says besides intents: an answer, a change, a
-// withdrawal, a question or words. false says that it is a request.
-func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s standing, u intent.Understanding) (orchestrator.Turn, bool, error) {
+// withdrawal, a question or words. false means that it is a request.
+func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s sessionContext, u intent.Understanding) (orchestrator.Turn, bool, error) {
 	switch {
 	case u.Answer != nil:
 		return m.answers(ctx, t, s, *u.Answer)
@@ -160,7 +160,7 @@ func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s standing,
 		return m.withdraws(t, s, *u.Withdrawal), true, nil
 	case u.Reply != "":
 		return answered(t, m.ownWords(u)), true, nil
-	case u.Outcome == contracts.GateClarify && len(u.Choices) == 0:
+	case u.Outcome == contracts.ReadingUnclear && len(u.Choices) == 0:
 		return m.askFreely(t, u), true, nil
 	}
 	return t, false, nil
@@ -168,7 +168,7 @@ func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s standing,
 
 // answers makes a turn the answer to a question. A value that does not fit shows the
 // question once more.
-func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s standing, a intent.Answer) (orchestrator.Turn, bool, error) {
+func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s sessionContext, a intent.Answer) (orchestrator.Turn, bool, error) {
 	for _, q := range s.questions {
 		if q.InterruptID != a.ID {
 			continue
@@ -180,26 +180,26 @@ func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s standing, 
 			}
 		}
 		if _, err := decision.Value(q, value); err != nil {
-			t.Kind, t.Command, t.Shows, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, "I could not take that as an answer.", q.RunID
+			t.Kind, t.Command, t.RedisplayedQuestionID, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, "I could not take that as an answer.", q.RunID
 			return t, true, nil //nolint:nilerr // the question is shown once more
 		}
-		t.Kind, t.Answers, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
-		next, err := m.reader.asked(ctx, q, t)
+		t.Kind, t.AnsweredQuestionID, t.Resume = orchestrator.TurnReply, q.InterruptID, &contracts.Resume{Response: value}
+		next, err := m.reader.linkAskingTurn(ctx, q, t)
 		return next, true, err
 	}
 	return t, false, nil
 }
 
 // revises makes a turn the request before with other values: what waited of it is
-// superseded, and whoever approves sees the new one whole.
-func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, revision intent.Revision) (orchestrator.Turn, bool, error) {
+// superseded, and the approver sees the new one whole.
+func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s sessionContext, revision intent.Revision) (orchestrator.Turn, bool, error) {
 	for _, i := range slices.Concat(s.questions, s.gates) {
 		if i.InterruptID != revision.ID {
 			continue
 		}
 		base := s.asking(i)
-		if i.Type.Gate() {
-			base = s.of(i.RunID)
+		if i.Type.IsGate() {
+			base = s.turnOfRun(i.RunID)
 		}
 		ref := ""
 		if i.Action != nil {
@@ -216,9 +216,9 @@ func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s standing, 
 
 // revisesPlan changes a gate that a plan has opened. The gate is edited where it stands, so
 // that what the plan has done stays done; where a value has to be looked up, and nothing was
-// written yet, the plan is made anew with it.
-func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s standing, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
-	if !i.Type.Gate() || i.Action == nil {
+// written yet, the plan is made again with it.
+func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s sessionContext, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
+	if !i.Type.IsGate() || i.Action == nil {
 		return t, false, nil
 	}
 	entry, ok := m.catalogs.Catalog().Capability(i.Action.Capability)
@@ -239,7 +239,7 @@ func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s standi
 }
 
 // redrafts makes a turn the plan before with other values for the step of a gate.
-func (m *machine) redrafts(ctx context.Context, t orchestrator.Turn, s standing, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
+func (m *machine) redrafts(ctx context.Context, t orchestrator.Turn, s sessionContext, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
 	at := slices.IndexFunc(s.turns, func(o orchestrator.Turn) bool { return o.RunID == i.RunID && o.Draft != nil })
 	if at < 0 {
 		return t, false, nil
@@ -277,27 +277,27 @@ func (m *machine) withValues(ctx context.Context, t, base orchestrator.Turn, int
 	}
 	in.Parameters = maps.Clone(in.Parameters)
 	for name := range in.Parameters {
-		in.Said = in.Said.With(name, contracts.FromCarried)
+		in.Utterance = in.Utterance.With(name, contracts.FromCarried)
 	}
 	found := m.local.Locate(entry, t.Message, m.now(), values)
 	for name, value := range values {
 		delete(in.Parameters, change.Twin(entry, name))
 		in.Parameters[name] = value
-		in.Said = in.Said.With(name, contracts.FromModel)
+		in.Utterance = in.Utterance.With(name, contracts.FromModel)
 		if _, said := found[name]; said {
-			in.Said = in.Said.With(name, contracts.FromSaid)
+			in.Utterance = in.Utterance.With(name, contracts.FromUtterance)
 		}
 	}
-	in.Said = change.GoneOn(in.Said, t.Message, slices.Sorted(maps.Keys(values))[0])
+	in.Utterance = change.GoneOn(in.Utterance, t.Message, slices.Sorted(maps.Keys(values))[0])
 	t.Intents, t.Understood, t.Roles, t.Instances, t.DryRun = changed, true, base.Roles, base.Instances, base.DryRun
 	t.Goal = change.Goal(base) + "; " + t.Message
-	err := m.reader.instead(ctx, base, values, &t)
+	err := m.reader.replaceValues(ctx, base, values, &t)
 	return t, true, err
 }
 
 // withdraws makes a turn the command that takes a request back: a question is dropped, what
 // waits for an approval cancelled, and what was done last undone.
-func (m *machine) withdraws(t orchestrator.Turn, s standing, w intent.Withdrawal) orchestrator.Turn {
+func (m *machine) withdraws(t orchestrator.Turn, s sessionContext, w intent.Withdrawal) orchestrator.Turn {
 	t.Kind, t.Command = orchestrator.TurnCommand, chat.Undo
 	for _, i := range slices.Concat(s.questions, s.gates) {
 		if i.InterruptID != w.ID {
@@ -314,7 +314,7 @@ func (m *machine) withdraws(t orchestrator.Turn, s standing, w intent.Withdrawal
 // ownWords are words of a model: an answer in which nothing was looked up or done.
 func (m *machine) ownWords(u intent.Understanding) *contracts.Answer {
 	if m.plain {
-		return answer.Declined(intent.Understanding{Outcome: contracts.GateDecline})
+		return answer.Declined(intent.Understanding{Outcome: contracts.ReadingDeclined})
 	}
 	return &contracts.Answer{Blocks: []contracts.Block{
 		{Kind: contracts.BlockText, Text: contracts.CleanSummary(u.Reply)},
@@ -328,12 +328,12 @@ func (m *machine) askFreely(t orchestrator.Turn, u intent.Understanding) orchest
 	for _, o := range u.Options {
 		i.Options = append(i.Options, contracts.InterruptOption{ID: o, Label: o})
 	}
-	t.Asked = &orchestrator.Asked{Words: u.Question}
+	t.AnswerTarget = &orchestrator.AnswerTarget{Words: u.Question}
 	return ask(t, i, m.now())
 }
 
 // byWords is a turn as the local reader has it, which stands where a model gave no reading.
 func (m *machine) byWords(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
-	in := Input{Key: t.Key, SessionID: t.SessionID, Domain: t.Model, Message: t.Message, Said: t.Said, at: &place{known: true, session: orchestrator.Session{ID: t.SessionID}}}
-	return m.reader.mean(ctx, t.By, in, t)
+	in := Input{Key: t.Key, SessionID: t.SessionID, Domain: t.Model, Message: t.Message, SaidAt: t.SaidAt, resolved: &resolvedInput{known: true, session: orchestrator.Session{ID: t.SessionID}}}
+	return m.reader.classifyMessage(ctx, t.By, in, t)
 }

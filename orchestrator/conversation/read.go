@@ -19,9 +19,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// reader says what an input is, before anything is done about it. It changes
-// nothing.
-type reader struct {
+// classifier decides what an input is before anything is done about it. It changes nothing.
+type classifier struct {
 	now      func() time.Time
 	store    execution.Gates
 	gates    *gates.Gates
@@ -44,18 +43,18 @@ func commandOf(in Input) (chat.Command, bool) {
 	return chat.Parse(in.Message)
 }
 
-// read says which turn an input is.
-func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orchestrator.Turn, error) {
+// read reports which turn an input is.
+func (r *classifier) read(ctx context.Context, who access.Principal, in Input) (orchestrator.Turn, error) {
 	t := orchestrator.Turn{
-		SessionID: cmp.Or(in.at.decides, in.at.session.ID), Elsewhere: in.at.decides != "", Kind: orchestrator.TurnRequest, By: who, Message: in.Message, CreatedAt: r.now(), Said: in.Said,
+		SessionID: cmp.Or(in.resolved.decides, in.resolved.session.ID), Elsewhere: in.resolved.decides != "", Kind: orchestrator.TurnRequest, By: who, Message: in.Message, CreatedAt: r.now(), SaidAt: in.SaidAt,
 	}
 	if thread := in.thread(); thread.Place != "" && thread.Conversation != "" {
-		t.Place = thread.Conversation + " " + thread.Place
+		t.HistoryPosition = thread.Conversation + " " + thread.Place
 	}
 	switch {
 	case in.Resume != nil:
 		return r.resumed(ctx, who, in, t)
-	case in.at.command != nil:
+	case in.resolved.command != nil:
 		return r.commanded(ctx, who, in, t)
 	case in.Start != nil:
 		t.DryRun, t.Unattended, t.Phase = in.Start.DryRun, in.Start.Unattended, in.Start.Phase
@@ -64,11 +63,11 @@ func (r *reader) read(ctx context.Context, who access.Principal, in Input) (orch
 	if r.intents.HasModel() {
 		return r.forModel(ctx, in, t)
 	}
-	return r.mean(ctx, who, in, t)
+	return r.classifyMessage(ctx, who, in, t)
 }
 
-// asked notes which turn has asked a question.
-func (r *reader) asked(ctx context.Context, i contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, error) {
+// linkAskingTurn records in t which turn has asked the question.
+func (r *classifier) linkAskingTurn(ctx context.Context, i contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if i.RunID != "" {
 		t.RunID = i.RunID
 		return t, nil
@@ -77,30 +76,30 @@ func (r *reader) asked(ctx context.Context, i contracts.Interrupt, t orchestrato
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		return t, nil
 	}
-	t.Of = &asking.TurnKey
+	t.AskingTurn = &asking.TurnKey
 	return t, err
 }
 
 // resumed reads a decision about one gate, or the answer to one question, that
 // was given as such.
-func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+func (r *classifier) resumed(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i, err := r.gateOf(ctx, who, in)
 	if err != nil {
 		return t, err
 	}
 	t.SessionID, t.Resume, t.Message = i.SessionID, in.Resume, said(i, *in.Resume)
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		t.Kind, t.Gate = orchestrator.TurnDecision, i.InterruptID
 		return t, nil
 	}
 	if d := in.Resume.Decision; d != "" && d != contracts.DecisionAnswer && !slices.Contains(i.Answers, string(d)) {
 		return t, contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
-	t.Kind, t.Answers = orchestrator.TurnReply, i.InterruptID
+	t.Kind, t.AnsweredQuestionID = orchestrator.TurnReply, i.InterruptID
 	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
 		read := *in.Resume
 		t.Resume = &read
-		if picked := chat.Pick(i, words); picked != strings.TrimSpace(words) {
+		if picked := chat.MatchOption(i, words); picked != strings.TrimSpace(words) {
 			read.Response = picked
 		} else if _, err := decision.Value(i, words); err != nil {
 			if value, fits := r.value(ctx, who, i, words); fits {
@@ -108,10 +107,10 @@ func (r *reader) resumed(ctx context.Context, who access.Principal, in Input, t 
 			}
 		}
 	}
-	return r.asked(ctx, i, t)
+	return r.linkAskingTurn(ctx, i, t)
 }
 
-func (r *reader) gateOf(ctx context.Context, who access.Principal, in Input) (contracts.Interrupt, error) {
+func (r *classifier) gateOf(ctx context.Context, who access.Principal, in Input) (contracts.Interrupt, error) {
 	if in.Gate != "" {
 		return r.gates.Get(ctx, who, in.Gate)
 	}
@@ -120,16 +119,16 @@ func (r *reader) gateOf(ctx context.Context, who access.Principal, in Input) (co
 
 // said is a decision or an answer in words, for those who read what was said.
 func said(i contracts.Interrupt, body contracts.Resume) string {
-	if i.Type.Gate() || body.Response == nil {
+	if i.Type.IsGate() || body.Response == nil {
 		return string(body.Decision) + " " + i.Code
 	}
-	return chat.Value(body.Response)
+	return chat.FormatValue(body.Response)
 }
 
 // commanded reads a command. A bare approval means the one gate that this chat
 // has shown, from now on.
-func (r *reader) commanded(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
-	c := *in.at.command
+func (r *classifier) commanded(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
+	c := *in.resolved.command
 	t.Kind, t.Command, t.Codes, t.Topic = orchestrator.TurnCommand, c.Verb, c.Codes, c.Topic
 	if c.Verb != chat.Approve && c.Verb != chat.Reject {
 		return t, nil
@@ -143,13 +142,13 @@ func (r *reader) commanded(ctx context.Context, who access.Principal, in Input, 
 		}
 	}
 	if thread := in.thread(); thread.Marked {
-		t.Seen = slices.DeleteFunc(slices.Clone(t.Codes), func(code string) bool { return !slices.Contains(thread.Shown, code) })
+		t.SeenGateCodes = slices.DeleteFunc(slices.Clone(t.Codes), func(code string) bool { return !slices.Contains(thread.Shown, code) })
 	}
 	return t, err
 }
 
 // cameLater tells that something began only after the input was said.
-func (in Input) cameLater(begun time.Time) bool { return !in.Said.IsZero() && begun.After(in.Said) }
+func (in Input) cameLater(begun time.Time) bool { return !in.SaidAt.IsZero() && begun.After(in.SaidAt) }
 
 // shownGates are the codes that a bare word may mean. The last answer of the
 // history says which gates it has shown: an approval of what the person has not
@@ -157,7 +156,7 @@ func (in Input) cameLater(begun time.Time) bool { return !in.Said.IsZero() && be
 // history, only the one open gate of a chat that was answered before can be
 // meant. A gate that was decided already counts while no other is open, so that
 // the same word again gets the same reply.
-func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input) ([]string, error) {
+func (r *classifier) shownGates(ctx context.Context, who access.Principal, in Input) ([]string, error) {
 	thread := in.thread()
 	if in.here() == "" || !thread.Marked && !thread.Continued {
 		return nil, nil
@@ -165,7 +164,7 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 	var open, closed []string
 	err := r.gates.Each(ctx, who, gates.Filter{SessionID: in.here()}, func(i contracts.Interrupt) bool {
 		switch {
-		case !i.Type.Gate() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
+		case !i.Type.IsGate() || thread.Marked && !slices.Contains(thread.Shown, i.Code) || in.cameLater(i.CreatedAt):
 		case i.Status == contracts.InterruptOpen:
 			open = append(open, i.Code)
 		case thread.Marked:
@@ -181,16 +180,16 @@ func (r *reader) shownGates(ctx context.Context, who access.Principal, in Input)
 
 // value reads a typed answer: an option, or a value of the asked parameter. A
 // free text that is itself an understandable request is no answer.
-func (r *reader) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
-	text := r.picked(ctx, i, message)
+func (r *classifier) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
+	text := r.stripAnswerPhrases(ctx, i, message)
 	if c, ok := chat.Parse(text); ok && c.Verb == chat.Assent && text == strings.TrimSpace(message) {
 		kind, _ := i.ResponseSchema["type"].(string)
-		return chat.Affirms(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
+		return chat.IsAffirmative(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
 	}
-	if inner, ok := chat.Unquoted(text); ok && freeText(i) {
+	if inner, ok := chat.ParseQuoted(text); ok && freeText(i) {
 		return inner, true
 	}
-	if n, ok := chat.Number(text); ok && i.ResponseSchema != nil {
+	if n, ok := chat.ParseNumber(text); ok && i.ResponseSchema != nil {
 		if value, err := decision.Value(i, n); err == nil {
 			return value, true
 		}
@@ -204,21 +203,21 @@ func (r *reader) value(ctx context.Context, who access.Principal, i contracts.In
 	return r.filled(ctx, i, text)
 }
 
-// picked is a message without what only stands around an answer: the option that it
-// names, the name that it gives, the words to search by.
-func (r *reader) picked(ctx context.Context, i contracts.Interrupt, message string) string {
-	text := chat.Pick(i, message)
+// stripAnswerPhrases returns the part of an answer that matters: the option that it names, the
+// name that it gives, or the words to search for.
+func (r *classifier) stripAnswerPhrases(ctx context.Context, i contracts.Interrupt, message string) string {
+	text := chat.MatchOption(i, message)
 	if text != strings.TrimSpace(message) {
 		return text
 	}
-	if name, ok := chat.Named(message); ok && freeText(i) && r.asksName(ctx, i) {
+	if name, ok := chat.ParseName(message); ok && freeText(i) && r.asksName(ctx, i) {
 		return name
 	}
-	aimed, ok := chat.Aimed(message)
+	aimed, ok := chat.StripBeneficiary(message)
 	if !ok {
 		return text
 	}
-	if option := chat.Pick(i, aimed); option != aimed {
+	if option := chat.MatchOption(i, aimed); option != aimed {
 		return option
 	}
 	if !isName(aimed) {
@@ -235,26 +234,26 @@ func (r *reader) picked(ctx context.Context, i contracts.Interrupt, message stri
 }
 
 // asksName tells a question for what something is called.
-func (r *reader) asksName(ctx context.Context, i contracts.Interrupt) bool {
+func (r *classifier) asksName(ctx context.Context, i contracts.Interrupt) bool {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
-	return err == nil && t.Asked != nil && chat.Names(gateview.ParameterWords(t.Asked.Param))
+	return err == nil && t.AnswerTarget != nil && chat.IsNameParameter(gateview.ParameterWords(t.AnswerTarget.Param))
 }
 
 // filled reads a value of the asked parameter out of words.
-func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string) (any, bool) {
+func (r *classifier) filled(ctx context.Context, i contracts.Interrupt, text string) (any, bool) {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
-	if err != nil || t.Asked == nil || t.Asked.Param == "" {
+	if err != nil || t.AnswerTarget == nil || t.AnswerTarget.Param == "" {
 		return nil, false
 	}
 	for _, in := range t.Intents {
-		if in.ID != t.Asked.IntentID {
+		if in.ID != t.AnswerTarget.IntentID {
 			continue
 		}
 		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
 		if !ok {
 			return nil, false
 		}
-		values, _ := r.local.Fill(entry, text, []string{t.Asked.Param}, r.now())
+		values, _ := r.local.Fill(entry, text, []string{t.AnswerTarget.Param}, r.now())
 		for _, value := range values { // a list parameter may stand in for the single one
 			if _, err := decision.Value(i, value); err == nil {
 				return value, true
@@ -264,24 +263,24 @@ func (r *reader) filled(ctx context.Context, i contracts.Interrupt, text string)
 	return nil, false
 }
 
-func (r *reader) isRequest(ctx context.Context, who access.Principal, text string) bool {
+func (r *classifier) isRequest(ctx context.Context, who access.Principal, text string) bool {
 	return len(r.requests(ctx, who, text)) > 0
 }
 
 // saysWhatToDo reports whether a text is a request in its own words, and not only a
 // value that some request can be guessed from: "Ana Souza?" is the latter. One for what
 // was asked before that leaves something out only gives values to that.
-func (r *reader) saysWhatToDo(ctx context.Context, who access.Principal, text string, before []contracts.Intent) bool {
+func (r *classifier) saysWhatToDo(ctx context.Context, who access.Principal, text string, before []contracts.Intent) bool {
 	return slices.ContainsFunc(r.requests(ctx, who, text), func(in contracts.Intent) bool {
 		again := len(in.Missing) > 0 && slices.ContainsFunc(before, func(b contracts.Intent) bool { return b.Ref() == in.Ref() })
-		return !again && (in.Said == nil || slices.ContainsFunc(in.Said.Words, func(w contracts.WordUse) bool { return w.Class == contracts.WordCommand }))
+		return !again && (in.Utterance == nil || slices.ContainsFunc(in.Utterance.Words, func(w contracts.WordUse) bool { return w.Class == contracts.WordCommand }))
 	})
 }
 
 // requests are those that the words of a text alone make plain.
-func (r *reader) requests(ctx context.Context, who access.Principal, text string) []contracts.Intent {
+func (r *classifier) requests(ctx context.Context, who access.Principal, text string) []contracts.Intent {
 	u, err := r.intents.Understand(ctx, intent.Request{Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(), Local: true})
-	if err != nil || u.Outcome != contracts.GateAccept {
+	if err != nil || u.Outcome != contracts.ReadingAccepted {
 		return nil
 	}
 	return u.Intents

@@ -54,7 +54,7 @@ func (m *machine) clearReplaced(ctx context.Context, t orchestrator.Turn) (orche
 		t.Replaces, t.Undo = nil, false
 		return t, nil
 	}
-	done, err := m.replace(ctx, t)
+	done, err := m.cancelReplaced(ctx, t)
 	if err != nil {
 		return t, err
 	}
@@ -74,7 +74,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 		return answered(t, m.talk(t, kind)), nil
 	}
 	req := intent.Request{Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, Roles: rolesOf(t.By), Now: m.now()}
-	var s standing
+	var s sessionContext
 	if m.intents.HasModel() {
 		var err error
 		if s, err = m.surroundings(ctx, t, &req); err != nil {
@@ -95,10 +95,10 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	if next, ok, err := m.proposed(ctx, t, s, u); ok || err != nil {
 		return next, err
 	}
-	if talk && u.Outcome != contracts.GateAccept { // a capability may tell who somebody is
+	if talk && u.Outcome != contracts.ReadingAccepted { // a capability may tell who somebody is
 		return answered(t, m.talk(t, kind)), nil
 	}
-	if u.Outcome != contracts.GateAccept {
+	if u.Outcome != contracts.ReadingAccepted {
 		anyone, err := m.intents.Understand(ctx, intent.Request{
 			Message: t.Message, Catalog: m.catalogs.Catalog(), Domain: t.Model, AnyRole: true, Now: m.now(), Local: true,
 		})
@@ -110,14 +110,14 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 		}
 	}
 	t.Draft, t.More = u.Draft, u.More
-	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.GateAccept
+	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.ReadingAccepted
 	if t.Draft != nil {
 		t.Intents = nil // they are its steps
 	}
 	switch {
 	case t.Understood:
 		return t, nil
-	case u.Outcome == contracts.GateClarify && len(u.Choices) > 0:
+	case u.Outcome == contracts.ReadingUnclear && len(u.Choices) > 0:
 		return m.askCapability(t, u), nil
 	default:
 		return answered(t, answer.Declined(u, m.absent()...)), nil
@@ -167,7 +167,7 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	if err != nil {
 		return t, err
 	}
-	t.Outcome, t.RunID, t.Asked, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", append(t.Notes, result.Notes...)
+	t.Outcome, t.RunID, t.AnswerTarget, t.InterruptID, t.Notes = orchestrator.TurnRun, runID, nil, "", append(t.Notes, result.Notes...)
 	return t, nil
 }
 
@@ -184,7 +184,7 @@ func (m *machine) absent() []string {
 	return names
 }
 
-// down says which domains of a plan cannot be reached, as their last checks
+// down reports which domains of a plan cannot be reached, as their last checks
 // have it, and whether nothing of the plan could be done without them.
 func (m *machine) down(plan contracts.Plan) (said []string, all bool) {
 	health, seen := m.catalogs.Health(), map[string]bool{}
@@ -232,14 +232,14 @@ func couldNot(t orchestrator.Turn, err error) orchestrator.Turn {
 // askCapability asks which capability was meant.
 func (m *machine) askCapability(t orchestrator.Turn, u intent.Understanding) orchestrator.Turn {
 	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question, Options: answer.Options(u.Choices)}
-	t.Asked = &orchestrator.Asked{IntentID: u.Unclear, Capability: true}
+	t.AnswerTarget = &orchestrator.AnswerTarget{IntentID: u.Unclear, Capability: true}
 	return ask(t, i, m.now())
 }
 
 // askPlanner asks for what a plan is missing.
 func (m *machine) askPlanner(t orchestrator.Turn, q planner.Question) orchestrator.Turn {
 	t.Understood = true
-	t.Asked = &orchestrator.Asked{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
+	t.AnswerTarget = &orchestrator.AnswerTarget{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
 	return ask(t, contracts.Interrupt{Type: q.Kind, Prompt: q.Prompt, Options: q.Options, ResponseSchema: q.Schema}, m.now())
 }
 
@@ -259,7 +259,7 @@ func ask(t orchestrator.Turn, i contracts.Interrupt, now time.Time) orchestrator
 // question without its turn could not be answered.
 func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i := *t.Question
-	_, err := execution.InterruptNow(ctx, m.store, i.InterruptID)
+	_, err := execution.GetInterrupt(ctx, m.store, i.InterruptID)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		err = m.store.OpenInterrupt(ctx, i, contracts.Event{
 			SessionID: i.SessionID, At: m.now(), Type: contracts.EventInterrupt, Status: string(i.Type),
@@ -268,7 +268,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 		m.notifier.Committed(i.SessionID, "")
 	}
 	if contracts.CodeOf(err) == contracts.CodeConflict { // somebody else has opened it, or its code is taken
-		if _, err = execution.InterruptNow(ctx, m.store, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
+		if _, err = execution.GetInterrupt(ctx, m.store, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
 			i.Code = execution.NewCode()
 			t.Question, err = &i, nil
 			return t, err
@@ -283,10 +283,10 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 
 // takeAnswer puts an answer where the turn's question says it belongs.
 func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
-	if t.Asked == nil {
+	if t.AnswerTarget == nil {
 		return contracts.Errorf(contracts.CodeInternal, "the turn does not know what it asked")
 	}
-	asked := *t.Asked
+	asked := *t.AnswerTarget
 	switch {
 	case asked.Role != "":
 		t.Roles = withText(t.Roles, asked.Role, response)
@@ -294,7 +294,7 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		t.Instances = withText(t.Instances, asked.Domain, response)
 	case asked.Words != "":
 		words, _ := response.(string)
-		t.Dialogue, t.Asked = append(slices.Clone(t.Dialogue), orchestrator.Exchange{Asked: asked.Words, Answered: words}), nil
+		t.Dialogue, t.AnswerTarget = append(slices.Clone(t.Dialogue), orchestrator.Exchange{Asked: asked.Words, Answered: words}), nil
 	case asked.Done:
 		return m.afterDone(t, response)
 	case asked.Capability:
@@ -308,8 +308,8 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 		for n := range t.Intents {
 			if t.Intents[n].ID == asked.IntentID {
 				t.Intents[n].Parameters = contracts.WithField(t.Intents[n].Parameters, asked.Param, response)
-				if t.Intents[n].Said != nil {
-					t.Intents[n].Said = t.Intents[n].Said.Fill(contracts.FieldPath(asked.Param)[0], response)
+				if t.Intents[n].Utterance != nil {
+					t.Intents[n].Utterance = t.Intents[n].Utterance.Fill(contracts.FieldPath(asked.Param)[0], response)
 				}
 			}
 		}
@@ -319,7 +319,7 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 
 // afterDone takes what is wanted of a request that has had its effect.
 func (m *machine) afterDone(t *orchestrator.Turn, response any) error {
-	t.Asked = nil
+	t.AnswerTarget = nil
 	switch response {
 	case "redo":
 		t.Undo = true

@@ -14,9 +14,9 @@ import (
 // tableFor is how long a table can be asked about.
 const tableFor = 30 * time.Minute
 
-// ofTable answers out of the last table, without a new call. false says that
-// there is none.
-func (r *reader) ofTable(ctx context.Context, s standing, o chat.TableOrder, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
+// answerFromTable answers from the last table without a new call. It returns false if there is
+// no table.
+func (r *classifier) answerFromTable(ctx context.Context, s sessionContext, o chat.TableOrder, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	table, err := r.lastTable(ctx, s)
 	if err != nil || table == nil {
 		return t, false, err
@@ -34,7 +34,7 @@ func (r *reader) ofTable(ctx context.Context, s standing, o chat.TableOrder, t o
 }
 
 // lastTable is the table that was shown last.
-func (r *reader) lastTable(ctx context.Context, s standing) (*contracts.Block, error) {
+func (r *classifier) lastTable(ctx context.Context, s sessionContext) (*contracts.Block, error) {
 	for _, t := range slices.Backward(s.turns) {
 		if s.now.Sub(t.CreatedAt) > tableFor {
 			return nil, nil //nolint:nilnil // there is none

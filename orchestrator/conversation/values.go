@@ -16,10 +16,9 @@ import (
 // evidences are where the values of a text stand in it.
 type evidences = map[string]contracts.Evidence
 
-// valuesOf reads the values of a fragment, for the last intent that takes them
-// all. Words that are neither values nor words of the capability say something
-// that is not understood: then there are none.
-func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
+// fragmentValues reads the values of a fragment for the last intent that takes all of them. It
+// returns none if the fragment has words that are neither values nor words of the capability.
+func (r *classifier) fragmentValues(ctx context.Context, base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
 	another := f.Kind == chat.FragmentAnother || f.Kind == chat.FragmentValue
 	if f.Kind != chat.FragmentRename && !r.local.Values(f.Rest, another) {
 		return 0, nil
@@ -30,11 +29,11 @@ func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fr
 			continue
 		}
 		texts := []string{f.Rest}
-		if aimed, is := chat.Aimed(f.Rest); is { // "it's for Bruno" may be nothing but the name
+		if aimed, is := chat.StripBeneficiary(f.Rest); is { // "it's for Bruno" may be nothing but the name
 			texts = append(texts, aimed)
 		}
 		for _, text := range texts {
-			if values := r.explained(ctx, base, in, f.Kind, text); len(values) > 0 {
+			if values := r.allValues(ctx, base, in, f.Kind, text); len(values) > 0 {
 				return at, values
 			}
 		}
@@ -42,10 +41,10 @@ func (r *reader) valuesOf(ctx context.Context, base orchestrator.Turn, f chat.Fr
 	return 0, nil
 }
 
-// explained returns the values of a text if they are all that it says: first those of what
+// allValues returns the values of a text if they are all that it says: first those of what
 // was named before, "and for Bruno", then, of what is corrected, others as well.
-func (r *reader) explained(ctx context.Context, base orchestrator.Turn, in contracts.Intent, kind chat.FragmentKind, text string) map[string]any {
-	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // valuesOf has found it
+func (r *classifier) allValues(ctx context.Context, base orchestrator.Turn, in contracts.Intent, kind chat.FragmentKind, text string) map[string]any {
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // fragmentValues has found it
 	values, evidence := r.valuesIn(entry, in, kind, text)
 	named := maps.Clone(values)
 	if kind != chat.FragmentChange && base.RunID != "" {
@@ -63,15 +62,14 @@ func (r *reader) explained(ctx context.Context, base orchestrator.Turn, in contr
 	case kind != chat.FragmentCorrect && kind != chat.FragmentChange:
 		return nil
 	}
-	return r.saidFor(ctx, entry, in, text)
+	return r.valuesForCapability(ctx, entry, in, text)
 }
 
-// saidFor reads a text as a message to one capability, in whatever words are known for
-// it: every word must be a value of something that the request has, or belong to the
-// command.
-func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, in contracts.Intent, text string) map[string]any {
+// valuesForCapability reads a text as a message to one capability, in any supported language:
+// every word must be a value of a parameter that the request has, or belong to the command.
+func (r *classifier) valuesForCapability(ctx context.Context, entry *contracts.CapabilityEntry, in contracts.Intent, text string) map[string]any {
 	req := intent.Request{Message: text, Catalog: r.catalogs.Catalog(), AnyRole: true, Now: r.now(), Local: true}
-	if u, err := r.intents.Understand(ctx, req); err != nil || u.Outcome == contracts.GateAccept && u.Intents[0].Ref() != entry.Ref() {
+	if u, err := r.intents.Understand(ctx, req); err != nil || u.Outcome == contracts.ReadingAccepted && u.Intents[0].Ref() != entry.Ref() {
 		return nil // it is a request for something else
 	}
 	req.Only = []string{entry.Ref()}
@@ -87,14 +85,14 @@ func (r *reader) saidFor(ctx context.Context, entry *contracts.CapabilityEntry, 
 			return nil
 		}
 	}
-	if best.Said == nil || len(best.Said.Texts(contracts.WordOther, contracts.WordAside, contracts.WordBeside, contracts.WordBinding)) > 0 {
+	if best.Said == nil || len(best.Said.Texts(contracts.WordOther, contracts.WordIrrelevant, contracts.WordUnused, contracts.WordUnresolved)) > 0 {
 		return nil
 	}
 	return values
 }
 
 // valuesIn reads the values of a text for one intent.
-func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, evidences) {
+func (r *classifier) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent, kind chat.FragmentKind, text string) (map[string]any, evidences) {
 	values, evidence := r.local.Fill(entry, text, nil, r.now())
 	values = maps.Clone(values)
 	if kind == chat.FragmentRename {
@@ -103,7 +101,7 @@ func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent,
 	if len(values) == 0 && kind != chat.FragmentRename { // a name that nothing has is none of something else
 		values, evidence = r.nameOf(entry, in, text)
 	}
-	if n, is := chat.Number(text); is {
+	if n, is := chat.ParseNumber(text); is {
 		return change.Number(entry, in, n), evidences{"": {Span: [2]int{0, len(text)}}}
 	}
 	return values, evidence
@@ -112,7 +110,7 @@ func (r *reader) valuesIn(entry *contracts.CapabilityEntry, in contracts.Intent,
 // nameOf reads a text that is written as a name, and that nothing else is read from,
 // as the one text that an intent has: "and Carla?". Whether there is one of that
 // name is for the look-up to say.
-func (r *reader) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, evidences) {
+func (r *classifier) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, evidences) {
 	var named []string
 	for name, value := range in.Parameters {
 		if _, ok := value.(string); ok {

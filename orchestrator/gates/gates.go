@@ -28,9 +28,9 @@ type Filter struct {
 	contracts.Page
 }
 
-// Waiting are the types that a person may have to come for: gates, and what
+// WaitingTypes are the types that a person may have to come for: gates, and what
 // procedures and their budgets ask.
-func Waiting() []contracts.InterruptType {
+func WaitingTypes() []contracts.InterruptType {
 	return []contracts.InterruptType{
 		contracts.InterruptWriteApproval, contracts.InterruptPlanApproval, contracts.InterruptResultReview,
 		contracts.InterruptCredentialCheck, contracts.InterruptBudgetExceeded,
@@ -72,13 +72,13 @@ func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contr
 	}
 	page := f.Bounded(contracts.MaxPageLimit)
 	filter := orchestrator.GateFilter{
-		Reader: who.Sight(), SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Cursor: page.Cursor, Limit: page.Limit,
+		Reader: who.Visibility(), SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Cursor: page.Cursor, Limit: page.Limit,
 	}
 	if f.Mine {
 		filter.Reader.All = false
 	}
 	if f.Gates {
-		filter.Types = Waiting()
+		filter.Types = WaitingTypes()
 	}
 	if f.Type != "" {
 		filter.Types = []contracts.InterruptType{f.Type}
@@ -115,12 +115,12 @@ func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) 
 }
 
 func (g *Gates) find(ctx context.Context, who access.Principal, idOrCode string) (contracts.Interrupt, error) {
-	i, err := execution.InterruptNow(ctx, g.store, idOrCode)
+	i, err := execution.GetInterrupt(ctx, g.store, idOrCode)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		i, err = g.store.InterruptByCode(ctx, idOrCode)
 	}
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
-		return contracts.Interrupt{}, access.Hide(err, "gate", idOrCode) // in the words of one that is not theirs
+		return contracts.Interrupt{}, access.MaskForbidden(err, "gate", idOrCode) // in the words of one that is not theirs
 	}
 	if err != nil {
 		return contracts.Interrupt{}, err
@@ -129,19 +129,19 @@ func (g *Gates) find(ctx context.Context, who access.Principal, idOrCode string)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	if err := access.Hide(who.MayReadGate(i, owner), "gate", idOrCode); err != nil {
+	if err := access.MaskForbidden(who.MayReadGate(i, owner), "gate", idOrCode); err != nil {
 		return contracts.Interrupt{}, err
 	}
 	return i, nil
 }
 
-// Now returns one question as it stands, without a check of rights: callers check them
+// Interrupt returns one question as it stands, without a check of rights: callers check them
 // before they show it.
-func (g *Gates) Now(ctx context.Context, id string) (contracts.Interrupt, error) {
-	return execution.InterruptNow(ctx, g.store, id)
+func (g *Gates) Interrupt(ctx context.Context, id string) (contracts.Interrupt, error) {
+	return execution.GetInterrupt(ctx, g.store, id)
 }
 
-// Open gives a session's open question, named by its id when several are open.
+// Open returns a session's open question, named by its id when several are open.
 func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id string) (contracts.Interrupt, error) {
 	if id != "" {
 		i, err := g.Get(ctx, who, id)
@@ -165,7 +165,7 @@ func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id st
 	return open[0], nil
 }
 
-// ByLink is the door of a decision that came through a link, ByPage of one on the
+// ByLink is the Via of a decision that came through a link, ByPage of one on the
 // web page.
 const (
 	ByLink = "link"
@@ -179,10 +179,9 @@ func HasDecided(i contracts.Interrupt, subject string) bool {
 	})
 }
 
-// Decide is the one function that decides or answers, whatever the door. It
-// commits; what the answer to a question before there is a plan leads to is the
-// conversation's. A link counts once: whoever has decided this action already,
-// through whichever door, has used it.
+// Decide records a decision or an answer, for all interfaces. It commits; the conversation
+// acts on the answer to a question that was asked before there is a plan. A link counts once:
+// whoever has decided this action already has used it.
 func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
 	owner, err := g.sessions.Owner(ctx, i.SessionID)
 	if err != nil {
@@ -203,9 +202,9 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	decided, err := g.runner.Decide(acting(ctx, who, i), i.InterruptID, body, decision.Decider{
-		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From, Void: panel.Void,
-		Stands: func(i contracts.Interrupt) contracts.Stands { return panel.Stands(who, with(i, shaped)) },
+	decided, err := g.runner.Decide(withAuditRecord(ctx, who, i), i.InterruptID, body, decision.Decider{
+		ID: who.Subject(), Via: who.Via, KeyID: who.KeyID, From: who.From, IsRevoked: panel.IsRevoked,
+		Relation: func(i contracts.Interrupt) contracts.DeciderRelation { return panel.Relation(who, with(i, shaped)) },
 		May: func(i contracts.Interrupt, d contracts.Decision) error {
 			if who.Via == ByLink && HasDecided(i, who.Subject()) {
 				return contracts.Errorf(contracts.CodeConflict, "%s has decided %s already; a link counts once", who.Subject(), i.Code)
@@ -233,7 +232,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	if i.RunID != "" {
 		return i, contracts.Errorf(contracts.CodeInvalid, "%s belongs to a run; cancel that", i.Code)
 	}
-	if err := mayDecide(access.Panel{}, who, owner, i, contracts.DecisionAnswer); err != nil { // no approval
+	if err := mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionAnswer); err != nil { // no approval
 		return i, err
 	}
 	dropped, err := execution.UpdateInterrupt(ctx, g.store, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
@@ -247,9 +246,9 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	return dropped, err
 }
 
-// May returns the codes of those open gates that the caller may approve, and of
+// Permissions returns the codes of those open gates that the caller may approve, and of
 // those open questions that they may answer.
-func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts.Interrupt) (approve, answer []string, err error) {
+func (g *Gates) Permissions(ctx context.Context, who access.Principal, open ...contracts.Interrupt) (approve, answer []string, err error) {
 	open = slices.DeleteFunc(slices.Clone(open), func(i contracts.Interrupt) bool { return i.Status != contracts.InterruptOpen })
 	if len(open) == 0 {
 		return nil, nil, nil
@@ -267,9 +266,9 @@ func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case i.Type.Gate() && mayDecide(panel, who, owner, with(i, shaped), contracts.DecisionApprove) == nil:
+		case i.Type.IsGate() && mayDecide(panel, who, owner, with(i, shaped), contracts.DecisionApprove) == nil:
 			approve = append(approve, i.Code)
-		case !i.Type.Gate() && mayDecide(panel, who, owner, i, contracts.DecisionAnswer) == nil:
+		case !i.Type.IsGate() && mayDecide(panel, who, owner, i, contracts.DecisionAnswer) == nil:
 			answer = append(answer, i.Code)
 		}
 	}
@@ -278,7 +277,7 @@ func (g *Gates) May(ctx context.Context, who access.Principal, open ...contracts
 
 // MayReject reports whether the caller may stop or mend what is asked about.
 func MayReject(who access.Principal, owner contracts.Principal, i contracts.Interrupt) error {
-	return mayDecide(access.Panel{}, who, owner, i, contracts.DecisionReject)
+	return mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionReject)
 }
 
 // shaped are, for a gate whose approver may have shaped nothing, all who have
@@ -306,7 +305,7 @@ func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, er
 // same again and to look again do not.
 func shapes(i contracts.Interrupt) bool {
 	switch i.Response {
-	case contracts.AnswerRetry, contracts.AnswerCancelNode, contracts.AnswerLookAgain:
+	case contracts.AnswerRetry, contracts.AnswerCancelNode, contracts.AnswerRepeatLookup:
 		return false
 	default:
 		return true
@@ -323,14 +322,14 @@ func with(i contracts.Interrupt, requesters []string) contracts.Interrupt {
 // decide gates, and whoever may steer the run answer its questions. A question
 // before there is a plan is the owner's alone: whoever answers it asks for the
 // plan.
-func mayDecide(panel access.Panel, who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
+func mayDecide(panel access.ReviewPanel, who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
 	own := who.Subject() == access.SubjectOf(owner)
 	switch {
-	case !who.Sight().Reaches(i):
+	case !who.Visibility().Reaches(i):
 		return contracts.Errorf(contracts.CodeForbidden, "this key does not reach %s", i.Code)
 	case i.Workflow != "" && (own || slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })):
 		return nil
-	case i.Type.Gate():
+	case i.Type.IsGate():
 		if own && (d == contracts.DecisionReject || d == contracts.DecisionEdit) {
 			return nil
 		}
@@ -344,15 +343,15 @@ func mayDecide(panel access.Panel, who access.Principal, owner contracts.Princip
 	}
 }
 
-// acting has what decides over more than a run, or comes by a link, recorded as
-// an act too; the run's own ledger has every decision.
-func acting(ctx context.Context, who access.Principal, i contracts.Interrupt) context.Context {
+// withAuditRecord attaches an audit record to decisions that reach beyond a run or come by a
+// link; the ledger of the run has every decision.
+func withAuditRecord(ctx context.Context, who access.Principal, i contracts.Interrupt) context.Context {
 	detail := map[string]any{"run_id": i.RunID, "node_id": i.NodeID, "type": i.Type}
 	switch {
 	case i.Type == contracts.InterruptOutcomeUnknown:
-		return who.Doing(ctx, contracts.ActSettled, i.InterruptID, detail)
+		return who.WithAuditRecord(ctx, contracts.ActSettled, i.InterruptID, detail)
 	case who.Via == ByLink:
-		return who.Doing(ctx, contracts.ActLinkUsed, i.InterruptID, detail)
+		return who.WithAuditRecord(ctx, contracts.ActLinkUsed, i.InterruptID, detail)
 	default:
 		return ctx
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Rights gives for each decision why the caller may not make it, nil if they may;
+// Rights returns for each decision why the caller may not make it, nil if they may;
 // of a question that is closed nobody may decide anything.
 func (g *Gates) Rights(ctx context.Context, who access.Principal, i contracts.Interrupt) (map[contracts.Decision]error, error) {
 	out := map[contracts.Decision]error{}
 	decisions := []contracts.Decision{contracts.DecisionAnswer}
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		decisions = []contracts.Decision{contracts.DecisionApprove, contracts.DecisionEdit, contracts.DecisionReject}
 	}
 	if i.Status != contracts.InterruptOpen {

@@ -10,19 +10,19 @@ import (
 
 // item is a row of the inbox.
 type item struct {
-	orchestrator.Received
+	orchestrator.InboxMessage
 
 	finished, givenUp bool
 }
 
 // Receive inserts the items that are not there yet, and gives those.
-func (s *Store) Receive(_ context.Context, items []orchestrator.Received) ([]orchestrator.Received, error) {
+func (s *Store) Receive(_ context.Context, items []orchestrator.InboxMessage) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var fresh []orchestrator.Received
+	var fresh []orchestrator.InboxMessage
 	for _, i := range items {
 		if s.received(i.Channel, i.ID) == nil {
-			s.inbox = append(s.inbox, &item{Received: i})
+			s.inbox = append(s.inbox, &item{InboxMessage: i})
 			fresh = append(fresh, i)
 		}
 	}
@@ -40,13 +40,13 @@ func (s *Store) received(channel, id string) *item {
 }
 
 // Unfinished returns a channel's items that were not answered yet.
-func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.Received, error) {
+func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []orchestrator.Received
+	var out []orchestrator.InboxMessage
 	for _, i := range s.inbox {
 		if i.Channel == channel && !i.finished {
-			out = append(out, i.Received)
+			out = append(out, i.InboxMessage)
 		}
 	}
 	return clone(out)
@@ -84,13 +84,13 @@ func (s *Store) GiveUp(_ context.Context, channel, id, problem string) error {
 }
 
 // GivenUp gives a channel's items that were given up.
-func (s *Store) GivenUp(_ context.Context, channel string) ([]orchestrator.Received, error) {
+func (s *Store) GivenUp(_ context.Context, channel string) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []orchestrator.Received
+	var out []orchestrator.InboxMessage
 	for _, i := range s.inbox {
 		if i.Channel == channel && i.givenUp {
-			out = append(out, i.Received)
+			out = append(out, i.InboxMessage)
 		}
 	}
 	return clone(out)

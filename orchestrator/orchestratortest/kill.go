@@ -49,8 +49,8 @@ func (k *Killed) ListSessions(ctx context.Context, f orchestrator.SessionFilter)
 }
 
 // SweepSessions does not count: it comes by the clock.
-func (k *Killed) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
-	return executiontest.Read(ctx, k.Process, func() (orchestrator.SweptTalk, error) { return k.Store.SweepSessions(ctx, idleSince) })
+func (k *Killed) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptSessions, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.SweptSessions, error) { return k.Store.SweepSessions(ctx, idleSince) })
 }
 
 // ListGates is a read.
@@ -88,9 +88,9 @@ func (k *Killed) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrat
 	return executiontest.Read(ctx, k.Process, func() (orchestrator.Turn, error) { return k.Store.Turn(ctx, key) })
 }
 
-// Standing is a read.
-func (k *Killed) Standing(ctx context.Context, sessionID string, runs int) (orchestrator.Standing, error) {
-	return executiontest.Read(ctx, k.Process, func() (orchestrator.Standing, error) { return k.Store.Standing(ctx, sessionID, runs) })
+// SessionState is a read.
+func (k *Killed) SessionState(ctx context.Context, sessionID string, runs int) (orchestrator.SessionState, error) {
+	return executiontest.Read(ctx, k.Process, func() (orchestrator.SessionState, error) { return k.Store.SessionState(ctx, sessionID, runs) })
 }
 
 // ListTurns is a read.

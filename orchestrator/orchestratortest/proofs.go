@@ -15,7 +15,7 @@ type unproven struct{ runs execution.Store }
 
 func (u unproven) Chains(ctx context.Context, after string, limit int) ([]string, error) {
 	runs, err := u.runs.ListRuns(ctx, execution.RunFilter{Brief: true})
-	chains := []string{execution.LockChain, execution.ActChain}
+	chains := []string{execution.LockChain, execution.AdminChain}
 	for _, r := range runs.Items {
 		chains = append(chains, r.ID)
 	}

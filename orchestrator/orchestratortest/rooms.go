@@ -50,7 +50,7 @@ func Wire(tb testing.TB, p Ports) Rooms {
 		intents, err = local.New(local.Config{})
 		must(tb, err)
 	}
-	live := orchestrator.NewLive(p.Runs, p.Notifier, nil)
+	live := orchestrator.NewEventBroker(p.Runs, p.Notifier, nil)
 	tb.Cleanup(live.Stop)
 	r.Sessions, err = sessions.New(sessions.Config{}, p.Sessions, p.Runs, live)
 	must(tb, err)

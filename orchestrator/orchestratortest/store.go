@@ -57,7 +57,7 @@ type delivery struct {
 	due       time.Time
 }
 
-// NewStore gives an empty store.
+// NewStore returns an empty store.
 func NewStore(options ...executiontest.Option) *Store {
 	s := &Store{
 		sessions: map[string]orchestrator.Session{}, previews: map[previewKey]orchestrator.Preview{}, secrets: map[string][]byte{},
@@ -108,7 +108,7 @@ func (s *Store) CreateSessionWithRun(ctx context.Context, session orchestrator.S
 	return err
 }
 
-// Session gives one session.
+// Session returns one session.
 func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, err
 	return clone(session)
 }
 
-// ListSessions gives the newest first.
+// ListSessions returns the newest first.
 func (s *Store) ListSessions(_ context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contr
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all = slices.DeleteFunc(all, func(i contracts.Interrupt) bool {
-		return !f.Reader.Sees(i, s.sessions[i.SessionID].Owner.Subject())
+		return !f.Reader.CanSee(i, s.sessions[i.SessionID].Owner.Subject())
 	})
 	return page(all, f.Cursor, f.Limit, func(i contracts.Interrupt) string { return i.InterruptID })
 }
@@ -182,8 +182,8 @@ func (s *Store) SaveSession(_ context.Context, session orchestrator.Session) (or
 }
 
 // SweepSessions deletes what nobody has touched since a time.
-func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptTalk, error) {
-	var swept orchestrator.SweptTalk
+func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptSessions, error) {
+	var swept orchestrator.SweptSessions
 	for _, id := range idle(ctx, s, idleSince) {
 		if err := s.DeleteSession(ctx, id); err != nil {
 			return swept, err
@@ -223,7 +223,7 @@ func idle(ctx context.Context, s *Store, since time.Time) []string {
 }
 
 func isOpen(ctx context.Context, s *Store, interruptID string) bool {
-	i, err := execution.InterruptNow(ctx, s, interruptID)
+	i, err := execution.GetInterrupt(ctx, s, interruptID)
 	return err == nil && i.Status == contracts.InterruptOpen
 }
 

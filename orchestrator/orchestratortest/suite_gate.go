@@ -82,7 +82,7 @@ func gatesInSight(t *testing.T, s Opened) {
 	}
 	for name, test := range readers {
 		test.who.Kind = access.KindUser
-		got, err := s.ListGates(t.Context(), orchestrator.GateFilter{Reader: test.who.Sight()})
+		got, err := s.ListGates(t.Context(), orchestrator.GateFilter{Reader: test.who.Visibility()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func without(all []string, id string) []string {
 func gatesArePaged(t *testing.T, s Opened) {
 	openGates(t, s)
 	approver := access.Principal{ID: "ada", Kind: access.KindUser, Roles: []access.Role{access.RoleApprover}}
-	f := orchestrator.GateFilter{Reader: approver.Sight(), Status: contracts.InterruptOpen, Limit: 4}
+	f := orchestrator.GateFilter{Reader: approver.Visibility(), Status: contracts.InterruptOpen, Limit: 4}
 	first, err := s.ListGates(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +138,6 @@ func gatesArePaged(t *testing.T, s Opened) {
 	if second.Next != "" {
 		t.Errorf("the last page has a next %q", second.Next)
 	}
-	_, err = s.ListGates(t.Context(), orchestrator.GateFilter{Reader: approver.Sight(), Cursor: "nonsense", Limit: 1})
+	_, err = s.ListGates(t.Context(), orchestrator.GateFilter{Reader: approver.Visibility(), Cursor: "nonsense", Limit: 1})
 	wantCode(t, err, contracts.CodeInvalid)
 }

@@ -11,35 +11,35 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-func receivedItem(id string, minute int) orchestrator.Received {
-	return orchestrator.Received{
+func receivedItem(id string, minute int) orchestrator.InboxMessage {
+	return orchestrator.InboxMessage{
 		Channel: "messenger", ID: id, Body: json.RawMessage(`{"text":"` + id + `"}`), At: day().Add(time.Duration(minute) * time.Minute),
 	}
 }
 
 func itemOnce(t *testing.T, s Opened) {
 	first, second := receivedItem("9", 0), receivedItem("2", 1)
-	fresh, err := s.Receive(t.Context(), []orchestrator.Received{first})
+	fresh, err := s.Receive(t.Context(), []orchestrator.InboxMessage{first})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "fresh", []orchestrator.Received{first}, fresh)
+	same(t, "fresh", []orchestrator.InboxMessage{first}, fresh)
 	repeated := first
 	repeated.Body = json.RawMessage(`{"text":"other"}`)
-	if fresh, err = s.Receive(t.Context(), []orchestrator.Received{repeated, second}); err != nil {
+	if fresh, err = s.Receive(t.Context(), []orchestrator.InboxMessage{repeated, second}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "fresh of a repeat", []orchestrator.Received{second}, fresh)
+	same(t, "fresh of a repeat", []orchestrator.InboxMessage{second}, fresh)
 	other := receivedItem("9", 0)
 	other.Channel = "mail"
-	if fresh, err = s.Receive(t.Context(), []orchestrator.Received{other}); err != nil || len(fresh) != 1 {
+	if fresh, err = s.Receive(t.Context(), []orchestrator.InboxMessage{other}); err != nil || len(fresh) != 1 {
 		t.Errorf("the same id of another channel: %+v %v", fresh, err)
 	}
 	left, err := s.Unfinished(t.Context(), "messenger")
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "unfinished", []orchestrator.Received{first, second}, left)
+	same(t, "unfinished", []orchestrator.InboxMessage{first, second}, left)
 }
 
 func oneReceives(t *testing.T, s Opened) {
@@ -47,7 +47,7 @@ func oneReceives(t *testing.T, s Opened) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			got, err := s.Receive(t.Context(), []orchestrator.Received{receivedItem("1", 0)})
+			got, err := s.Receive(t.Context(), []orchestrator.InboxMessage{receivedItem("1", 0)})
 			if err != nil {
 				t.Errorf("receive: %v", err)
 			}
@@ -62,7 +62,7 @@ func oneReceives(t *testing.T, s Opened) {
 
 func itemIsFinished(t *testing.T, s Opened) {
 	ctx, first, second := t.Context(), receivedItem("1", 0), receivedItem("2", 5)
-	if _, err := s.Receive(ctx, []orchestrator.Received{first, second}); err != nil {
+	if _, err := s.Receive(ctx, []orchestrator.InboxMessage{first, second}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{s.Finish(ctx, "messenger", "1"), s.Finish(ctx, "messenger", "404")} {
@@ -80,7 +80,7 @@ func itemIsFinished(t *testing.T, s Opened) {
 		t.Fatal(err)
 	}
 	second.Reply = "77"
-	same(t, "unfinished", []orchestrator.Received{second}, left)
+	same(t, "unfinished", []orchestrator.InboxMessage{second}, left)
 	later := day().Add(time.Hour)
 	for _, step := range []struct {
 		ended, all time.Time
@@ -89,7 +89,7 @@ func itemIsFinished(t *testing.T, s Opened) {
 		if err := s.ForgetReceived(ctx, step.ended, step.all); err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := s.Receive(ctx, []orchestrator.Received{first, second})
+		fresh, err := s.Receive(ctx, []orchestrator.InboxMessage{first, second})
 		if err != nil || len(fresh) != step.fresh {
 			t.Errorf("after forgetting what came before %s: fresh %+v, %v", step.ended, fresh, err)
 		}
@@ -98,7 +98,7 @@ func itemIsFinished(t *testing.T, s Opened) {
 
 func itemIsGivenUp(t *testing.T, s Opened) {
 	ctx, first, second := t.Context(), receivedItem("1", 0), receivedItem("2", 5)
-	if _, err := s.Receive(ctx, []orchestrator.Received{first, second}); err != nil {
+	if _, err := s.Receive(ctx, []orchestrator.InboxMessage{first, second}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{
@@ -115,7 +115,7 @@ func itemIsGivenUp(t *testing.T, s Opened) {
 	if err != nil || len(got) != 1 || got[0].ID != "1" || got[0].Reply != "it broke" || strings.Contains(string(got[0].Body), "text") {
 		t.Errorf("given up %+v, %v", got, err)
 	}
-	if fresh, err := s.Receive(ctx, []orchestrator.Received{first}); err != nil || len(fresh) != 0 {
+	if fresh, err := s.Receive(ctx, []orchestrator.InboxMessage{first}); err != nil || len(fresh) != 0 {
 		t.Errorf("it comes again: %+v, %v", fresh, err)
 	}
 }

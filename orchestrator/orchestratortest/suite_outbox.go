@@ -14,8 +14,8 @@ import (
 )
 
 // lookingAt claims what is due for no time at all.
-func lookingAt(now time.Time, limit int) orchestrator.Claim {
-	return orchestrator.Claim{Now: now, Until: now, Limit: limit}
+func lookingAt(now time.Time, limit int) orchestrator.DeliveryClaim {
+	return orchestrator.DeliveryClaim{Now: now, Until: now, Limit: limit}
 }
 
 func dueDeliveries(t *testing.T, s Opened) []orchestrator.WebhookDelivery {
@@ -124,7 +124,7 @@ func deliveryIsClaimedByOne(t *testing.T, s Opened) {
 	createSession(t, s, exampleSession("s1", 0))
 	createRun(t, s, "r1", "s1", execution.Transition{Gates: []contracts.Interrupt{gate("g1", "s1", "r1"), gate("g2", "s1", "r1")}})
 	now := day().Add(time.Minute)
-	claim := orchestrator.Claim{Now: now, Until: now.Add(time.Minute), Limit: 2}
+	claim := orchestrator.DeliveryClaim{Now: now, Until: now.Add(time.Minute), Limit: 2}
 	var got atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {

@@ -170,7 +170,7 @@ func sessionIsSavedOnceAVersion(t *testing.T, s Opened) {
 }
 
 // race has several write the same version; exactly one may win, all others get
-// conflict. It gives the number of the winner.
+// conflict. It returns the number of the winner.
 func race(t *testing.T, write func(n int) error) int {
 	t.Helper()
 	const many = 16
@@ -236,15 +236,15 @@ func sessionIsDeleted(t *testing.T, s Opened) {
 			t.Fatal(err)
 		}
 	}
-	act := execution.Act{Kind: contracts.ActSessionDeleted, Actor: "ana", KeyID: "k1", From: "10.0.0.1", Subject: "s1", Detail: map[string]any{"runs": 1}}
-	if err := s.DeleteSession(execution.WithAct(t.Context(), act), "s1"); err != nil {
+	act := execution.AdminAction{Kind: contracts.ActSessionDeleted, Actor: "ana", KeyID: "k1", From: "10.0.0.1", Subject: "s1", Detail: map[string]any{"runs": 1}}
+	if err := s.DeleteSession(execution.WithAdminAction(t.Context(), act), "s1"); err != nil {
 		t.Fatal(err)
 	}
 	wantGone(t, s, "s1", "r1")
 	wantBuried(t, s, "r1", 2)
 	wantBuried(t, s, execution.SessionChain("s1"), 1)
-	wantCode(t, s.DeleteSession(execution.WithAct(t.Context(), act), "s1"), contracts.CodeNotFound)
-	acts, err := s.Ledger(t.Context(), execution.ActChain, 0, 0)
+	wantCode(t, s.DeleteSession(execution.WithAdminAction(t.Context(), act), "s1"), contracts.CodeNotFound)
+	acts, err := s.Ledger(t.Context(), execution.AdminChain, 0, 0)
 	if err != nil || len(acts) != 1 || acts[0].Kind != act.Kind || acts[0].Actor != "ana" || acts[0].KeyID != "k1" || acts[0].From != "10.0.0.1" || acts[0].NodeID != "s1" {
 		t.Errorf("what was done is recorded once, what was refused is not: %+v, %v", acts, err)
 	}
@@ -277,7 +277,7 @@ func wantGone(t *testing.T, s Opened, session, run string) {
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.LoadRun(ctx, run)
 	wantCode(t, err, contracts.CodeNotFound)
-	_, err = execution.InterruptNow(ctx, s, "g"+run)
+	_, err = execution.GetInterrupt(ctx, s, "g"+run)
 	wantCode(t, err, contracts.CodeNotFound)
 	_, err = s.Blob(ctx, "only "+run)
 	wantCode(t, err, contracts.CodeNotFound)
@@ -306,7 +306,7 @@ func wantWhole(t *testing.T, s Opened, session, run string) {
 	if _, err := s.LoadRun(ctx, run); err != nil {
 		t.Error(err)
 	}
-	if _, err := execution.InterruptNow(ctx, s, "g"+run); err != nil {
+	if _, err := execution.GetInterrupt(ctx, s, "g"+run); err != nil {
 		t.Error(err)
 	}
 	turns, err := s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: session})
@@ -360,10 +360,10 @@ func idleTalkIsSwept(t *testing.T, s Opened) {
 	}
 	same(t, "sessions that are left", []string{"young", "runs", "goes on", "asks"}, ids)
 	same(t, "turns that are left", []string{"young/new", "goes on/still"}, turns)
-	if _, err := execution.InterruptNow(t.Context(), s, "q1"); err != nil {
+	if _, err := execution.GetInterrupt(t.Context(), s, "q1"); err != nil {
 		t.Errorf("the open question is gone: %v", err)
 	}
-	_, err = execution.InterruptNow(t.Context(), s, "q2")
+	_, err = execution.GetInterrupt(t.Context(), s, "q2")
 	wantCode(t, err, contracts.CodeNotFound)
 	executiontest.WantTaken(t, s, "questions", "turns")
 }

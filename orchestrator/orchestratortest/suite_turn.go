@@ -55,7 +55,7 @@ func sessionStands(t *testing.T, s Opened) {
 	var over atomic.Bool
 	reading.Go(func() {
 		for !over.Load() {
-			at, err := s.Standing(t.Context(), "s1", 2*runs)
+			at, err := s.SessionState(t.Context(), "s1", 2*runs)
 			if err != nil {
 				t.Errorf("read: %v", err)
 				return
@@ -79,7 +79,7 @@ func sessionStands(t *testing.T, s Opened) {
 	}
 	over.Store(true)
 	reading.Wait()
-	at, err := s.Standing(t.Context(), "s1", 3)
+	at, err := s.SessionState(t.Context(), "s1", 3)
 	if err != nil || len(at.Runs) != 3 || len(at.Turns) != runs || len(at.Open) != runs || at.Turns[0].Key != "r00" {
 		t.Errorf("%d runs of 3, %d turns, %d questions, %v", len(at.Runs), len(at.Turns), len(at.Open), err)
 	}

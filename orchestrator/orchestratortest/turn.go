@@ -74,9 +74,9 @@ func (s *Store) ListTurns(_ context.Context, f orchestrator.TurnFilter) ([]orche
 	return clone(turns)
 }
 
-// Standing reads where a session stands. The turns are read first: what they name was
+// SessionState reads where a session stands. The turns are read first: what they name was
 // stored before them.
-func (s *Store) Standing(ctx context.Context, sessionID string, runs int) (at orchestrator.Standing, err error) {
+func (s *Store) SessionState(ctx context.Context, sessionID string, runs int) (at orchestrator.SessionState, err error) {
 	if at.Turns, err = s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID}); err != nil {
 		return at, err
 	}
@@ -158,7 +158,7 @@ func (s *Store) notify(i contracts.Interrupt) {
 }
 
 // Claim gives deliveries whose time has come to one caller.
-func (s *Store) Claim(_ context.Context, c orchestrator.Claim) ([]orchestrator.WebhookDelivery, error) {
+func (s *Store) Claim(_ context.Context, c orchestrator.DeliveryClaim) ([]orchestrator.WebhookDelivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.SortStableFunc(s.outbox, func(a, b delivery) int { return a.due.Compare(b.due) })

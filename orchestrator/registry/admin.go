@@ -30,7 +30,7 @@ func (r *Registry) Register(ctx context.Context, reg contracts.Registration) (co
 		}
 		reg.Domain = m.Domain
 	}
-	return r.intake.enter(ctx, reg, fetched)
+	return r.intake.register(ctx, reg, fetched)
 }
 
 func managedByFile(name string) error {
@@ -51,7 +51,7 @@ func refused(domain string, findings []contracts.Finding) (contracts.DomainRepor
 
 // RefreshDomain fetches the manifest now and judges it, changed or not.
 func (r *Registry) RefreshDomain(ctx context.Context, name string) (contracts.DomainReport, error) {
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return contracts.DomainReport{}, unknownDomain(name)
 	}
@@ -62,12 +62,12 @@ func (r *Registry) RefreshDomain(ctx context.Context, name string) (contracts.Do
 // what it loosens or whose sentences it takes. It is judged once more, because
 // other domains may have changed since.
 func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.DomainReport, error) {
-	release, err := r.roster.take(ctx)
+	release, err := r.domains.take(ctx)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}
 	defer release()
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return contracts.DomainReport{}, unknownDomain(name)
 	}
@@ -79,11 +79,11 @@ func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.
 		return contracts.DomainReport{}, contracts.Errorf(contracts.CodeConflict,
 			"what waits is the manifest %s of domain %q; look at the difference again", row.PendingDigest, name)
 	}
-	body, err := r.roster.pending(ctx, row)
+	body, err := r.domains.pending(ctx, row)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}
-	c, err := r.intake.judge(ctx, r.roster.actives(), beside{}, reg, body)
+	c, err := r.intake.judge(ctx, r.domains.actives(), beside{}, reg, body)
 	if err != nil {
 		return contracts.DomainReport{}, err
 	}
@@ -93,7 +93,7 @@ func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.
 	if err := r.intake.activate(ctx, d, row, reg, c, row.PendingETag); err != nil {
 		return contracts.DomainReport{}, err
 	}
-	d.noteJudged(contracts.DomainActive, c.findings, seen{
+	d.noteJudged(contracts.DomainActive, c.findings, judgedManifest{
 		etag: row.PendingETag, raw: contracts.HashBytes(body), snapshot: r.Catalog().Snapshot,
 	})
 	r.intake.logOutcome(ctx, d, contracts.DomainActive, c)
@@ -103,12 +103,12 @@ func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.
 // Unregister forgets a domain. Runs that wait for one of its capabilities find
 // it gone and ask a person.
 func (r *Registry) Unregister(ctx context.Context, name string) error {
-	release, err := r.roster.take(ctx)
+	release, err := r.domains.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return unknownDomain(name)
 	}
@@ -116,10 +116,10 @@ func (r *Registry) Unregister(ctx context.Context, name string) error {
 	if row.ManagedBy == ManagedByFile {
 		return managedByFile(name)
 	}
-	if err := r.roster.remove(ctx, name, row.Revision); err != nil {
-		return fmt.Errorf("unregister domain %s: %w", name, r.roster.reread(ctx, d, err))
+	if err := r.domains.remove(ctx, name, row.Revision); err != nil {
+		return fmt.Errorf("unregister domain %s: %w", name, r.domains.reread(ctx, d, err))
 	}
-	return r.roster.publish()
+	return r.domains.publish()
 }
 
 // Refresh asks for a domain's manifest again, because something that runs
@@ -130,7 +130,7 @@ func (r *Registry) Refresh(ctx context.Context, name string) error {
 	if err := r.Follow(ctx); err != nil {
 		return err
 	}
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return unknownDomain(name)
 	}

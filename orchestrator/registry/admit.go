@@ -59,7 +59,7 @@ type beside struct {
 	tried  rehearsal
 }
 
-// rehearsal is what came of the sentences of a manifest in a catalog of it alone.
+// rehearsal is the result of the sentences of a manifest in a catalog of it alone.
 type rehearsal struct {
 	snapshot string
 	failing  []TestFailure

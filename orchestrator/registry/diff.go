@@ -31,7 +31,7 @@ func compare(domain string, before, after domainSet, site contracts.SitePolicy) 
 			continue
 		}
 		change, err := compareCapability(
-			side{old[name], before.policy(domain, old[name], site)}, side{c, after.policy(domain, c, site)})
+			capabilityVersion{old[name], before.policy(domain, old[name], site)}, capabilityVersion{c, after.policy(domain, c, site)})
 		if err != nil {
 			return contracts.DomainDiff{}, fmt.Errorf("compare %s.%s: %w", domain, name, err)
 		}
@@ -42,7 +42,7 @@ func compare(domain string, before, after domainSet, site contracts.SitePolicy) 
 	return diff, nil
 }
 
-func compareCapability(before, after side) (contracts.CapabilityChange, error) {
+func compareCapability(before, after capabilityVersion) (contracts.CapabilityChange, error) {
 	change := contracts.CapabilityChange{Capability: after.capability.Name}
 	a, err := contracts.Normalize(before.capability)
 	if err != nil {
@@ -97,7 +97,7 @@ func loosened(domain string, before, after domainSet, site contracts.SitePolicy)
 		if !ok {
 			continue
 		}
-		for _, l := range loosenings(side{was, before.policy(domain, was, site)}, side{c, after.policy(domain, c, site)}) {
+		for _, l := range loosenings(capabilityVersion{was, before.policy(domain, was, site)}, capabilityVersion{c, after.policy(domain, c, site)}) {
 			out = append(out, contracts.Finding{
 				Pointer: fmt.Sprintf("/capabilities/%d/metadata/%s", i, l.field), Severity: contracts.SeverityConfirm,
 				Message: c.Name + ": " + l.text,

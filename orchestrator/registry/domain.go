@@ -39,10 +39,10 @@ type domain struct {
 
 	outcome  contracts.DomainOutcome
 	findings []contracts.Finding
-	// beside is what became of its sentences beside another domain, by that one's name,
+	// beside is the outcome of its sentences beside another domain, by that one's name,
 	// since this process runs.
 	beside  map[string][]contracts.Finding
-	seen    seen
+	seen    judgedManifest
 	begins  int    // attempts to get the manifest that were begun
 	looks   int    // attempts that have ended, the judgement included
 	trouble string // why the last attempt gave nothing
@@ -53,9 +53,9 @@ type domain struct {
 	refusedUntil time.Time
 }
 
-// seen is the manifest that was judged last, so that the same one is not
+// judgedManifest is the manifest that was judged last, so that the same one is not
 // judged again while nothing else has changed.
-type seen struct {
+type judgedManifest struct {
 	etag     string
 	raw      string // hash of the bytes
 	snapshot string // of the catalog that it was judged beside
@@ -107,7 +107,7 @@ func (d *domain) active() (active, bool) {
 	return active{registration: d.reg, manifest: d.manifest, digest: d.row.ActiveDigest}, true
 }
 
-// state gives the row and the registration together.
+// state returns the row and the registration together.
 func (d *domain) state() (DomainRow, contracts.Registration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +125,7 @@ func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !endpoint(row.Name, d.reg).same(endpoint(row.Name, reg)) {
-		d.seen, d.failures, d.refusedUntil = seen{}, 0, time.Time{}
+		d.seen, d.failures, d.refusedUntil = judgedManifest{}, 0, time.Time{}
 		d.health = contracts.Health{Status: contracts.HealthStarting}
 	}
 	d.row, d.reg = row, reg
@@ -147,8 +147,8 @@ func (d *domain) takeOver(fresh *domain) {
 	d.outcome, d.findings = fresh.outcome, fresh.findings
 }
 
-// noteJudged keeps what became of a manifest.
-func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contracts.Finding, s seen) {
+// noteJudged keeps the outcome of a manifest.
+func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contracts.Finding, s judgedManifest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.outcome, d.findings, d.seen, d.trouble = outcome, findings, s, ""
@@ -168,9 +168,9 @@ func (d *domain) noteBeside(other string, findings []contracts.Finding) {
 	d.beside[other] = findings[:min(len(findings), maxFindings)]
 }
 
-// told are all findings: those of the last manifest, and what others do beside it. The
+// allFindings are all findings: those of the last manifest, and what others do beside it. The
 // caller has the lock.
-func (d *domain) told() []contracts.Finding {
+func (d *domain) allFindings() []contracts.Finding {
 	out := slices.Clone(d.findings)
 	for _, other := range sortedKeys(d.beside) {
 		out = append(out, d.beside[other]...)
@@ -212,7 +212,7 @@ func (d *domain) noteOffered(body []byte) {
 	d.offered = &active{registration: d.reg, manifest: c.manifest, digest: c.digest}
 }
 
-// offer gives a first manifest that is not judged yet.
+// offer returns a first manifest that is not judged yet.
 func (d *domain) offer() (active, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -280,7 +280,7 @@ func (d *domain) healthNow(now time.Time) (status contracts.HealthStatus, detail
 }
 
 // etag names the manifest that need not be sent again. What was not activated
-// is asked for anew once the catalog has changed, because the reason may be
+// is asked for again once the catalog has changed, because the reason may be
 // gone.
 func (d *domain) etag(snapshot string) string {
 	d.mu.Lock()
@@ -297,14 +297,14 @@ func (d *domain) etag(snapshot string) string {
 	return ""
 }
 
-// knows tells whether exactly this was judged before, beside the same catalog.
-func (d *domain) knows(now seen) bool {
+// alreadyJudged reports whether exactly this manifest was judged with the same catalog.
+func (d *domain) alreadyJudged(now judgedManifest) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen.raw == now.raw && d.seen.snapshot == now.snapshot
 }
 
-// report says how things stand with what was looked at last.
+// report reports how things stand with what was looked at last.
 func (d *domain) report() contracts.DomainReport {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,11 +10,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// intake brings manifests into use: it fetches and judges them, and commits what
-// became of each. It keeps nothing between two of them.
-type intake struct {
-	roster     *roster
-	fetcher    packs
+// activator fetches and judges manifests, and commits the result for each. It has no state.
+type activator struct {
+	roster     *domainTable
+	fetcher    packFetcher
 	admit      *admission
 	maxDomains int
 	logger     *slog.Logger
@@ -22,7 +21,7 @@ type intake struct {
 
 // look fetches the manifest and lets it be judged. Forced, it is judged even
 // if nothing has changed.
-func (i *intake) look(ctx context.Context, d *domain, forced bool) (contracts.DomainReport, error) {
+func (i *activator) look(ctx context.Context, d *domain, forced bool) (contracts.DomainReport, error) {
 	before := d.begun()
 	select {
 	case d.busy <- struct{}{}:
@@ -64,7 +63,7 @@ const gatherFor = 750 * time.Millisecond
 // gather waits until each domain was asked for its manifest, but not long: those of one
 // start are judged beside each other, and not each beside those that happened to come
 // before it.
-func (i *intake) gather(ctx context.Context) {
+func (i *activator) gather(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, gatherFor)
 	defer cancel()
 	ticker := time.NewTicker(5 * time.Millisecond)
@@ -80,7 +79,7 @@ func (i *intake) gather(ctx context.Context) {
 
 // rehearse has the sentences of a first manifest tried alone, ahead of its turn to be
 // judged: once all have done so, they come into use one right after the other.
-func (i *intake) rehearse(ctx context.Context, d *domain) (rehearsal, error) {
+func (i *activator) rehearse(ctx context.Context, d *domain) (rehearsal, error) {
 	offer, first := d.offer()
 	offers := i.roster.offers(d.name)
 	if !first || len(offers) == 0 {
@@ -96,7 +95,7 @@ func (i *intake) rehearse(ctx context.Context, d *domain) (rehearsal, error) {
 
 // consider judges a fetched manifest and acts on it: activates it, keeps it
 // for a confirmation, or refuses it.
-func (i *intake) consider(ctx context.Context, d *domain, at Endpoint, f Fetched, forced bool) (contracts.DomainReport, error) {
+func (i *activator) consider(ctx context.Context, d *domain, at Endpoint, f Fetched, forced bool) (contracts.DomainReport, error) {
 	tried, err := i.rehearse(ctx, d)
 	if err != nil {
 		return contracts.DomainReport{}, err
@@ -112,8 +111,8 @@ func (i *intake) consider(ctx context.Context, d *domain, at Endpoint, f Fetched
 	case !d.endpoint().same(at):
 		return d.report(), nil // registered elsewhere meanwhile; this came from the old place
 	}
-	now := seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot}
-	if !forced && d.knows(now) {
+	now := judgedManifest{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot}
+	if !forced && d.alreadyJudged(now) {
 		return d.report(), nil
 	}
 	row, reg := d.state()
@@ -140,7 +139,7 @@ func kept(o contracts.DomainOutcome) contracts.DomainOutcome {
 }
 
 // judge judges a manifest beside others; the error says that it could not be.
-func (i *intake) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
+func (i *activator) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
 	c, err := i.admit.judge(ctx, set, b, reg, body)
 	if err != nil {
 		return candidate{}, fmt.Errorf("judge manifest of domain %s: %w", reg.Domain, err)
@@ -149,15 +148,15 @@ func (i *intake) judge(ctx context.Context, set domainSet, b beside, reg contrac
 }
 
 // settle acts on a judged manifest; the caller has the turn.
-func (i *intake) settle(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
+func (i *activator) settle(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
 	_, inUse := d.active()
 	switch {
 	case inUse && c.digest == row.ActiveDigest:
-		return contracts.DomainUnchanged, i.unpend(ctx, d, row, reg, etag)
+		return contracts.DomainUnchanged, i.dropHeld(ctx, d, row, reg, etag)
 	case c.worst() == contracts.SeverityError:
-		return contracts.DomainRefused, i.unpend(ctx, d, row, reg, row.ActiveETag)
+		return contracts.DomainRefused, i.dropHeld(ctx, d, row, reg, row.ActiveETag)
 	case c.worst() == contracts.SeverityConfirm:
-		return contracts.DomainPending, i.pend(ctx, d, row, reg, c, etag)
+		return contracts.DomainPending, i.holdForConfirmation(ctx, d, row, reg, c, etag)
 	default:
 		return contracts.DomainActive, i.activate(ctx, d, row, reg, c, etag)
 	}
@@ -165,7 +164,7 @@ func (i *intake) settle(ctx context.Context, d *domain, row DomainRow, reg contr
 
 // activate is the one place where a manifest comes into use: compare-and-set
 // on the row's revision, then a new catalog.
-func (i *intake) activate(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
+func (i *activator) activate(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
 	row.ActiveDigest, row.ActiveETag, row.PendingDigest, row.PendingETag = c.digest, etag, "", ""
 	row, err := i.roster.save(ctx, row, ManifestBody{Digest: c.digest, Body: c.body})
 	if err != nil {
@@ -176,8 +175,9 @@ func (i *intake) activate(ctx context.Context, d *domain, row DomainRow, reg con
 	return i.roster.publish()
 }
 
-// pend keeps a manifest until an admin confirms it; the active one stays.
-func (i *intake) pend(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
+// holdForConfirmation stores a manifest until an administrator confirms it; the active one
+// stays.
+func (i *activator) holdForConfirmation(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
 	if row.PendingDigest == c.digest {
 		return nil
 	}
@@ -190,8 +190,8 @@ func (i *intake) pend(ctx context.Context, d *domain, row DomainRow, reg contrac
 	return nil
 }
 
-// unpend drops a pending manifest that the service does not offer any more.
-func (i *intake) unpend(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, etag string) error {
+// dropHeld deletes a held manifest that the service does not offer any more.
+func (i *activator) dropHeld(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, etag string) error {
 	if row.PendingDigest == "" && row.ActiveETag == etag {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (i *intake) unpend(ctx context.Context, d *domain, row DomainRow, reg contr
 	return nil
 }
 
-func (i *intake) logOutcome(ctx context.Context, d *domain, outcome contracts.DomainOutcome, c candidate) {
+func (i *activator) logOutcome(ctx context.Context, d *domain, outcome contracts.DomainOutcome, c candidate) {
 	log := i.logger.With(slog.String("domain", d.name), slog.String("digest", c.digest), slog.Int("findings", len(c.findings)))
 	switch outcome {
 	case contracts.DomainActive:
@@ -226,8 +226,8 @@ func firstFinding(findings []contracts.Finding, s contracts.Severity) slog.Attr 
 	return slog.Attr{}
 }
 
-// enter judges a manifest with a new registration and saves both together.
-func (i *intake) enter(ctx context.Context, reg contracts.Registration, f Fetched) (contracts.DomainReport, error) {
+// register judges a manifest with a new registration and saves both together.
+func (i *activator) register(ctx context.Context, reg contracts.Registration, f Fetched) (contracts.DomainReport, error) {
 	release, err := i.roster.take(ctx)
 	if err != nil {
 		return contracts.DomainReport{}, err
@@ -266,14 +266,14 @@ func (i *intake) enter(ctx context.Context, reg contracts.Registration, f Fetche
 		return contracts.DomainReport{}, err
 	}
 	d.noteLooked()
-	d.noteJudged(kept(outcome), c.findings, seen{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot})
+	d.noteJudged(kept(outcome), c.findings, judgedManifest{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot})
 	i.logOutcome(ctx, d, outcome, c)
 	d.wake()
 	return contracts.DomainReport{Domain: reg.Domain, Outcome: outcome, Digest: c.digest, Findings: c.findings}, nil
 }
 
-// enterRow saves the registration together with what became of the manifest.
-func (i *intake) enterRow(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
+// enterRow saves the registration together with the outcome of the manifest.
+func (i *activator) enterRow(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
 	if _, inUse := d.active(); inUse && c.digest == row.ActiveDigest || c.worst() != contracts.SeverityConfirm {
 		return contracts.DomainActive, i.activate(ctx, d, row, reg, c, etag)
 	}
@@ -286,7 +286,7 @@ func (i *intake) enterRow(ctx context.Context, d *domain, row DomainRow, reg con
 	return contracts.DomainPending, nil
 }
 
-func (i *intake) mayEnter(d *domain, known bool, name string) error {
+func (i *activator) mayEnter(d *domain, known bool, name string) error {
 	if known {
 		if row, _ := d.state(); row.ManagedBy == ManagedByFile {
 			return managedByFile(name)

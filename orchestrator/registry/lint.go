@@ -29,7 +29,7 @@ func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...a
 	}
 }
 
-// lint says what is probably wrong with a manifest beside the other domains of the
+// lint reports what is probably wrong with a manifest beside the other domains of the
 // set: warnings, and for a read that is named like a write an admin is asked, unless
 // it is in use as one.
 func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []contracts.Finding {

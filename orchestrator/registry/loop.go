@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// watch keeps an eye on domains: on the manifest and the health of each, in a
-// loop of its own. It keeps nothing: what it finds is the domain's.
-type watch struct {
+// watcher fetches the manifest and checks the health of each domain in a loop. It has no state:
+// the results are in the domain.
+type watcher struct {
 	cfg     Config
-	fetcher packs
-	intake  *intake
+	fetcher packFetcher
+	intake  *activator
 }
 
 // loop watches one domain until the registry stops or the domain is dropped.
-func (w *watch) loop(ctx context.Context, d *domain) {
+func (w *watcher) loop(ctx context.Context, d *domain) {
 	pause := w.cfg.RetryFirst
 	fetch := time.NewTimer(w.nextFetch(ctx, d, &pause))
 	defer fetch.Stop()
@@ -40,7 +40,7 @@ func (w *watch) loop(ctx context.Context, d *domain) {
 
 // nextFetch looks at the manifest and says when to look again: soon, while
 // there is none in use.
-func (w *watch) nextFetch(ctx context.Context, d *domain, pause *time.Duration) time.Duration {
+func (w *watcher) nextFetch(ctx context.Context, d *domain, pause *time.Duration) time.Duration {
 	_, err := w.intake.look(ctx, d, false)
 	if err != nil && ctx.Err() == nil {
 		w.cfg.Logger.DebugContext(ctx, "manifest could not be had", slog.String("domain", d.name), slog.Any("error", err))
@@ -59,7 +59,7 @@ func (w *watch) nextFetch(ctx context.Context, d *domain, pause *time.Duration) 
 }
 
 // check asks for the domain's health.
-func (w *watch) check(ctx context.Context, d *domain) {
+func (w *watcher) check(ctx context.Context, d *domain) {
 	h, err := w.fetcher.Health(ctx, d.endpoint())
 	if ctx.Err() != nil {
 		return

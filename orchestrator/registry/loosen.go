@@ -7,9 +7,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// side is one capability as it stands in one set: what it declares, and the
-// policy that holds.
-type side struct {
+// capabilityVersion is one capability in one set of domains: its declaration and its effective
+// policy.
+type capabilityVersion struct {
 	capability *contracts.Capability
 	policy     contracts.Policy
 }
@@ -23,7 +23,7 @@ type loosening struct {
 // loosenings lists in what the second side is less strict than the first. The
 // effective policies are compared, so what a registration or the site holds up
 // anyway is no loosening.
-func loosenings(before, after side) []loosening {
+func loosenings(before, after capabilityVersion) []loosening {
 	var out []loosening
 	say := func(field, format string, args ...any) {
 		out = append(out, loosening{field, fmt.Sprintf(format, args...)})
@@ -66,7 +66,7 @@ func approvalLoosenings(p, q contracts.Policy) []loosening {
 }
 
 // writeLoosenings are about how carefully a write is sent and checked.
-func writeLoosenings(before, after side) []loosening {
+func writeLoosenings(before, after capabilityVersion) []loosening {
 	var out []loosening
 	say := func(field, format string, args ...any) {
 		out = append(out, loosening{field, fmt.Sprintf(format, args...)})
@@ -113,7 +113,7 @@ func accessLoosenings(before, after contracts.Metadata) []loosening {
 	return out
 }
 
-// wider tells whether the second list lets more pass; an empty one lets all.
+// wider reports whether the second list lets more pass; an empty one lets all.
 func wider(before, after []string) bool {
 	return len(before) > 0 && (len(after) == 0 || len(added(before, after)) > 0)
 }
@@ -125,7 +125,7 @@ func anyOf(list []string) any {
 	return list
 }
 
-// added gives what is in the second list and not in the first.
+// added returns what is in the second list and not in the first.
 func added(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// packs fetches the manifests of domains by their services, and those of packs,
+// packFetcher fetches the manifests of domains by their services, and those of packs,
 // which have none, out of their registrations.
-type packs struct{ Fetcher }
+type packFetcher struct{ Fetcher }
 
 // FetchManifest returns the manifest of a pack as it was registered.
-func (p packs) FetchManifest(ctx context.Context, at Endpoint, etag string) (Fetched, error) {
+func (p packFetcher) FetchManifest(ctx context.Context, at Endpoint, etag string) (Fetched, error) {
 	if at.Pack == nil {
 		return p.Fetcher.FetchManifest(ctx, at, etag)
 	}
@@ -24,7 +24,7 @@ func (p packs) FetchManifest(ctx context.Context, at Endpoint, etag string) (Fet
 }
 
 // Health of a pack is always good: it has nothing that could be down.
-func (p packs) Health(ctx context.Context, at Endpoint) (contracts.Health, error) {
+func (p packFetcher) Health(ctx context.Context, at Endpoint) (contracts.Health, error) {
 	if at.Pack == nil {
 		return p.Fetcher.Health(ctx, at)
 	}

@@ -50,10 +50,10 @@ type Fetched struct {
 // Errors carry contracts codes: not_found for an unknown name or digest,
 // conflict for a lost compare-and-set.
 type Store interface {
-	// Domains gives all rows, sorted by name.
+	// Domains returns all rows, sorted by name.
 	Domains(ctx context.Context) ([]DomainRow, error)
 
-	// Domain gives one row, or not_found.
+	// Domain returns one row, or not_found.
 	Domain(ctx context.Context, name string) (DomainRow, error)
 
 	// SaveDomain writes one row in one transaction, together with the manifest
@@ -88,9 +88,9 @@ type TestFailure struct {
 	// Index is the place in the manifest's tests.
 	Index int
 	Say   string
-	// Message says what happened instead.
+	// Message describes what happened instead.
 	Message string
-	// Taken tells that the sentence is accepted, for something else.
+	// Taken means that the sentence is accepted, for something else.
 	Taken bool
 }
 

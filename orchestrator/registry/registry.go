@@ -61,9 +61,9 @@ func (c Config) withDefaults() Config {
 // methods are safe for concurrent use.
 type Registry struct {
 	cfg     Config
-	roster  *roster
-	fetcher packs
-	intake  *intake
+	domains *domainTable
+	fetcher packFetcher
+	intake  *activator
 
 	mu   sync.Mutex // guards halt
 	halt func()     // ends the loops and waits for them
@@ -83,7 +83,7 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 	if f, ok := fetcher.(interface{ Forget(domain string) }); ok {
 		forget = f.Forget
 	}
-	known := &roster{
+	known := &domainTable{
 		site: cfg.Site, store: store, published: cfg.Published, forget: forget, now: cfg.Now, logger: cfg.Logger,
 		turn: make(chan struct{}, 1), domains: map[string]*domain{},
 	}
@@ -93,9 +93,9 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 	}
 	known.catalog.Store(empty)
 	return &Registry{
-		cfg: cfg, roster: known, fetcher: packs{fetcher},
-		intake: &intake{
-			roster: known, fetcher: packs{fetcher}, maxDomains: cfg.MaxDomains, logger: cfg.Logger,
+		cfg: cfg, domains: known, fetcher: packFetcher{fetcher},
+		intake: &activator{
+			roster: known, fetcher: packFetcher{fetcher}, maxDomains: cfg.MaxDomains, logger: cfg.Logger,
 			admit: &admission{site: cfg.Site, tester: tester, linter: l},
 		},
 	}, nil
@@ -103,11 +103,11 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 
 // Catalog returns the present catalog. It never changes; a change makes a new
 // one.
-func (r *Registry) Catalog() *contracts.Catalog { return r.roster.catalog.Load() }
+func (r *Registry) Catalog() *contracts.Catalog { return r.domains.catalog.Load() }
 
 // Endpoint returns the address of a registered domain.
 func (r *Registry) Endpoint(name string) (Endpoint, bool) {
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return Endpoint{}, false
 	}
@@ -117,7 +117,7 @@ func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 // Unauthorized records that a domain refused our credential: it counts as
 // degraded for a while.
 func (r *Registry) Unauthorized(name string) {
-	if d, ok := r.roster.domain(name); ok {
+	if d, ok := r.domains.domain(name); ok {
 		d.noteRefusedCredential(r.cfg.Now().Add(refusedCredentialFor))
 	}
 }

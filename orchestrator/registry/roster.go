@@ -13,11 +13,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// roster is which domains there are, as rows of the store and live, and the
-// catalog that is made of their active manifests. What is live is what was
-// committed: a row is saved first. Who changes a manifest or a registration has
-// the turn from the judgement to the new catalog.
-type roster struct {
+// domainTable is the registered domains, as rows of the store and in memory, and the catalog
+// of their active manifests. Memory holds what was committed: a row is saved first. A change of
+// a manifest or registration holds the lock from its judgement to the new catalog.
+type domainTable struct {
 	site      contracts.SitePolicy
 	store     Store
 	published func(*contracts.Catalog) // may be nil
@@ -39,7 +38,7 @@ type roster struct {
 }
 
 // domain gives a domain by its name.
-func (r *roster) domain(name string) (*domain, bool) {
+func (r *domainTable) domain(name string) (*domain, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d, ok := r.domains[name]
@@ -47,7 +46,7 @@ func (r *roster) domain(name string) (*domain, bool) {
 }
 
 // live gives all domains in no order.
-func (r *roster) live() []*domain {
+func (r *domainTable) live() []*domain {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make([]*domain, 0, len(r.domains))
@@ -58,7 +57,7 @@ func (r *roster) live() []*domain {
 }
 
 // take waits for the turn; the caller gives it back.
-func (r *roster) take(ctx context.Context) (release func(), err error) {
+func (r *domainTable) take(ctx context.Context) (release func(), err error) {
 	select {
 	case r.turn <- struct{}{}:
 		return func() { <-r.turn }, nil
@@ -68,7 +67,7 @@ func (r *roster) take(ctx context.Context) (release func(), err error) {
 }
 
 // actives is the set that the catalog is made of.
-func (r *roster) actives() domainSet {
+func (r *domainTable) actives() domainSet {
 	set := domainSet{}
 	for _, d := range r.live() {
 		if a, ok := d.active(); ok {
@@ -79,7 +78,7 @@ func (r *roster) actives() domainSet {
 }
 
 // offers are the first manifests of other domains that are not judged yet.
-func (r *roster) offers(but string) domainSet {
+func (r *domainTable) offers(but string) domainSet {
 	set := domainSet{}
 	for _, d := range r.live() {
 		if a, ok := d.offer(); ok && d.name != but {
@@ -90,7 +89,7 @@ func (r *roster) offers(but string) domainSet {
 }
 
 // publish makes the catalog of what is active now; the caller has the turn.
-func (r *roster) publish() error {
+func (r *domainTable) publish() error {
 	c, err := r.actives().catalog(r.site)
 	if err != nil {
 		return fmt.Errorf("build catalog: %w", err)
@@ -104,7 +103,7 @@ func (r *roster) publish() error {
 
 // load reads what the store knows. A manifest that this release cannot read
 // any more leaves its domain without one, until the service gives a good one.
-func (r *roster) load(ctx context.Context) error {
+func (r *domainTable) load(ctx context.Context) error {
 	rows, err := r.store.Domains(ctx)
 	if err != nil {
 		return fmt.Errorf("read domains: %w", err)
@@ -130,7 +129,7 @@ func (r *roster) load(ctx context.Context) error {
 }
 
 // restore makes a domain of its row.
-func (r *roster) restore(ctx context.Context, row DomainRow) (*domain, error) {
+func (r *domainTable) restore(ctx context.Context, row DomainRow) (*domain, error) {
 	var reg contracts.Registration
 	if err := json.Unmarshal(row.Registration, &reg); err != nil {
 		return nil, fmt.Errorf("registration of domain %s: %w", row.Name, err)
@@ -160,7 +159,7 @@ func (r *roster) restore(ctx context.Context, row DomainRow) (*domain, error) {
 }
 
 // save commits a row, with the manifests that it newly names.
-func (r *roster) save(ctx context.Context, row DomainRow, bodies ...ManifestBody) (DomainRow, error) {
+func (r *domainTable) save(ctx context.Context, row DomainRow, bodies ...ManifestBody) (DomainRow, error) {
 	row.UpdatedAt = r.now().UTC()
 	if row.CreatedAt.IsZero() {
 		row.CreatedAt = row.UpdatedAt
@@ -174,7 +173,7 @@ func (r *roster) save(ctx context.Context, row DomainRow, bodies ...ManifestBody
 }
 
 // adopt puts a domain under the registry's care and starts its loop.
-func (r *roster) adopt(d *domain) {
+func (r *domainTable) adopt(d *domain) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.domains[d.name] = d
@@ -184,7 +183,7 @@ func (r *roster) adopt(d *domain) {
 }
 
 // drop forgets a domain and ends its loop.
-func (r *roster) drop(name string) {
+func (r *domainTable) drop(name string) {
 	r.mu.Lock()
 	d := r.domains[name]
 	delete(r.domains, name)
@@ -197,7 +196,7 @@ func (r *roster) drop(name string) {
 }
 
 // tell tells all others what a domain does to their sentences.
-func (r *roster) tell(name string, told map[string][]contracts.Finding) {
+func (r *domainTable) tell(name string, told map[string][]contracts.Finding) {
 	for _, other := range r.live() {
 		if other.name != name {
 			other.noteBeside(name, told[other.name])
@@ -205,15 +204,15 @@ func (r *roster) tell(name string, told map[string][]contracts.Finding) {
 	}
 }
 
-// count gives the number of domains.
-func (r *roster) count() int {
+// count returns the number of domains.
+func (r *domainTable) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.domains)
 }
 
 // names gives the names of all domains.
-func (r *roster) names() map[string]bool {
+func (r *domainTable) names() map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]bool{}
@@ -225,7 +224,7 @@ func (r *roster) names() map[string]bool {
 
 // reread follows a row that another process has changed: what it activated is
 // taken over, and our own change is reported as lost.
-func (r *roster) reread(ctx context.Context, d *domain, cause error) error {
+func (r *domainTable) reread(ctx context.Context, d *domain, cause error) error {
 	if contracts.CodeOf(cause) != contracts.CodeConflict {
 		return cause
 	}
@@ -245,7 +244,7 @@ func (r *roster) reread(ctx context.Context, d *domain, cause error) error {
 }
 
 // follow makes live what other processes have saved; the caller has the turn.
-func (r *roster) follow(ctx context.Context) error {
+func (r *domainTable) follow(ctx context.Context) error {
 	rows, err := r.store.Domains(ctx)
 	if err != nil {
 		return fmt.Errorf("read domains: %w", err)
@@ -281,7 +280,7 @@ func (r *roster) follow(ctx context.Context) error {
 }
 
 // remove commits that a domain is gone, and forgets it.
-func (r *roster) remove(ctx context.Context, name string, revision int64) error {
+func (r *domainTable) remove(ctx context.Context, name string, revision int64) error {
 	if err := r.store.DeleteDomain(ctx, name, revision); err != nil {
 		return err
 	}
@@ -290,7 +289,7 @@ func (r *roster) remove(ctx context.Context, name string, revision int64) error 
 }
 
 // pending reads the manifest that waits for a confirmation.
-func (r *roster) pending(ctx context.Context, row DomainRow) ([]byte, error) {
+func (r *domainTable) pending(ctx context.Context, row DomainRow) ([]byte, error) {
 	body, err := r.store.Manifest(ctx, row.PendingDigest)
 	if err != nil {
 		return nil, fmt.Errorf("pending manifest of domain %s: %w", row.Name, err)
@@ -298,8 +297,8 @@ func (r *roster) pending(ctx context.Context, row DomainRow) ([]byte, error) {
 	return body, nil
 }
 
-// watched tells whether domains have loops.
-func (r *roster) watched() bool {
+// watched reports whether domains have loops.
+func (r *domainTable) watched() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.spawn != nil
@@ -307,7 +306,7 @@ func (r *roster) watched() bool {
 
 // watchBy gives every domain a loop, and each that comes; nil gives none to those
 // that come.
-func (r *roster) watchBy(spawn func(*domain)) {
+func (r *domainTable) watchBy(spawn func(*domain)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spawn = spawn

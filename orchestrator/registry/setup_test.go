@@ -136,7 +136,7 @@ func (b *bundle) reading(t *testing.T) *registry.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := registry.New(registry.Config{}, b.store, b.world, registry.Sentences(adapter, nil))
+	r, err := registry.New(registry.Config{}, b.store, b.world, registry.NewSentenceTester(adapter, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

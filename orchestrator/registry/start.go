@@ -16,32 +16,32 @@ import (
 // of them: a domain that cannot be reached is starting, and is tried again. A
 // registry that runs already goes on.
 func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
-	release, err := r.roster.take(ctx)
+	release, err := r.domains.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if r.roster.watched() {
+	if r.domains.watched() {
 		return nil
 	}
 	if err := r.begin(ctx, b); err != nil {
 		return err
 	}
-	if err := r.roster.publish(); err != nil {
+	if err := r.domains.publish(); err != nil {
 		return err
 	}
 	r.watch(context.WithoutCancel(ctx))
 	return nil
 }
 
-// beginTries is how often a process begins anew because others that begin with
+// beginTries is how often a process begins again because others that begin with
 // the same file were faster.
 const beginTries = 20
 
 // begin reads the store and applies the bootstrap file. The caller has the turn.
 func (r *Registry) begin(ctx context.Context, b contracts.Bootstrap) error {
 	for try := 1; ; try++ {
-		if err := r.roster.load(ctx); err != nil {
+		if err := r.domains.load(ctx); err != nil {
 			return err
 		}
 		err := r.bootstrap(ctx, b)
@@ -54,19 +54,19 @@ func (r *Registry) begin(ctx context.Context, b contracts.Bootstrap) error {
 // Follow takes over what other processes have saved: domains that came, that
 // were changed, and that went.
 func (r *Registry) Follow(ctx context.Context) error {
-	release, err := r.roster.take(ctx)
+	release, err := r.domains.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return r.roster.follow(ctx)
+	return r.domains.follow(ctx)
 }
 
 // watch starts the loops. They belong to Start and Stop, not to the caller of
 // Start.
 func (r *Registry) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watch{cfg: r.cfg, fetcher: r.fetcher, intake: r.intake}
+	w := &watcher{cfg: r.cfg, fetcher: r.fetcher, intake: r.intake}
 	var loops sync.WaitGroup
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,7 @@ func (r *Registry) watch(ctx context.Context) {
 		cancel()
 		loops.Wait()
 	}
-	r.roster.watchBy(func(d *domain) {
+	r.domains.watchBy(func(d *domain) {
 		ctx, end := context.WithCancel(ctx)
 		d.endBy(end)
 		loops.Go(func() {
@@ -87,7 +87,7 @@ func (r *Registry) watch(ctx context.Context) {
 // Stop ends watching and waits for what is under way, at most as long as ctx.
 // The catalog stays. A second Stop is no error.
 func (r *Registry) Stop(ctx context.Context) error {
-	r.roster.watchBy(nil)
+	r.domains.watchBy(nil)
 	r.mu.Lock()
 	halt := r.halt
 	r.halt = nil
@@ -122,13 +122,13 @@ func (r *Registry) bootstrap(ctx context.Context, b contracts.Bootstrap) error {
 			return err
 		}
 	}
-	for name := range r.roster.names() {
-		d, _ := r.roster.domain(name)
+	for name := range r.domains.names() {
+		d, _ := r.domains.domain(name)
 		row, _ := d.state()
 		if row.ManagedBy != ManagedByFile || named[name] {
 			continue
 		}
-		if err := r.roster.remove(ctx, name, row.Revision); err != nil {
+		if err := r.domains.remove(ctx, name, row.Revision); err != nil {
 			return fmt.Errorf("remove domain %s, which the bootstrap file does not name any more: %w", name, err)
 		}
 		r.cfg.Logger.InfoContext(ctx, "domain removed, the bootstrap file does not name it any more", slog.String("domain", name))
@@ -141,7 +141,7 @@ func (r *Registry) bootstrapDomain(ctx context.Context, reg contracts.Registrati
 	if err != nil {
 		return err
 	}
-	d, known := r.roster.domain(reg.Domain)
+	d, known := r.domains.domain(reg.Domain)
 	row := DomainRow{Name: reg.Domain, ManagedBy: ManagedByFile}
 	if known {
 		row, _ = d.state()
@@ -154,7 +154,7 @@ func (r *Registry) bootstrapDomain(ctx context.Context, reg contracts.Registrati
 		}
 	}
 	row.Registration = raw
-	row, err = r.roster.save(ctx, row)
+	row, err = r.domains.save(ctx, row)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *Registry) bootstrapDomain(ctx context.Context, reg contracts.Registrati
 		d.noteRow(row, reg)
 		return nil
 	}
-	r.roster.adopt(newDomain(row, reg))
+	r.domains.adopt(newDomain(row, reg))
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (r *Registry) Settled(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		waiting := ""
-		for _, d := range r.roster.live() {
+		for _, d := range r.domains.live() {
 			if d.attempts() == 0 {
 				waiting = d.name
 			}

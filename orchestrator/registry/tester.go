@@ -8,11 +8,13 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// Sentences makes a Tester of an intent adapter. It should be an adapter of
+// NewSentenceTester makes a Tester of an intent adapter. It should be an adapter of
 // its own: trying candidates would push the index of the live catalog out of
 // a shared one. The outcome for a catalog is read from the cache, where there is one:
 // it depends on the catalog and the program alone.
-func Sentences(a *local.Reader, cache local.ModelCache) Tester { return sentenceTester{a, cache} }
+func NewSentenceTester(a *local.Reader, cache local.ModelCache) Tester {
+	return sentenceTester{a, cache}
+}
 
 type sentenceTester struct {
 	adapter *local.Reader

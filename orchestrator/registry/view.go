@@ -10,9 +10,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// List gives all domains by name.
+// List returns all domains by name.
 func (r *Registry) List() []contracts.DomainView {
-	live := r.roster.live()
+	live := r.domains.live()
 	slices.SortFunc(live, func(a, b *domain) int { return strings.Compare(a.name, b.name) })
 	out := make([]contracts.DomainView, 0, len(live))
 	for _, d := range live {
@@ -21,18 +21,18 @@ func (r *Registry) List() []contracts.DomainView {
 	return out
 }
 
-// Health gives the state of every domain, for readiness and routing.
+// Health returns the state of every domain, for readiness and routing.
 func (r *Registry) Health() map[string]contracts.HealthStatus {
 	out := map[string]contracts.HealthStatus{}
-	for _, d := range r.roster.live() {
+	for _, d := range r.domains.live() {
 		out[d.name], _, _ = d.healthNow(r.cfg.Now())
 	}
 	return out
 }
 
-// Show gives everything that is kept of one domain.
+// Show returns everything that is kept of one domain.
 func (r *Registry) Show(name string) (contracts.DomainDetail, error) {
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return contracts.DomainDetail{}, unknownDomain(name)
 	}
@@ -40,7 +40,7 @@ func (r *Registry) Show(name string) (contracts.DomainDetail, error) {
 	_, _, out.Checks = d.healthNow(r.cfg.Now())
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out.Registration, out.Findings, out.Manifest = d.reg, d.told(), d.body
+	out.Registration, out.Findings, out.Manifest = d.reg, d.allFindings(), d.body
 	return out, nil
 }
 
@@ -81,7 +81,7 @@ func problemIn(outcome contracts.DomainOutcome, findings []contracts.Finding) st
 // Diff compares the active manifest with the pending one, or, if none is
 // pending, with what the service answers now. It changes nothing.
 func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff, error) {
-	d, ok := r.roster.domain(name)
+	d, ok := r.domains.domain(name)
 	if !ok {
 		return contracts.DomainDiff{}, unknownDomain(name)
 	}
@@ -90,7 +90,7 @@ func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff,
 	if err != nil {
 		return contracts.DomainDiff{}, err
 	}
-	set := r.roster.actives()
+	set := r.domains.actives()
 	c, err := r.intake.judge(ctx, set, beside{}, reg, body)
 	if err != nil {
 		return contracts.DomainDiff{}, err
@@ -105,7 +105,7 @@ func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff,
 
 func (r *Registry) newer(ctx context.Context, d *domain, row DomainRow) ([]byte, error) {
 	if row.PendingDigest != "" {
-		return r.roster.pending(ctx, row)
+		return r.domains.pending(ctx, row)
 	}
 	fetched, err := r.fetcher.FetchManifest(ctx, d.endpoint(), "")
 	if err != nil {

@@ -50,8 +50,8 @@ func planOrder(v contracts.RunView) []*contracts.NodeView {
 	var planned []*contracts.NodeView
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
-		if n.Round != nil || n.Item != nil || n.Undoes != "" {
-			appended[n.Of] = append(appended[n.Of], n)
+		if n.Round != nil || n.Item != nil || n.CompensatesNode != "" {
+			appended[n.ForNode] = append(appended[n.ForNode], n)
 			continue
 		}
 		planned = append(planned, n)
@@ -76,7 +76,7 @@ func superseded(v contracts.RunView) map[string]bool {
 	newest := map[string]int{}
 	step := func(n *contracts.NodeView) (string, int) {
 		if n.Round != nil {
-			return n.Of, n.Round.N
+			return n.ForNode, n.Round.N
 		}
 		return n.NodeID, 1
 	}
@@ -88,7 +88,7 @@ func superseded(v contracts.RunView) map[string]bool {
 	for i := range v.Nodes { // a copy stands behind what it was made for
 		n := &v.Nodes[i]
 		id, round := step(n)
-		out[n.NodeID] = round < newest[id] || n.Round == nil && out[n.Of] && n.Item != nil
+		out[n.NodeID] = round < newest[id] || n.Round == nil && out[n.ForNode] && n.Item != nil
 	}
 	return out
 }

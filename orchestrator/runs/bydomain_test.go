@@ -11,7 +11,7 @@ import (
 
 // TestTheStateOfARunIsKeptByDomain: the same names in two domains do not meet;
 // within one the later step in plan order counts, though an earlier one was made
-// anew after it; what was taken back and what failed gives nothing.
+// again after it; what was taken back and what failed gives nothing.
 func TestTheStateOfARunIsKeptByDomain(t *testing.T) {
 	t.Parallel()
 	step := func(id, tool string, facts map[string]any) contracts.NodeView {
@@ -21,11 +21,11 @@ func TestTheStateOfARunIsKeptByDomain(t *testing.T) {
 		}
 	}
 	anew := func(n contracts.NodeView, of string, round int) contracts.NodeView {
-		n.Of, n.Round = of, &contracts.Round{N: round, By: "check"}
+		n.ForNode, n.Round = of, &contracts.Round{N: round, By: "check"}
 		return n
 	}
 	copied := func(n contracts.NodeView, of string) contracts.NodeView {
-		n.Of, n.Item = of, 1.0
+		n.ForNode, n.Item = of, 1.0
 		return n
 	}
 	list := step("list", "shop.find", map[string]any{"items": []any{}})

@@ -22,7 +22,7 @@ import (
 // last first: a run of its own in the same session, behind the gates that the policies of
 // its calls demand. A write is undone once: while that run is under way a repeat is
 // answered with it, and what was undone is a conflict. One that came to nothing, as after a
-// rejection, may be tried again. It gives the session in which the run is.
+// rejection, may be tried again. It returns the session in which the run is.
 func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID, undoRunID string, err error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 	// two runs undo the same write.
 	r.undoing.Lock()
 	defer r.undoing.Unlock()
-	release, _, err := orchestrator.Hold(ctx, r.leases, "undo "+runID, func() bool { return false })
+	release, _, err := orchestrator.AcquireLease(ctx, r.leases, "undo "+runID, func() bool { return false })
 	if err != nil {
 		return "", "", err
 	}

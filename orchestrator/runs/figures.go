@@ -51,7 +51,7 @@ func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) 
 	if err != nil {
 		return metrics.RunMetrics{}, err
 	}
-	if err := access.Hide(who.MayReadRun(snap.Run.Plan), "run", runID); err != nil {
+	if err := access.MaskForbidden(who.MayReadRun(snap.Run.Plan), "run", runID); err != nil {
 		return metrics.RunMetrics{}, err
 	}
 	f, err := runmetrics.Of(snap, r.cfg.Now())

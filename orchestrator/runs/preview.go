@@ -20,7 +20,7 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 		return contracts.PlanPreview{}, err
 	}
 	preview, intents, draft, err := r.understood(ctx, who, body)
-	if err != nil || preview.Outcome != contracts.GateAccept {
+	if err != nil || preview.Outcome != contracts.ReadingAccepted {
 		return preview, err
 	}
 	body.Draft = draft
@@ -55,7 +55,7 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 
 // understood reads the intents of a request for a plan, or its draft.
 func (r *Runs) understood(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, []contracts.Intent, *contracts.Draft, error) {
-	preview := contracts.PlanPreview{Outcome: contracts.GateAccept, Intents: body.Intents}
+	preview := contracts.PlanPreview{Outcome: contracts.ReadingAccepted, Intents: body.Intents}
 	if len(body.Intents) > 0 || body.Draft != nil {
 		return preview, body.Intents, body.Draft, nil
 	}
@@ -67,8 +67,8 @@ func (r *Runs) understood(ctx context.Context, who access.Principal, body contra
 	})
 	preview.Tokens = contracts.SumTokens(u.Calls)
 	preview.Outcome, preview.Intents, preview.Choices, preview.Message = u.Outcome, u.Intents, u.Choices, cmp.Or(u.Question, u.Reply)
-	if u.Outcome == contracts.GateAccept && len(u.Intents) == 0 && u.Draft == nil { // nothing to plan
-		preview.Outcome = contracts.GateDecline
+	if u.Outcome == contracts.ReadingAccepted && len(u.Intents) == 0 && u.Draft == nil { // nothing to plan
+		preview.Outcome = contracts.ReadingDeclined
 	}
 	return preview, u.Intents, u.Draft, err
 }
@@ -129,7 +129,7 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 		}
 		return r.submit(ctx, session, compiled.plan, key)
 	}
-	if err := r.sessions.Admit(who); err != nil {
+	if err := r.sessions.AllowSession(who); err != nil {
 		return Begun{}, err
 	}
 	session := r.sessionForPlan(who, body, compiled.preview, key)
@@ -163,7 +163,7 @@ func keyed(plan contracts.Plan, session orchestrator.Session, key string) contra
 	return plan
 }
 
-// compiled gives a preview that may be run, and its plan.
+// compiled returns a preview that may be run, and its plan.
 func (r *Runs) compiled(ctx context.Context, who access.Principal, body contracts.RunPlan) (compiled, error) {
 	now, catalog := r.cfg.Now(), r.catalogs.Catalog()
 	c, ok := r.recent.find(who, body, catalog, now)

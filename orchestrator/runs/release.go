@@ -8,7 +8,7 @@ import (
 )
 
 // Release lets a run go on that a restored server found open. It is for who may
-// say what became of writes: who releases it says that nothing was done since the
+// say the outcome of writes: who releases it says that nothing was done since the
 // backup that the run would do again.
 func (r *Runs) Release(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
 	view, err := r.Read(ctx, who, runID)
@@ -21,7 +21,7 @@ func (r *Runs) Release(ctx context.Context, who access.Principal, runID string) 
 	if r.quarantine == nil || view.HeldSince == nil {
 		return contracts.RunView{}, contracts.Errorf(contracts.CodeConflict, "run %s is not in quarantine", runID)
 	}
-	act := who.Doing(ctx, contracts.ActQuarantine, runID, map[string]any{"released": true, "held_since": view.HeldSince})
+	act := who.WithAuditRecord(ctx, contracts.ActQuarantine, runID, map[string]any{"released": true, "held_since": view.HeldSince})
 	if err := r.quarantine.Release(act, runID); err != nil {
 		return contracts.RunView{}, err
 	}

@@ -14,36 +14,36 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Rounds asks a reader for each round.
-type Rounds struct {
+// Replanner asks a reader for each round.
+type Replanner struct {
 	reader   intent.Reader
 	catalogs orchestrator.Catalogs
 	now      func() time.Time
 }
 
-var _ execution.Rounds = (*Rounds)(nil)
+var _ execution.Replanner = (*Replanner)(nil)
 
 // NewRounds makes the rounds of a model's reader.
-func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.Time) *Rounds {
+func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.Time) *Replanner {
 	if now == nil {
 		now = time.Now
 	}
-	return &Rounds{reader: reader, catalogs: catalogs, now: now}
+	return &Replanner{reader: reader, catalogs: catalogs, now: now}
 }
 
-// Next returns the next calls, a question, or nothing where nothing is left to do.
-func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (execution.RoundReply, error) {
+// Replan returns the next calls, a question, or nothing where nothing is left to do.
+func (r *Replanner) Replan(ctx context.Context, req execution.ReplanRequest) (execution.ReplanReply, error) {
 	catalog := r.catalogs.Catalog()
 	u, err := r.reader.Understand(ctx, intent.Request{
 		Message: asked(req), Catalog: catalog, Roles: req.Plan.Owner.Roles, Phase: req.Plan.Phase, Now: r.now(), Results: results(req.Facts),
 		Running: req.Plan.Nodes,
 	})
-	reply := execution.RoundReply{Calls: u.Calls}
+	reply := execution.ReplanReply{Calls: u.Calls}
 	if err != nil {
 		return reply, err
 	}
-	if u.Outcome == contracts.GateClarify {
-		reply.Question = &execution.RoundQuestion{Prompt: u.Question, Options: u.Options}
+	if u.Outcome == contracts.ReadingUnclear {
+		reply.Question = &execution.ReplanQuestion{Prompt: u.Question, Options: u.Options}
 		return reply, nil
 	}
 	if len(u.Intents) == 0 && u.Draft == nil {
@@ -59,7 +59,7 @@ func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (executio
 		return reply, err
 	case len(result.Questions) > 0:
 		q := result.Questions[0]
-		reply.Question = &execution.RoundQuestion{Prompt: q.Prompt}
+		reply.Question = &execution.ReplanQuestion{Prompt: q.Prompt}
 		for _, o := range q.Options {
 			reply.Question.Options = append(reply.Question.Options, o.Label)
 		}
@@ -71,17 +71,17 @@ func (r *Rounds) Next(ctx context.Context, req execution.RoundRequest) (executio
 
 // asked is the request in the asker's words, whole, where the run has them; its goal is
 // short.
-func asked(req execution.RoundRequest) string {
+func asked(req execution.ReplanRequest) string {
 	var said []string
 	for _, n := range req.Plan.Nodes {
-		if n.Said != nil && n.Said.Text != "" && !slices.Contains(said, n.Said.Text) {
-			said = append(said, n.Said.Text)
+		if n.Utterance != nil && n.Utterance.Text != "" && !slices.Contains(said, n.Utterance.Text) {
+			said = append(said, n.Utterance.Text)
 		}
 	}
 	return cmp.Or(strings.Join(said, "\n"), req.Goal)
 }
 
-func results(facts []execution.RoundFact) []intent.Result {
+func results(facts []execution.ReplanFact) []intent.Result {
 	out := make([]intent.Result, 0, len(facts))
 	for _, f := range facts {
 		out = append(out, intent.Result{ID: f.NodeID, Ref: f.Tool, State: f.State, Summary: f.Summary, Facts: f.Facts})

@@ -43,7 +43,7 @@ type Deps struct {
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
 	// Leases are nil where no other server is.
-	Leases orchestrator.Leases
+	Leases orchestrator.LeaseStore
 	// Quarantine may be nil where no database is restored.
 	Quarantine execution.Quarantine
 }
@@ -59,7 +59,7 @@ type Runs struct {
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
 	notifier orchestrator.Notifier
-	leases   orchestrator.Leases
+	leases   orchestrator.LeaseStore
 	probe    probe
 	recent   recent
 	// undoing lets this server begin one compensation at a time.
@@ -122,7 +122,7 @@ func (f Filter) of(who access.Principal) (execution.RunFilter, error) {
 // MaxCounted bounds the runs that Counts looks at, the newest.
 const MaxCounted = 10_000
 
-// Counts gives how many of the runs that List would give are in which state.
+// Counts returns how many of the runs that List would give are in which state.
 func (r *Runs) Counts(ctx context.Context, who access.Principal, f Filter) (contracts.RunCounts, error) {
 	out := contracts.RunCounts{States: map[contracts.RunState]int{}}
 	filter, err := f.of(who)
@@ -164,7 +164,7 @@ func (r *Runs) countReached(ctx context.Context, who access.Principal, filter ex
 	return out, nil
 }
 
-// List gives runs, the newest first: the caller's own, or all.
+// List returns runs, the newest first: the caller's own, or all.
 func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
 	page := f.Bounded(contracts.MaxPageLimit)
 	var out contracts.List[contracts.RunSummary]
@@ -201,13 +201,13 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 	return out, nil
 }
 
-// Get gives one run, waiting while it is running.
+// Get returns one run, waiting while it is running.
 func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait time.Duration) (contracts.RunView, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	err = orchestrator.UntilRest(ctx, r.notifier, view.SessionID, wait, func(ctx context.Context) (bool, error) {
+	err = orchestrator.WaitUntilIdle(ctx, r.notifier, view.SessionID, wait, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal() || view.State == contracts.RunWaiting, err
 	})
@@ -218,16 +218,16 @@ func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait
 	return view, err
 }
 
-// Read gives a run that the caller may see, as it is now.
+// Read returns a run that the caller may see, as it is now.
 func (r *Runs) Read(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
 	view, err := r.runner.View(ctx, runID)
 	if err != nil {
 		return contracts.RunView{}, err
 	}
-	return view, access.Hide(who.MayReadRun(view.Plan), "run", runID)
+	return view, access.MaskForbidden(who.MayReadRun(view.Plan), "run", runID)
 }
 
-// Events gives a page of the events of one run.
+// Events returns a page of the events of one run.
 func (r *Runs) Events(ctx context.Context, who access.Principal, runID string, p contracts.Page) (contracts.List[contracts.Event], error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (
 		return contracts.RunView{}, err
 	}
 	// The cancel is on its way; a run that only waited has ended a moment later.
-	err = orchestrator.Until(ctx, r.notifier, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
+	err = orchestrator.WaitFor(ctx, r.notifier, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal(), err
 	})
@@ -278,7 +278,7 @@ func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) 
 	if err := who.MayManage(access.ActionBreakLocks, lockDomain(key)); err != nil {
 		return execution.LockHolder{}, err
 	}
-	broken, err := r.store.BreakLock(who.Doing(ctx, contracts.LedgerLockBroken, key, nil), key, who.Subject())
+	broken, err := r.store.BreakLock(who.WithAuditRecord(ctx, contracts.LedgerLockBroken, key, nil), key, who.Subject())
 	if err != nil {
 		return broken, err
 	}
@@ -314,7 +314,7 @@ func (r *Runs) Artifact(ctx context.Context, who access.Principal, runID, sha256
 	return nil, contracts.Errorf(contracts.CodeNotFound, "run %s has no artifact %s", runID, sha256)
 }
 
-// NodeData gives the raw output of a node, for debugging.
+// NodeData returns the raw output of a node, for debugging.
 func (r *Runs) NodeData(ctx context.Context, who access.Principal, runID, nodeID string) ([]byte, error) {
 	if err := who.May(access.ActionReadData); err != nil {
 		return nil, err
@@ -325,7 +325,7 @@ func (r *Runs) NodeData(ctx context.Context, who access.Principal, runID, nodeID
 	return r.store.NodeData(ctx, runID, nodeID)
 }
 
-// Ready tells whether requests can be served: the store answers, and how each
+// Ready reports whether requests can be served: the store answers, and how each
 // domain feels. A domain that is down does not make the server unready.
 func (r *Runs) Ready(ctx context.Context) contracts.Readiness {
 	out := contracts.Readiness{

@@ -22,18 +22,18 @@ type Config struct {
 	Now          func() time.Time
 }
 
-// Directory is the door to the stored sessions. It holds nothing but the limit
-// of each caller; every method reads the store anew.
+// Directory gives access to the stored sessions. It holds nothing but the limit
+// of each caller; every method reads the store again.
 type Directory struct {
 	cfg     Config
 	store   orchestrator.Sessions
 	journal execution.Journal
-	live    *orchestrator.Live
+	live    *orchestrator.EventBroker
 	limiter *access.Limiter
 }
 
 // New makes the directory of a store.
-func New(cfg Config, store orchestrator.Sessions, journal execution.Journal, live *orchestrator.Live) (*Directory, error) {
+func New(cfg Config, store orchestrator.Sessions, journal execution.Journal, live *orchestrator.EventBroker) (*Directory, error) {
 	if store == nil || journal == nil || live == nil {
 		return nil, errors.New("sessions: every dependency is needed")
 	}
@@ -47,16 +47,16 @@ func New(cfg Config, store orchestrator.Sessions, journal execution.Journal, liv
 	return &Directory{cfg: cfg, store: store, journal: journal, live: live, limiter: limiter}, nil
 }
 
-// Admit tells whether the caller may start a session now, and counts it.
-func (d *Directory) Admit(who access.Principal) error {
+// AllowSession takes one token from the caller's rate limiter for new sessions.
+func (d *Directory) AllowSession(who access.Principal) error {
 	if err := who.May(access.ActionStartSession); err != nil {
 		return err
 	}
-	return d.limiter.StartSession(who)
+	return d.limiter.AllowSession(who)
 }
 
-// Hear tells whether a message may be taken in a session now, and counts it.
-func (d *Directory) Hear(sessionID string) error { return d.limiter.Speak(sessionID) }
+// AllowMessage takes one token from the message rate limiter of the session.
+func (d *Directory) AllowMessage(sessionID string) error { return d.limiter.AllowMessage(sessionID) }
 
 // CheckWebhook refuses a URL that must not be called from here; "" is none.
 func (d *Directory) CheckWebhook(url string) error {
@@ -125,36 +125,36 @@ func NameOf(message string) string {
 	return name
 }
 
-// Owner gives whose session it is, to whoever asks.
+// Owner returns whose session it is, to any caller.
 func (d *Directory) Owner(ctx context.Context, id string) (contracts.Principal, error) {
 	session, err := d.store.Session(ctx, id)
 	return session.Owner, err
 }
 
-// Get gives a session to whoever asks; Read and Own say who may.
+// Get gives a session to any caller; Read and Own say who may.
 func (d *Directory) Get(ctx context.Context, id string) (orchestrator.Session, error) {
 	return d.store.Session(ctx, id)
 }
 
-// Own gives a session that the caller may go on with.
+// Own returns a session that the caller may go on with.
 func (d *Directory) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, error) {
 	session, err := d.store.Session(ctx, id)
 	if err != nil {
 		return orchestrator.Session{}, err
 	}
-	return session, access.Hide(d.may(ctx, who, session, access.ActionSteerAllRuns), "session", id)
+	return session, access.MaskForbidden(d.may(ctx, who, session, access.ActionSteerAllRuns), "session", id)
 }
 
-// Read gives a session that the caller may see.
+// Read returns a session that the caller may see.
 func (d *Directory) Read(ctx context.Context, who access.Principal, id string) (orchestrator.Session, error) {
 	session, err := d.store.Session(ctx, id)
 	if err != nil {
 		return orchestrator.Session{}, err
 	}
-	return session, access.Hide(d.may(ctx, who, session, access.ActionReadAllRuns), "session", id)
+	return session, access.MaskForbidden(d.may(ctx, who, session, access.ActionReadAllRuns), "session", id)
 }
 
-// may tells whether a session is the caller's own, or they may do this with
+// may reports whether a session is the caller's own, or they may do this with
 // everybody's; a key with scopes must reach all of its runs, and of another's
 // session at least one.
 func (d *Directory) may(ctx context.Context, who access.Principal, session orchestrator.Session, others access.Action) error {
@@ -184,7 +184,7 @@ func (d *Directory) may(ctx context.Context, who access.Principal, session orche
 	return nil
 }
 
-// List gives a page of the caller's sessions, the newest first.
+// List returns a page of the caller's sessions, the newest first.
 func (d *Directory) List(ctx context.Context, who access.Principal, before time.Time, p contracts.Page) (contracts.List[orchestrator.Session], error) {
 	p = p.Bounded(contracts.MaxPageLimit)
 	return d.store.ListSessions(ctx, orchestrator.SessionFilter{Owner: who.Subject(), Before: before, Cursor: p.Cursor, Limit: p.Limit})
@@ -193,7 +193,7 @@ func (d *Directory) List(ctx context.Context, who access.Principal, before time.
 // maxChanges bounds how often a change is tried while others change the same.
 const maxChanges = 10
 
-// Change commits a change to a session, made anew on whatever it is then; a
+// Change commits a change to a session, made again on whatever it is then; a
 // change that gives false is none.
 func (d *Directory) Change(ctx context.Context, id string, change func(*orchestrator.Session) bool) (session orchestrator.Session, err error) {
 	for range maxChanges {
@@ -234,7 +234,7 @@ func (d *Directory) Delete(ctx context.Context, who access.Principal, id string)
 	if err != nil {
 		return err
 	}
-	return d.store.DeleteSession(who.Doing(ctx, contracts.ActSessionDeleted, id, nil), id)
+	return d.store.DeleteSession(who.WithAuditRecord(ctx, contracts.ActSessionDeleted, id, nil), id)
 }
 
 // Events gives a page of what happened in a session, in order.

@@ -30,7 +30,7 @@ func TestASessionThatCannotBeReadIsNoConflict(t *testing.T) {
 	t.Parallel()
 	store := orchestratortest.NewStore()
 	away := &failing{Sessions: store}
-	dir, err := sessions.New(sessions.Config{}, away, store, orchestrator.NewLive(store, orchestrator.NewLocalNotifier(), slog.New(slog.DiscardHandler)))
+	dir, err := sessions.New(sessions.Config{}, away, store, orchestrator.NewEventBroker(store, orchestrator.NewLocalNotifier(), slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (p *Threads) Start(ctx context.Context, who access.Principal, body contract
 	if err := p.dir.CheckWebhook(body.WebhookURL); err != nil {
 		return orchestrator.Session{}, err
 	}
-	if err := p.dir.Admit(who); err != nil {
+	if err := p.dir.AllowSession(who); err != nil {
 		return orchestrator.Session{}, err
 	}
 	session := p.dir.Draft(who, body)
@@ -104,7 +104,7 @@ func (p *Threads) Own(ctx context.Context, who access.Principal, id string) (orc
 // Begin opens the session of a chat, under an id that a repeat of the request
 // will find.
 func (p *Threads) Begin(ctx context.Context, who access.Principal, session orchestrator.Session, t Thread) (orchestrator.Session, error) {
-	if err := p.dir.Admit(who); err != nil {
+	if err := p.dir.AllowSession(who); err != nil {
 		return session, err
 	}
 	if t.Conversation != "" || t.Request == "" {
@@ -257,7 +257,7 @@ func (w *waiting) has(sessionID string) bool {
 }
 
 // Exchange begins the answer to a message whose sender counts repeats. Its end
-// says whether the whole answer was written, and commits that it was.
+// reports whether the whole answer was written, and commits that it was.
 func (p *Threads) Exchange(ctx context.Context, who access.Principal, t Thread, sessionID string) (end func(delivered bool) error) {
 	if t.Request == "" || !who.Shared() {
 		return func(bool) error { return nil }

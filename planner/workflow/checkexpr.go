@@ -13,7 +13,7 @@ import (
 type reader struct {
 	// step is the index of the step, -1 for what is read when all have ended.
 	step int
-	// self tells that it runs after the step has ended, item that there is one.
+	// self means that it runs after the step has ended, item that there is one.
 	self, item bool
 	// noArtifacts refuses artifacts: what a model reads is small and plain.
 	noArtifacts bool

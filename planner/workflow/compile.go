@@ -15,7 +15,7 @@ const ResultNode = "result"
 // Maker makes the nodes that call capabilities: it knows the effective policies,
 // the locks and the instances, and who may call what.
 type Maker interface {
-	// Call gives a node that calls the capability, without an id and without a
+	// Call returns a node that calls the capability, without an id and without a
 	// place in the graph. It is forbidden to who may not.
 	Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error)
 	// Player chooses who plays a role; nil if a person must say first.
@@ -263,19 +263,19 @@ func (f *frame) node(i int) contracts.Node {
 	step := f.w.Steps[i]
 	n := contracts.Node{
 		NodeID: f.id(step.ID), Title: title(step), Phase: step.Phase, When: step.When,
-		DependsOn: f.ids(f.s.deps[i]), After: f.ids(f.s.after[i]), Required: !step.ContinueOnError && f.required(),
+		DependsOn: f.ids(f.s.deps[i]), RunAfter: f.ids(f.s.after[i]), Required: !step.ContinueOnError && f.required(),
 		Merge: contracts.MergeNoneFailed, Frame: f.prefix, ContinueOnError: step.ContinueOnError,
 		Spend: step.Spend, Importance: step.Importance,
 	}
 	if len(n.DependsOn) == 0 {
-		n.DependsOn, n.After = slices.Clone(f.first), append(n.After, f.order...)
+		n.DependsOn, n.RunAfter = slices.Clone(f.first), append(n.RunAfter, f.order...)
 	}
 	for k, rule := range step.On {
 		var undos []string
 		rule.Region, undos = f.region(i, k)
 		for _, id := range undos {
-			if !slices.Contains(n.After, id) {
-				n.After = append(n.After, id)
+			if !slices.Contains(n.RunAfter, id) {
+				n.RunAfter = append(n.RunAfter, id)
 			}
 		}
 		rule.Goto = f.entryOf(f.s.index[rule.Goto])
@@ -296,7 +296,7 @@ func title(step contracts.Step) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// region are the steps that a rule instantiates anew, by the ids that they have
+// region are the steps that a rule instantiates again, by the ids that they have
 // as nodes, and the nodes among them that take back; see spreadRegions.
 func (f *frame) region(i, k int) (ids, undos []string) {
 	for _, r := range f.s.regions {
@@ -345,7 +345,7 @@ func (f *frame) call(n contracts.Node, ref string, params map[string]any, step *
 
 // over puts what a step says over a call.
 func over(call, n contracts.Node) contracts.Node {
-	call.NodeID, call.Title, call.DependsOn, call.After, call.When = n.NodeID, n.Title, n.DependsOn, n.After, n.When
+	call.NodeID, call.Title, call.DependsOn, call.RunAfter, call.When = n.NodeID, n.Title, n.DependsOn, n.RunAfter, n.When
 	call.Required, call.Merge, call.Frame, call.ContinueOnError = n.Required, n.Merge, n.Frame, n.ContinueOnError
 	call.Spend, call.On, call.Importance, call.Reason, call.Show = n.Spend, n.On, n.Importance, n.Reason, n.Show
 	call.BranchID, call.Role = "", n.Role
@@ -428,7 +428,7 @@ func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
 		return f.call(n, p.Entry.Ref(), params, nil)
 	}
 	join := n
-	join.Kind, join.Role, join.When, join.DependsOn, join.After = contracts.KindJoin, contracts.RoleJoin, nil, nil, nil
+	join.Kind, join.Role, join.When, join.DependsOn, join.RunAfter = contracts.KindJoin, contracts.RoleJoin, nil, nil, nil
 	for _, p := range players {
 		params, err := playerParams(&p, step.Params)
 		if err != nil {
@@ -484,7 +484,7 @@ func (f *frame) end() {
 	n := contracts.Node{NodeID: f.result, Title: "Result", Frame: f.prefix, Importance: contracts.ImportanceQuiet}
 	if f.outer != nil {
 		n = *f.outer
-		n.When, n.After = nil, nil
+		n.When, n.RunAfter = nil, nil
 		n.Frame = f.prefix
 	}
 	n.Kind, n.Result, n.DependsOn = contracts.KindResult, f.w.Result, f.leaves()

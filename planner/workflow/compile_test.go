@@ -67,7 +67,7 @@ func TestTheExampleBecomesNodes(t *testing.T) {
 	for id, want := range map[string][]string{
 		"resolve_target": nil, "load_current_flow": nil, "preflight_validate_patch": nil, "hitl_review": nil, "save_pattern": nil, "excerpts": nil,
 	} {
-		if diff := cmp.Diff(want, node(t, c, id).After); diff != "" {
+		if diff := cmp.Diff(want, node(t, c, id).RunAfter); diff != "" {
 			t.Errorf("%s: %s", id, diff)
 		}
 	}
@@ -94,7 +94,7 @@ func TestStepsOutsideWaitForTheEndOfALoop(t *testing.T) {
 	]`
 	c := compiled(t, workflowtest.CatalogOf(t, workflowOf(t, steps, "")), "logistics.w", "", nil)
 	for id, want := range map[string][]string{"out": {"b"}, "far": nil, "both": nil, "b": nil} {
-		if got := node(t, c, id).After; !slices.Equal(got, want) {
+		if got := node(t, c, id).RunAfter; !slices.Equal(got, want) {
 			t.Errorf("%s waits for %v, want %v", id, got, want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestWorkflowsStandInEachOther(t *testing.T) {
 	if got := strings.Join(end.On[0].Region, " "); got != want || end.On[0].Goto != "i1:first" {
 		t.Errorf("the region is %s", got)
 	}
-	if after := node(t, c, "i1:after"); len(after.After) > 0 || !slices.Equal(after.DependsOn, []string{"i1:inside"}) {
+	if after := node(t, c, "i1:after"); len(after.RunAfter) > 0 || !slices.Equal(after.DependsOn, []string{"i1:inside"}) {
 		t.Errorf("what comes after is %+v", after)
 	}
 	for prefix, want := range map[string]contracts.Frame{
@@ -229,11 +229,11 @@ func TestAnOrderDoomsNoWorkflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"i2:details", "i2:safety", "i2:market"} {
-		if n := node(t, c, id); len(n.DependsOn) != 0 || !slices.Equal(n.After, []string{"i1"}) {
-			t.Errorf("%s needs %v and comes after %v", id, n.DependsOn, n.After)
+		if n := node(t, c, id); len(n.DependsOn) != 0 || !slices.Equal(n.RunAfter, []string{"i1"}) {
+			t.Errorf("%s needs %v and comes after %v", id, n.DependsOn, n.RunAfter)
 		}
 	}
-	if n := node(t, c, "i2:recommend"); slices.Contains(n.After, "i1") {
-		t.Errorf("a later step comes after %v", n.After)
+	if n := node(t, c, "i2:recommend"); slices.Contains(n.RunAfter, "i1") {
+		t.Errorf("a later step comes after %v", n.RunAfter)
 	}
 }

@@ -14,7 +14,7 @@ import (
 type Earlier struct {
 	// Name is what the draft calls it, Tool the capability that it calls.
 	Name, Tool string
-	// Several tells that it is more than one call.
+	// Several means that it is more than one call.
 	Several bool
 }
 

@@ -42,7 +42,7 @@ type survey struct {
 	missing map[string]bool
 	digests map[string]string
 	policy  contracts.Policy
-	// undone tells that compensations may be played for what the steps write.
+	// undone means that compensations may be played for what the steps write.
 	undone bool
 	calls  []*contracts.CapabilityEntry
 }
@@ -108,7 +108,7 @@ func grants(catalog *contracts.Catalog, home *contracts.Manifest, role string) b
 	return role == contracts.RoleNotifier || home.IsPack() || known && slices.Contains(d.Roles, role)
 }
 
-// nobody says why a role has no player.
+// nobody reports why a role has no player.
 func nobody(catalog *contracts.Catalog, home *contracts.Manifest, step contracts.Step) string {
 	if len(catalog.Playing(step.Plays)) > 0 && !grants(catalog, home, step.Plays) {
 		return "the role " + step.Plays + ", which the registration of " + home.Domain + " does not grant"

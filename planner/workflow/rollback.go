@@ -169,7 +169,7 @@ func (f *frame) undoes(n *contracts.Node, writers []int) error {
 			return err
 		}
 		n.Undo = append(n.Undo, contracts.Undo{
-			Of: w.NodeID, Title: "Take back: " + w.Title, Tool: call.Tool, Params: call.Params, Phase: call.Phase,
+			ForNode: w.NodeID, Title: "Take back: " + w.Title, Tool: call.Tool, Params: call.Params, Phase: call.Phase,
 			Policy: call.Policy, Locks: call.Locks, Instance: call.Instance,
 		})
 	}

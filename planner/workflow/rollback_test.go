@@ -126,7 +126,7 @@ func TestALoopAroundAReviewTakesItsUndoWithIt(t *testing.T) {
 	if got := strings.Join(n.On[0].Region, " "); got != "order look last look-undo" {
 		t.Errorf("the region is %s", got)
 	}
-	if !slices.Contains(n.After, "look-undo") {
-		t.Errorf("the loop waits for %v", n.After)
+	if !slices.Contains(n.RunAfter, "look-undo") {
+		t.Errorf("the loop waits for %v", n.RunAfter)
 	}
 }

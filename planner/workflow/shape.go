@@ -23,7 +23,7 @@ type shape struct {
 	regions []region
 }
 
-// region is what one rule instantiates anew.
+// region is what one rule instantiates again.
 type region struct {
 	at           string // the rule's pointer
 	jumper, rule int

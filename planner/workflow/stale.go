@@ -6,17 +6,16 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// LookAgain are the rules of a write whose look-ups may be out of date when it is
-// approved: for each error that says so, its region, the look-ups and then the
-// write, becomes a new round.
-func LookAgain(flow *contracts.Flow, lookUps []string, write string) []contracts.Rule {
+// StaleLookupRules returns one rule per Flow.StaleOn error that repeats the look-ups and the
+// write.
+func StaleLookupRules(flow *contracts.Flow, lookUps []string, write string) []contracts.Rule {
 	if flow == nil || len(lookUps) == 0 {
 		return nil
 	}
 	var rules []contracts.Rule
 	for _, kind := range flow.StaleOn {
 		rules = append(rules, contracts.Rule{
-			Error: kind, Goto: lookUps[0], Max: contracts.MaxLooksAgain, Region: append(slices.Clone(lookUps), write),
+			Error: kind, Goto: lookUps[0], Max: contracts.MaxLookupRepeats, Region: append(slices.Clone(lookUps), write),
 		})
 	}
 	return rules

@@ -15,7 +15,7 @@ import (
 type OpenAI struct {
 	Log
 
-	// Choose says which of the tools a question needs, and with what, as a model does
+	// Choose reports which of the tools a question needs, and with what, as a model does
 	// that can use tools; "" is an answer in words.
 	Choose func(question string, tools []string) (tool string, arguments map[string]any)
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// Config says what the sandbox is like; the zero value works.
+// Config describes what the sandbox is like; the zero value works.
 type Config struct {
 	// Key is the API key with every permission ["sandbox-key"].
 	Key string

@@ -80,7 +80,7 @@ func (s *Server) deleteCredential(r *request) (reply, error) {
 	return reply{http.StatusOK, map[string]any{"raw": []any{}, "affected": 1}}, nil
 }
 
-// AddCredential stores a credential and gives its id.
+// AddCredential stores a credential and returns its id.
 func (s *Server) AddCredential(name, kind string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Server) AddVariable(name, value string) {
 }
 
 // AddFlow saves a flow as someone would in Flowise's own editor, whatever is in
-// it, and gives its id. It is no effect of the calls under test, so it is not
+// it, and returns its id. It is no effect of the calls under test, so it is not
 // recorded.
 func (s *Server) AddFlow(name, kind, flowData string) string {
 	s.mu.Lock()

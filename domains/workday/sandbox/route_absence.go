@@ -12,7 +12,7 @@ type absences struct {
 	*books
 
 	people *people
-	// forms says that writes come as a form, as since v5.
+	// forms means that writes come as a form, as since v5.
 	forms bool
 }
 

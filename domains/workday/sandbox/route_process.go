@@ -106,7 +106,7 @@ func (p *processes) listSteps(want func(*step) bool) handler {
 	}
 }
 
-// listOpenSteps returns the steps that await whoever asks, or anyone when the
+// listOpenSteps returns the steps that await the requester, or anyone when the
 // system user does.
 func (p *processes) listOpenSteps(c *call) (reply, error) {
 	type item struct {

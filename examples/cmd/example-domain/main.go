@@ -39,7 +39,7 @@ type settings struct {
 // example is a domain that this command serves.
 type example struct {
 	addr string
-	// flags declares the flags of this example alone, and gives what makes the domain
+	// flags declares the flags of this example alone, and returns what makes the domain
 	// once they are read.
 	flags func(f *domainkit.Flags) func(context.Context, settings) (service, error)
 }

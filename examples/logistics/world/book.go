@@ -75,7 +75,7 @@ func (b *Book) Settings(kind string) map[string]string {
 	return out
 }
 
-// Note writes a change under its key, once: a repeat gets the first. It gives the
+// Note writes a change under its key, once: a repeat gets the first. It returns the
 // change its id, its time and what was before; set names the setting that it is,
 // if it is one.
 func (b *Book) Note(key string, c Change, set string) Change {

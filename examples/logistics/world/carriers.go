@@ -25,7 +25,7 @@ type Carrier struct {
 	Plan             string `json:"plan"`
 	// Insurance, Permits: the days on which they end, by document.
 	Documents []Document `json:"documents"`
-	// Inspections of trucks at the roadside in 24 months, and what came of them.
+	// Inspections of trucks at the roadside in 24 months, and the result of them.
 	Inspections, VehicleOOS, DriverOOS, Violations, Crashes int
 	Reviews                                                 []Review
 	// JourneyDone are the steps of the journey on the platform that are behind it.
@@ -194,7 +194,7 @@ func (w *World) Percentile(value float64, of func(*Carrier) float64) int {
 	return 100 * n / len(w.Carriers)
 }
 
-// Values gives one figure of each carrier.
+// Values returns one figure of each carrier.
 func (w *World) Values(of func(*Carrier) float64) []float64 {
 	out := make([]float64, len(w.Carriers))
 	for i := range w.Carriers {

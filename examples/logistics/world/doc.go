@@ -62,7 +62,7 @@ type dice struct{ *rand.Rand }
 // between returns a whole number from low to high, both included.
 func (d dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
-// about gives a number around the middle, at most spread away, rather near it
+// about returns a number around the middle, at most spread away, rather near it
 // than far.
 func (d dice) about(middle, spread float64) float64 {
 	return middle + spread*(d.Float64()+d.Float64()-1)
@@ -91,7 +91,7 @@ func Round1(x float64) float64 { return math.Round(x*10) / 10 }
 // Round2 rounds to cents.
 func Round2(x float64) float64 { return math.Round(x*100) / 100 }
 
-// Share gives part of whole in percent; of nothing it is 0.
+// Share returns part of whole in percent; of nothing it is 0.
 func Share(part, whole int) float64 {
 	if whole == 0 {
 		return 0

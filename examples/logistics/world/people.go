@@ -18,7 +18,7 @@ type Driver struct {
 	Detention int    `json:"detention_hours"`
 	OnTime    int    `json:"on_time"`
 	Late      int    `json:"late"`
-	// Mentor tells that the driver helps others.
+	// Mentor means that the driver helps others.
 	Mentor bool `json:"mentor"`
 	// JoinedDaysAgo is how long the driver has been with the carrier.
 	JoinedDaysAgo int `json:"joined_days_ago"`

@@ -63,7 +63,7 @@ func newRunValues(run contracts.RunView, known map[string]string) runValues {
 		CollectNames(n.Facts, v.names)
 	}
 	for _, i := range run.Interrupts {
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			v.gates[i.NodeID] = i
 		}
 	}

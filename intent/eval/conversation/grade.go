@@ -53,7 +53,7 @@ const (
 	tagSmallTalk = "small-talk"
 )
 
-// Judge grades a conversation by what it came to.
+// Judge grades a conversation by its result.
 func Judge(set Set, item Item, played Played, catalog Catalog) Judgement {
 	if played.Refused != "" {
 		return Judgement{Grade: Wrong, Why: "the server answers " + played.Refused}
@@ -306,7 +306,7 @@ func (c *judged) asPlanned() (Grade, string) {
 	return Right, ""
 }
 
-// unsaid says which pattern the answer does not have.
+// unsaid reports which pattern the answer does not have.
 func (c *judged) unsaid() string {
 	for _, pattern := range c.item.Says {
 		said, err := regexp.MatchString("(?i)"+pattern, c.played.answered())

@@ -132,7 +132,7 @@ func TestPlacesInThePlan(t *testing.T) {
 		"not said":          {item, quiet, conversation.Wrong},
 		"after a round of the model": {item, there(func(r *contracts.RunView) {
 			round := contracts.NodeView{State: contracts.NodeCompleted}
-			round.NodeID, round.Kind, round.After = "y", contracts.KindRound, []string{"a"}
+			round.NodeID, round.Kind, round.RunAfter = "y", contracts.KindReplan, []string{"a"}
 			r.Nodes[1].DependsOn, r.Nodes[1].AfterReading = nil, []string{"Finds lamps"}
 			r.Nodes = []contracts.NodeView{r.Nodes[0], round, r.Nodes[1]}
 		}), conversation.Right},

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// misplaced says which of the wanted actions has not come to the state, stands under no
+// misplaced reports which of the wanted actions has not come to the state, stands under no
 // condition or waits for other steps than it should; "" where all are as wanted. Another
 // choice of actions than the first has no places.
 func (c *judged) misplaced() string {
@@ -47,11 +47,11 @@ func (c *judged) astray(a Action, got Call, of [][]Call) bool {
 func parents(run contracts.RunView) map[string][]string {
 	out, round := map[string][]string{}, ""
 	for _, n := range run.Nodes {
-		out[n.NodeID] = slices.Concat(n.DependsOn, n.After)
+		out[n.NodeID] = slices.Concat(n.DependsOn, n.RunAfter)
 		if round != "" && len(n.AfterReading) > 0 {
 			out[n.NodeID] = append(out[n.NodeID], round)
 		}
-		if n.Kind == contracts.KindRound {
+		if n.Kind == contracts.KindReplan {
 			round = n.NodeID
 		}
 	}

@@ -22,7 +22,7 @@ type Played struct {
 	AskedBefore map[string]string `json:"asked_before,omitempty"`
 	// Approved are the gates that were approved, as run and node.
 	Approved []Gate `json:"approved,omitempty"`
-	// Refused says how the server refused a message, if it did.
+	// Refused describes how the server refused a message, if it did.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type Gate struct {
 // questions are the open questions, gates not among them.
 func (p Played) questions() []contracts.Interrupt {
 	return slices.DeleteFunc(slices.Clone(p.Session.Interrupts), func(i contracts.Interrupt) bool {
-		return i.Status != contracts.InterruptOpen || i.Type.Gate()
+		return i.Status != contracts.InterruptOpen || i.Type.IsGate()
 	})
 }
 
@@ -53,7 +53,7 @@ func (p Played) waiting() bool {
 			open := func(s contracts.Interrupt) bool {
 				return s.InterruptID == i.InterruptID && s.Status == contracts.InterruptOpen
 			}
-			if i.Type.Gate() && i.Status == contracts.InterruptOpen && slices.ContainsFunc(p.Session.Interrupts, open) {
+			if i.Type.IsGate() && i.Status == contracts.InterruptOpen && slices.ContainsFunc(p.Session.Interrupts, open) {
 				return true
 			}
 		}

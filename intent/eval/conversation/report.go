@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Row is what became of one conversation.
+// Row is the outcome of one conversation.
 type Row struct {
 	ID      string   `json:"id"`
 	Lang    string   `json:"lang"`
@@ -104,7 +104,7 @@ type Report struct { //nolint:recvcheck // what adds to it needs a pointer
 	Total Total                        `json:"total"`
 	By    map[string]map[string]Counts `json:"by"`
 	Rows  []Row                        `json:"rows"`
-	// Model says what a model under test did, where there was one.
+	// Model describes what a model under test did, where there was one.
 	Model any `json:"model,omitempty"`
 }
 
@@ -178,7 +178,7 @@ type Floors struct {
 	Drops, Unapproved, Gates *int
 }
 
-// Missed says which floors a run has missed.
+// Missed reports which floors a run has missed.
 func (f Floors) Missed(t Total) []string {
 	var out []string
 	if f.Done != nil && t.DonePercent < *f.Done {

@@ -73,7 +73,7 @@ type Action struct {
 	// State is what has become of the call: awaiting_approval for a gate; empty
 	// takes any.
 	State contracts.NodeState `json:"state,omitempty"`
-	// When tells that it depends on a condition.
+	// When means that it depends on a condition.
 	When bool `json:"when,omitempty"`
 	// After are the actions whose end it waits for, counted from 1.
 	After []int `json:"after,omitempty"`
@@ -93,9 +93,9 @@ type Expectation struct {
 	// For and Param are what a question has to be about.
 	For   string `json:"for,omitempty"`
 	Param string `json:"param,omitempty"`
-	// Replaces says that the earlier request must not wait on.
+	// Replaces means that the earlier request must not wait on.
 	Replaces bool `json:"replaces,omitempty"`
-	// Closes says that no question may stay open.
+	// Closes means that no question may stay open.
 	Closes bool `json:"closes,omitempty"`
 }
 

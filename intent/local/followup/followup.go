@@ -104,9 +104,9 @@ func announces(m *modality.Message, i int) bool {
 	return false
 }
 
-// Noun returns the object of requests by the name of their only capability: "book loan" for one
-// that lists book loans; or "".
-func Noun(before []contracts.Intent) string {
+// ObjectNoun returns the object of requests by the name of their only capability: "book
+// loan" for one that lists book loans; or "".
+func ObjectNoun(before []contracts.Intent) string {
 	if len(before) != 1 {
 		return ""
 	}
@@ -117,13 +117,13 @@ func Noun(before []contracts.Intent) string {
 	return strings.TrimSuffix(strings.ReplaceAll(noun, "_", " "), "s")
 }
 
-// Settled reports whether requests are complete without the earlier ones.
-func Settled(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
-	return Within(intents, domain) && !Lacks(intents, tokens, nameless)
+// IsComplete reports whether requests are complete without the earlier ones.
+func IsComplete(intents []contracts.Intent, tokens []tokenize.Token, nameless []tokenize.Span, domain string) bool {
+	return AllInDomain(intents, domain) && !IsIncomplete(intents, tokens, nameless)
 }
 
-// Within reports whether all requests belong to a domain.
-func Within(intents []contracts.Intent, domain string) bool {
+// AllInDomain reports whether all requests belong to a domain.
+func AllInDomain(intents []contracts.Intent, domain string) bool {
 	return !slices.ContainsFunc(intents, func(in contracts.Intent) bool { return in.Domain != domain })
 }
 
@@ -135,9 +135,9 @@ func hyphened(m *modality.Message, i int) bool {
 	return at > 0 && m.Src[at-1] == '-'
 }
 
-// Lacks reports whether a request misses a parameter, or uses a reference or a question word as a
-// value.
-func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
+// IsIncomplete reports whether a request misses a parameter, or uses a reference or a
+// question word as a value.
+func IsIncomplete(intents []contracts.Intent, tokens []tokenize.Token, pointers []tokenize.Span) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		if len(in.Missing) > 0 {
 			return true
@@ -156,8 +156,8 @@ func Lacks(intents []contracts.Intent, tokens []tokenize.Token, pointers []token
 	})
 }
 
-// LeftOut fills the only missing parameter of a read with a referent.
-func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent) (contracts.Intent, bool) {
+// FillMissing fills the only missing parameter of a read with a referent.
+func FillMissing(catalog *contracts.Catalog, in contracts.Intent, things []Referent) (contracts.Intent, bool) {
 	if len(in.Missing) != 1 {
 		return in, false
 	}
@@ -171,14 +171,15 @@ func LeftOut(catalog *contracts.Catalog, in contracts.Intent, things []Referent)
 		in.Parameters = map[string]any{}
 	}
 	in.Parameters[in.Missing[0]] = things[at].Value
-	in.Said = in.Said.With(in.Missing[0], contracts.FromCarried)
+	in.Utterance = in.Utterance.With(in.Missing[0], contracts.FromCarried)
 	in.Missing = nil
 	return in, true
 }
 
-// Lack returns the only missing parameter of a request. For a read it may be an optional one, if
-// it is the only referent of the request before it: "the price of Apple and the alerts on it".
-func Lack(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []string, said map[string]any, before *contracts.CapabilityEntry, values map[string]any) string {
+// MissingParameter returns the only missing parameter of a request. For a read it may be an
+// optional one, if it is the only referent of the request before it: "the price of Apple and
+// the alerts on it".
+func MissingParameter(catalog *contracts.Catalog, of *contracts.CapabilityEntry, missing []string, said map[string]any, before *contracts.CapabilityEntry, values map[string]any) string {
 	if len(missing) == 1 {
 		return missing[0]
 	}

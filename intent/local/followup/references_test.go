@@ -70,10 +70,10 @@ func TestPlacesWhereANounIsLeftOut(t *testing.T) {
 func TestWhatRequestsWereAboutByTheirName(t *testing.T) {
 	t.Parallel()
 	list := contracts.Intent{Capability: "list_sea_parcels"}
-	if got := followup.Noun([]contracts.Intent{list}); got != "sea parcel" {
+	if got := followup.ObjectNoun([]contracts.Intent{list}); got != "sea parcel" {
 		t.Errorf("%q", got)
 	}
-	if got := followup.Noun([]contracts.Intent{list, list}); got != "" {
+	if got := followup.ObjectNoun([]contracts.Intent{list, list}); got != "" {
 		t.Errorf("two requests are about %q", got)
 	}
 }

@@ -50,7 +50,7 @@ func (e *Substitution) Begun(tokens []tokenize.Token) *Substitution {
 // Nouns reports whether requests with an inserted noun, "delete the Tesla alert" for "the Tesla
 // one", belong to the domain of the noun.
 func (e *Substitution) Nouns(intents []contracts.Intent) bool {
-	return e.thing.Name == "" && Within(intents, e.thing.Domain)
+	return e.thing.Name == "" && AllInDomain(intents, e.thing.Domain)
 }
 
 // Text returns the text after substitution.
@@ -107,17 +107,17 @@ func (e *Substitution) Restore(in *contracts.Intent) bool {
 		}
 		in.Evidence[name] = ev
 	}
-	if in.Said == nil {
+	if in.Utterance == nil {
 		return here
 	}
-	said := *in.Said
+	said := *in.Utterance
 	said.Text, said.Words = e.src, slices.Clone(said.Words)
 	for i := range said.Words {
 		said.Words[i].Span = span(said.Words[i].Span)
 	}
-	in.Said = &said
+	in.Utterance = &said
 	if here {
-		in.Said = in.Said.With(t.Name, contracts.FromCarried)
+		in.Utterance = in.Utterance.With(t.Name, contracts.FromCarried)
 	}
 	return here
 }

@@ -36,7 +36,7 @@ func (a *roleReading) markIntroducers(from, to int) {
 func bindSpeech(a *roleReading, from, to int) {
 	for i := from + 1; i+1 < to; i++ {
 		if a.m.is(i, lexicon.Utters) && a.m.is(i-1, lexicon.Relative) && a.Classes[i] == "" && !a.m.is(i+1, lexicon.Function) && !slices.Contains(a.Classes[i+1:to], contracts.WordValue) {
-			a.set(i+1, to, contracts.WordBinding)
+			a.set(i+1, to, contracts.WordUnresolved)
 		}
 	}
 }
@@ -314,11 +314,11 @@ const minMisspelledLength = 4
 // markBeside marks words that change nothing. Known words belong to the command.
 func (a *roleReading) markBeside(from, to int) {
 	for i := from; i < to; i++ {
-		class := contracts.WordBeside
+		class := contracts.WordUnused
 		if a.knows(i) {
 			class = contracts.WordCommand
 		}
-		a.Unknown = a.Unknown || class == contracts.WordBeside && a.Classes[i] == ""
+		a.Unknown = a.Unknown || class == contracts.WordUnused && a.Classes[i] == ""
 		a.set(i, i+1, class)
 	}
 }
@@ -336,5 +336,5 @@ func (a *roleReading) bind(from, to, segment int) {
 	for from > segment && a.Classes[from-1] == "" && !a.m.Tokens[from].Break && a.m.isFunctionWord(from-1) && !a.m.isCoordinating(from-1) {
 		from--
 	}
-	a.set(from, to, contracts.WordBinding)
+	a.set(from, to, contracts.WordUnresolved)
 }

@@ -94,9 +94,9 @@ func markReplaced(a *roleReading, s Segment) {
 		if !ok || hit.Value != lexicon.FrameReplaced || !a.m.frame[i] {
 			continue
 		}
-		class := contracts.WordBinding
+		class := contracts.WordUnresolved
 		if a.kinds&lexicon.KindOf("change") != 0 {
-			class = contracts.WordBeside
+			class = contracts.WordUnused
 		}
 		a.set(i, i+hit.Tokens, class)
 	}

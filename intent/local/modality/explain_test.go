@@ -30,19 +30,19 @@ func TestWhatIsReplaced(t *testing.T) {
 		verb string
 		last contracts.WordClass
 	}{
-		"change it to oak instead of the old wood":        {"change", contracts.WordBeside},
-		"ändere es auf Eiche statt der alten Buche":       {"änder", contracts.WordBeside},
-		"cambia la madera en vez de la madera vieja":      {"cambi", contracts.WordBeside},
-		"book one instead of the old table":               {"book", contracts.WordBinding},
-		"change it to oak instead of pine":                {"change", contracts.WordBinding},
+		"change it to oak instead of the old wood":        {"change", contracts.WordUnused},
+		"ändere es auf Eiche statt der alten Buche":       {"änder", contracts.WordUnused},
+		"cambia la madera en vez de la madera vieja":      {"cambi", contracts.WordUnused},
+		"book one instead of the old table":               {"book", contracts.WordUnresolved},
+		"change it to oak instead of pine":                {"change", contracts.WordUnresolved},
 		"change it from now on":                           {"change", contracts.WordCourtesy},
-		"book one, and change the rest from today onward": {"book", contracts.WordBinding},
+		"book one, and change the rest from today onward": {"book", contracts.WordUnresolved},
 	} {
 		tokens := tokenize.Tokens(say)
 		bids := func(i int) bool { return lex.Kin(tokens[i].Fold) != 0 }
 		m := modality.Segmented(lex, say, tokens, nil, bids, func(int, int) bool { return false })
 		a := m.RolesOf(modality.RoleRequest{From: 0, To: len(tokens), Knows: asksWith{lexicon.Fold(want.verb)}})
-		if !slices.Contains(a.Classes, want.last) || want.last != contracts.WordBinding && slices.Contains(a.Classes[len(tokens)-2:], contracts.WordBinding) {
+		if !slices.Contains(a.Classes, want.last) || want.last != contracts.WordUnresolved && slices.Contains(a.Classes[len(tokens)-2:], contracts.WordUnresolved) {
 			t.Errorf("%q: %v", say, a.Classes)
 		}
 	}

@@ -21,7 +21,7 @@ func (a *roleReading) operators(from, to int) {
 			continue
 		}
 		a.operate(hit, i, from, to)
-		a.Operated = a.Operated || a.Classes[i] == contracts.WordBinding
+		a.Operated = a.Operated || a.Classes[i] == contracts.WordUnresolved
 		i += max(hit.Tokens, 1)
 	}
 }
@@ -35,7 +35,7 @@ func (a *roleReading) operate(hit lexicon.Hit[lexicon.Operator], i, from, to int
 	switch hit.Value {
 	case lexicon.NotMeant:
 		a.Retracted = true
-		a.set(i, behind, contracts.WordBinding)
+		a.set(i, behind, contracts.WordUnresolved)
 	case lexicon.Above, lexicon.Below, lexicon.AtLeast, lexicon.AtMost:
 		a.compare(hit, i, to)
 	case lexicon.Around:
@@ -124,13 +124,13 @@ func (a *roleReading) compare(hit lexicon.Hit[lexicon.Operator], i, to int) {
 		a.set(i, behind, contracts.WordCommand)
 	case ok && v.Up != 0:
 		a.Misused = append(a.Misused, v.Parameter)
-		a.set(i, behind, contracts.WordBinding)
+		a.set(i, behind, contracts.WordUnresolved)
 	case ok && a.number(v.First), a.figure(behind, to):
 		if !a.excused(hit, i) {
-			a.set(i, behind, contracts.WordBinding)
+			a.set(i, behind, contracts.WordUnresolved)
 		}
 	case hit.Tokens > 1 && !a.excused(hit, i):
-		a.set(i, behind, contracts.WordBinding)
+		a.set(i, behind, contracts.WordUnresolved)
 	}
 }
 

@@ -147,7 +147,7 @@ func ToldClause(m *Message, from, to int, classes []contracts.WordClass) (first,
 			continue
 		}
 		unread := func(c contracts.WordClass) bool {
-			return c == contracts.WordAside || c == contracts.WordBeside || c == contracts.WordCourtesy
+			return c == contracts.WordIrrelevant || c == contracts.WordUnused || c == contracts.WordCourtesy
 		}
 		if !command || slices.ContainsFunc(classes[s.From:s.To], func(c contracts.WordClass) bool { return !unread(c) }) || isReportedSpeech(m, s) {
 			return 0, 0, false
@@ -295,7 +295,7 @@ func (a *roleReading) statement(s Segment) {
 	for i := s.From; i < s.To; i++ {
 		if hit, ok := a.operator(i, s.To); ok && hit.Value == lexicon.NotMeant {
 			a.Retracted = true
-			a.set(i, i+hit.Tokens, contracts.WordBinding)
+			a.set(i, i+hit.Tokens, contracts.WordUnresolved)
 		}
 	}
 	if s.Kind == Statement {
@@ -303,15 +303,15 @@ func (a *roleReading) statement(s Segment) {
 	}
 	for i := s.From; i < s.To && s.Kind == Past; i++ {
 		if i < len(a.Takes) && a.Takes[i] && a.m.Tokens[i].Is(tokenize.FormQuoted) {
-			a.set(i, i+1, contracts.WordBinding) // "it says …" may give the content of the object
+			a.set(i, i+1, contracts.WordUnresolved) // "it says …" may give the content of the object
 		}
 	}
 	if a.Kinds && !a.Reads && s.Kind == Statement && isAboutValue(a, s) {
-		a.set(s.From, s.To, contracts.WordBinding)
+		a.set(s.From, s.To, contracts.WordUnresolved)
 	}
-	class := contracts.WordBeside
+	class := contracts.WordUnused
 	if s.Kind != Statement || s.From < a.command || a.states(s) {
-		class = contracts.WordAside
+		class = contracts.WordIrrelevant
 	}
 	a.set(s.From, s.To, class)
 }
@@ -340,7 +340,7 @@ func (a *roleReading) binds(s Segment) {
 		if !ok || !decides(hit.Value) || a.excused(hit, i) {
 			continue
 		}
-		class := contracts.WordBinding
+		class := contracts.WordUnresolved
 		if v, ok := a.next(i+hit.Tokens, s.To); ok && hit.Value == lexicon.Until && (v.End || a.ends(v)) {
 			class = contracts.WordCommand // a used end date: "she is ill until Friday"
 		}
@@ -348,12 +348,12 @@ func (a *roleReading) binds(s Segment) {
 	}
 	for _, e := range a.m.entities {
 		if e.First >= s.From && e.Last < s.To && a.takes(e) {
-			a.set(e.First, e.Last+1, contracts.WordBinding)
+			a.set(e.First, e.Last+1, contracts.WordUnresolved)
 		}
 	}
 	for i := s.From; i < s.To; i++ {
 		if i < len(a.Takes) && a.Takes[i] || a.m.code[i] && a.valueLike(func(v RoleValue) bool { return a.m.code[v.First] }) {
-			a.set(i, i+1, contracts.WordBinding)
+			a.set(i, i+1, contracts.WordUnresolved)
 		}
 	}
 }

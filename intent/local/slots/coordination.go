@@ -70,7 +70,7 @@ type gapped struct {
 // that each of them sets.
 const maxConjuncts, minConjunctValues = 6, 2
 
-// maxGappedTokens limits the length in tokens, since each possible boundary fills the slots anew.
+// maxGappedTokens limits the length in tokens, since each possible boundary fills the slots again.
 const maxGappedTokens = 96
 
 // conjuncts returns the conjuncts, or nil if any word remains unexplained.

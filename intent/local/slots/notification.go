@@ -23,7 +23,7 @@ func InformsWhom(lex *lexicon.Lexica, name string) (who []string, ok bool) {
 // notificationReach is the maximum number of words on each side of the verb of notifying.
 const notificationReach = 6
 
-// Notification is a clause that only says whether to notify somebody.
+// Notification is a clause that only reports whether to notify somebody.
 type Notification struct {
 	First, Last int
 	On          bool

@@ -318,8 +318,8 @@ func (p *param) isShare() bool {
 	return p.high != nil && *p.high <= 1 || p.share || p.kind == "number" && !p.saysPercent() && (p.desc["decim"] || p.desc["fraction"] || p.desc["ratio"])
 }
 
-// scaleUnknown reports whether a parameter takes fractions and nothing says whether it is a ratio
-// or a percentage.
+// scaleUnknown reports whether a parameter takes fractions and nothing reports whether it
+// is a ratio or a percentage.
 func (p *param) scaleUnknown() bool {
 	return p.kind == "number" && len(p.enum) == 0 && !p.isShare() && !p.saysPercent() && p.high == nil
 }

@@ -244,7 +244,7 @@ func resolves(c *contracts.Capability, p *param) bool {
 	}
 	return slices.ContainsFunc(c.Metadata.Flow.Pre, func(step contracts.PreStep) bool {
 		// A lookup by other parameters is no search by text.
-		return !step.LooksUp() && (step.Param == p.single || step.Param == p.list)
+		return !step.IsLookup() && (step.Param == p.single || step.Param == p.list)
 	})
 }
 

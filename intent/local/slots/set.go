@@ -85,8 +85,8 @@ type Set struct {
 	counted []*param
 	// aliased holds the folded words of the aliases, except function words.
 	aliased map[string]bool
-	// informing is the boolean parameter that says whether to notify somebody, informed the stems
-	// of the recipient.
+	// informing is the boolean parameter that reports whether to notify somebody, informed
+	// the stems of the recipient.
 	informing *param
 	informed  []string
 	// verbatim is the parameter that takes the request verbatim, "" for none.

@@ -83,7 +83,7 @@ func (a RequestWords) Open(values map[string]any) []string {
 	return out
 }
 
-// informed reads the boolean parameter that says whether to notify somebody, and removes other
+// informed reads the boolean parameter that reports whether to notify somebody, and removes other
 // candidates for the words of the recipient.
 func (r *reading) informed() {
 	p, who := r.set.informing, r.set.informed
@@ -121,8 +121,8 @@ func (r *vicinity) isValueNamed(i int, who []string) bool {
 	})
 }
 
-// findInforming finds the only boolean parameter that says whether to notify somebody, unless the
-// capability itself sends a message.
+// findInforming finds the only boolean parameter that reports whether to notify somebody,
+// unless the capability itself sends a message.
 func (s *Set) findInforming(capability string) {
 	if kin := s.tools.Lexicon.Kin(tokenize.Phrase(tokenize.SplitName(capability))[0]); kin&(lexicon.KindOf("notify")|lexicon.KindOf("send")) != 0 {
 		return
@@ -179,7 +179,7 @@ func (r *vicinity) followsWith(p *param, i int) bool {
 }
 
 // followsModal reports whether a word that only this description has follows a modal verb that it
-// has too: "it can still drive" for a parameter that says whether the car can be driven.
+// has too: "it can still drive" for a parameter that reports whether the car can be driven.
 func (r *vicinity) followsModal(p *param, i int) (first, last int, ok bool) {
 	t := r.doc.Tokens[i]
 	if r.set.tools.Lexicon.StopWord(t.Fold) || t.Named() || t.Break || !p.describes(t.Fold, t.Stem) {

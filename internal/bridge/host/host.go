@@ -50,9 +50,9 @@ const endTime = 5 * time.Second
 
 // Serve returns the bridge of a domain, and what ends it. The service is reached when the
 // bridge is first asked. One that is only tried keeps nothing.
-func (h *Host) Serve(domain string, b contracts.Bridge, tried bool) (handler http.Handler, end func()) {
-	w := &hostedBridge{host: h, name: domain, bridge: b, tried: tried}
-	if !tried {
+func (h *Host) Serve(domain string, b contracts.Bridge, probe bool) (handler http.Handler, end func()) {
+	w := &hostedBridge{host: h, name: domain, bridge: b, tried: probe}
+	if !probe {
 		h.mu.Lock()
 		if h.served == nil {
 			h.served = map[string]*hostedBridge{}
@@ -118,7 +118,7 @@ func (w *hostedBridge) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	d, err := w.current(r.Context(), r.URL.Path == "/manifest")
 	if err != nil {
 		w.host.Logger.WarnContext(r.Context(), "a bridge cannot be opened", slog.String("domain", w.name), slog.Any("error", err))
-		bridge.Absent(out, r, err)
+		bridge.ServeUnavailable(out, r, err)
 		return
 	}
 	d.ServeHTTP(out, r)
@@ -182,7 +182,7 @@ func (w *hostedBridge) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// logins says how people log in; nil where there is one account for all. One that is only
+// logins reports how people log in; nil where there is one account for all. One that is only
 // tried lists tools, and asks nobody.
 func (w *hostedBridge) logins(ctx context.Context, r Reach) (*mcp.LoginsConfig, error) {
 	if w.tried || w.bridge.MCP == nil || w.bridge.MCP.Logins == nil {

@@ -25,7 +25,7 @@ type Reach struct {
 	// Changed is told when the service says that its operations have changed.
 	Changed func()
 	Logger  *slog.Logger
-	// Logins, if given, has an MCP server called with the account of whoever asks.
+	// Logins, if given, has an MCP server called with the account of the requester.
 	Logins *mcp.LoginsConfig
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // announcing is an MCP server that may tell that its tools have changed, and a bridge to
-// it whose time stands still, so that nothing is asked for anew because it is old.
+// it whose time stands still, so that nothing is asked for again because it is old.
 type announcing struct {
 	*world
 

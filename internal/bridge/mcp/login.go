@@ -44,7 +44,7 @@ type Login struct {
 // hello is a first request without a token: its answer says where to get one.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"manifold","version":"1"}}}`
 
-// Run waits until the person has logged in, and writes the tokens. It tells whether
+// Run waits until the person has logged in, and writes the tokens. It reports whether
 // they can be renewed.
 func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	if err := secure(l.Server); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// LoginsConfig says how people log in at a server, each with an account of their own.
+// LoginsConfig describes how people log in at a server, each with an account of their own.
 type LoginsConfig struct {
 	// Dir holds the tokens, a file for each person.
 	Dir string
@@ -37,7 +37,7 @@ type LoginsConfig struct {
 	Server Config
 }
 
-// Logins is an MCP server that is called with the account of whoever asks. Who has none
+// Logins is an MCP server that is called with the account of the requester. Who has none
 // yet is asked to log in, by a link that is theirs.
 type Logins struct {
 	cfg   LoginsConfig

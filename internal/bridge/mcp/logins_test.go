@@ -150,7 +150,7 @@ func (o *office) asked(r contracts.ToolResult) (link string, with func(code stri
 
 var shownCode = regexp.MustCompile(`Your code is ([A-Z2-7]{5}-[A-Z2-7]{5})`)
 
-// browse opens a link and logs in, as a browser does, and gives the code that is shown.
+// browse opens a link and logs in, as a browser does, and returns the code that is shown.
 func (o *office) browse(link string) string {
 	o.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -234,7 +234,7 @@ func TestEachPersonLogsInByALinkAndIsCalledForWithTheirOwnAccount(t *testing.T) 
 	}
 }
 
-// TestALinkThatSomebodyElseOpensGivesNothing: the tokens count when whoever asked says
+// TestALinkThatSomebodyElseOpensGivesNothing: the tokens count when the requester says
 // the code, and the code is good for nobody else.
 func TestALinkThatSomebodyElseOpensGivesNothing(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,7 @@ func bridged(t *testing.T, cfg mcp.Config, overlay string) (*bridge.Domain, stri
 	return d, server.URL
 }
 
-// execute calls a capability and gives what came of it.
+// execute calls a capability and returns the result of it.
 func execute(t *testing.T, url, capability string, parameters map[string]any) contracts.ToolResult {
 	t.Helper()
 	body, err := json.Marshal(contracts.ExecuteRequest{Capability: capability, Parameters: parameters, Context: contracts.ExecuteContext{TimeoutMS: 20_000, IdempotencyKey: "key-" + capability}})

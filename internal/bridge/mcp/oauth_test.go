@@ -215,7 +215,7 @@ func person(t *testing.T, edit func(back url.Values)) func(string) {
 	}
 }
 
-// logged logs in and gives the token file.
+// logged logs in and returns the token file.
 func logged(t *testing.T, w *world, now func() time.Time) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.json")

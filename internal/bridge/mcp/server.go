@@ -21,7 +21,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Config says where a server is; it has a URL or a command.
+// Config specifies where a server is; it has a URL or a command.
 type Config struct {
 	// URL is that of streamable HTTP.
 	URL  string
@@ -128,7 +128,7 @@ func (s *Server) connected(ctx context.Context) (*session, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	ctx, status := bridge.Noting(ctx)
+	ctx, status := bridge.WithStatusRecorder(ctx)
 	connection, err := s.client.Connect(ctx, s.transport(), &sdk.ClientSessionOptions{ProtocolVersion: s.cfg.Protocol})
 	if err != nil {
 		if status := status(); status.Failed() {
@@ -185,7 +185,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Definitions lists the tools. A session that was lost is made anew, once.
+// Definitions lists the tools. A session that was lost is made again, once.
 func (s *Server) Definitions(ctx context.Context, _ *bridge.Select) ([]bridge.Definition, error) {
 	out, err := s.list(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -202,7 +202,7 @@ func (s *Server) list(ctx context.Context) ([]bridge.Definition, error) {
 	if result := session.InitializeResult(); result != nil && result.Capabilities != nil && result.Capabilities.Tools == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the MCP server has no tools")
 	}
-	ctx, status := bridge.Noting(ctx)
+	ctx, status := bridge.WithStatusRecorder(ctx)
 	var out []bridge.Definition
 	params := &sdk.ListToolsParams{}
 	for {
@@ -280,7 +280,7 @@ func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 	return result, err
 }
 
-// exchange makes one call. It says whether something was asked that may have been asked
+// exchange makes one call. It reports whether something was asked that may have been asked
 // by another call.
 func (s *Server) exchange(ctx context.Context, session *session, c bridge.Call, asked memory, params *sdk.CallToolParams, alone bool) (_ contracts.ToolResult, unclear bool, _ error) {
 	f := &flight{answered: asked.Answered}
@@ -293,7 +293,7 @@ func (s *Server) exchange(ctx context.Context, session *session, c bridge.Call, 
 	s.progress.Store(token, func(p contracts.Progress) { domainkit.Report(ctx, p) })
 	defer s.progress.Delete(token)
 	params.SetProgressToken(token)
-	noting, status := bridge.Noting(ctx)
+	noting, status := bridge.WithStatusRecorder(ctx)
 	answer, err := session.CallTool(noting, params)
 	open, unclear := session.result(f)
 	refused, _ := errors.AsType[*jsonrpc.Error](err)

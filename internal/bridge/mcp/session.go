@@ -42,7 +42,7 @@ type flight struct {
 	answered map[string]*sdk.ElicitResult
 	// asked is what the server has asked that nobody has answered.
 	asked []*sdk.ElicitParams
-	// unclear tells that something was asked while several calls were under way.
+	// unclear means that something was asked while several calls were under way.
 	unclear bool
 }
 
@@ -92,7 +92,7 @@ func (s *session) asked(p *sdk.ElicitParams) *sdk.ElicitResult {
 	return nobody
 }
 
-// result returns what came of a flight that has ended.
+// result returns the result of a flight that has ended.
 func (s *session) result(f *flight) (asked []*sdk.ElicitParams, unclear bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -95,7 +95,7 @@ func secure(text string) error {
 	return nil
 }
 
-// access gives an access token that is valid, other than the one that was refused.
+// access returns an access token that is valid, other than the one that was refused.
 func (t *Tokens) access(ctx context.Context, refused string) (string, *contracts.ToolError) {
 	token, err := t.held.Access(ctx, refused)
 	switch {
@@ -110,7 +110,7 @@ func (t *Tokens) access(ctx context.Context, refused string) (string, *contracts
 // redeem exchanges the refresh token. The library's own way of doing so cannot name the
 // resource (RFC 8707).
 func (t *Tokens) redeem(ctx context.Context, g login.Grant) (*oauth2.Token, error) {
-	ctx, _ = bridge.Noting(ctx) // its status is not that of the call
+	ctx, _ = bridge.WithStatusRecorder(ctx) // its status is not that of the call
 	conf := oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle}}
 	fresh, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, t.client), "",
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", g.RefreshToken),
@@ -121,13 +121,13 @@ func (t *Tokens) redeem(ctx context.Context, g login.Grant) (*oauth2.Token, erro
 	return fresh, err
 }
 
-// refusal tells whether the authorisation server will not take the refresh token again.
+// refusal reports whether the authorisation server will not take the refresh token again.
 func refusal(err error) bool {
 	r, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && (r.ErrorCode == "invalid_grant" || r.Response.StatusCode == http.StatusBadRequest || r.Response.StatusCode == http.StatusUnauthorized)
 }
 
-// words tells what went wrong, without the text of an answer: a token may stand there.
+// words reports what went wrong, without the text of an answer: a token may stand there.
 func words(err error) string {
 	r, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -173,6 +173,6 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func noted(ctx context.Context, fault *contracts.ToolError) error {
-	bridge.Note(ctx, bridge.Status{Refused: fault})
+	bridge.RecordStatus(ctx, bridge.Status{Refused: fault})
 	return fault
 }

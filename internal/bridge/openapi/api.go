@@ -25,7 +25,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Config says where an API is, and what opens it.
+// Config specifies where an API is, and what opens it.
 type Config struct {
 	// Document is a file or a URL.
 	Document string
@@ -196,7 +196,7 @@ func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, er
 
 // send makes the request of a call, or the same to another address of the API.
 func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.URL) (*answer, error) {
-	ctx, status := bridge.Noting(ctx)
+	ctx, status := bridge.WithStatusRecorder(ctx)
 	req, err := a.request(ctx, op, c)
 	if err != nil {
 		return nil, err

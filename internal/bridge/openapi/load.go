@@ -27,7 +27,7 @@ type document struct {
 	schemas map[string]any
 	// kept are those that the library was not given, by their numbers.
 	kept []any
-	// old tells that schemas are those of OpenAPI 3.0.
+	// old means that schemas are those of OpenAPI 3.0.
 	old     bool
 	answers map[string]described
 	// broken are the operations that refer to something that cannot be resolved.

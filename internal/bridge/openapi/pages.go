@@ -57,7 +57,7 @@ func (a *API) pager(op *operation, c bridge.Call) *pager {
 }
 
 // given reports whether a parameter has another value than the one that is filled in where
-// nobody gives one.
+// nobody returns one.
 func (o *operation) given(name string, c bridge.Call) bool {
 	value, there := c.Arguments[name]
 	return there && !reflect.DeepEqual(value, o.defaults[name])
@@ -95,7 +95,7 @@ func (p *pager) take(page *answer, list []any) {
 	p.pages, p.bytes = p.pages+1, p.bytes+len(page.body)
 }
 
-// over says which bound is reached.
+// over reports which bound is reached.
 func (p *pager) over() string {
 	switch {
 	case p.pages >= p.how.MaxPages:
@@ -120,7 +120,7 @@ type nextPage struct {
 	url  *url.URL
 }
 
-// next says how the page after the last one is asked for.
+// next reports how the page after the last one is asked for.
 func (p *pager) next() (n nextPage, more bool) {
 	n.call = p.call
 	if link := p.last.nextLink(); link != "" && (!p.asked || p.how.By == bridge.PagesLink) {

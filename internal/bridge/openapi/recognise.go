@@ -121,7 +121,7 @@ type query struct {
 	schema map[string]any
 }
 
-// recognise says how the pages of a list follow, as far as the document leaves no doubt:
+// recognise reports how the pages of a list follow, as far as the document leaves no doubt:
 // the first rule that fits one way alone. Else only the links of an answer are followed.
 func recognise(params []query, d described) bridge.Pages {
 	one := func(words []string) (found query) {

@@ -64,7 +64,7 @@ func TestEveryActOfAdministrationIsOnRecord(t *testing.T) {
 	if err := s.root.DeleteSession(ctx, unknown.SessionID); err != nil {
 		t.Fatal(err)
 	}
-	acts, err := s.root.Ledger(ctx, execution.ActChain)
+	acts, err := s.root.Ledger(ctx, execution.AdminChain)
 	if err != nil {
 		t.Fatal(err)
 	}

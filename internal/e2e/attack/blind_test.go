@@ -27,7 +27,7 @@ func (s *site) talks(key string, headers ...string) *talk {
 
 var markerLine = regexp.MustCompile(`(?m)\n*^\[//\]: # \(manifold .*$`)
 
-// says sends a message with the whole history, and gives the answer.
+// says sends a message with the whole history, and returns the answer.
 func (c *talk) says(words string) string {
 	c.s.t.Helper()
 	c.history = append(c.history, map[string]string{"role": "user", "content": words})
@@ -49,7 +49,7 @@ func (c *talk) says(words string) string {
 	return text
 }
 
-// keyOf makes a key of a person and gives its text.
+// keyOf makes a key of a person and returns its text.
 func (s *site) keyOf(name string, roles ...string) string {
 	s.t.Helper()
 	return s.key(s.root, contracts.KeySpec{Kind: "user", Principal: name, Roles: roles})
@@ -107,7 +107,7 @@ func TestAChatApprovesOnlyWhatItHasShown(t *testing.T) {
 }
 
 // TestAMarkerOfAnotherPersonShowsNothing: what was shown to somebody else was not
-// shown to who approves.
+// shown to the approver.
 func TestAMarkerOfAnotherPersonShowsNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t)

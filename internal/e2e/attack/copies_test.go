@@ -65,7 +65,7 @@ func (f folder) change(t *testing.T, do func(*sql.DB) error, keys [][]byte) (sto
 	if err != nil {
 		return stored{}, err
 	}
-	return stored{s.Runs, s.Talk, s.Proofs, func() { _ = s.Close() }}, nil
+	return stored{s.Runs, s.Sessions, s.Audit, func() { _ = s.Close() }}, nil
 }
 
 func (folder) dialect() dialect {
@@ -134,7 +134,7 @@ func (s server) change(t *testing.T, do func(*sql.DB) error, keys [][]byte) (sto
 	if err != nil {
 		return stored{}, err
 	}
-	return stored{store.Runs, store.Talk, store.Proofs, func() { _ = store.Close() }}, nil
+	return stored{store.Runs, store.Sessions, store.Audit, func() { _ = store.Close() }}, nil
 }
 
 // dialect leaves out the tables of the queue: a job in them is a wake-up, and

@@ -68,7 +68,7 @@ func TestCancelsAndUnchangedRetriesMakeNobodyARequester(t *testing.T) {
 			run := s.asks(alice, capability, toAlice)
 			s.approves(otto, s.gate(run))
 			unknown := s.asked(run, contracts.InterruptOutcomeUnknown)
-			s.answers(otto, unknown, contracts.AnswerLookAgain)
+			s.answers(otto, unknown, contracts.AnswerRepeatLookup)
 			again := eventually(t, "the question again", func() (contracts.Interrupt, bool) {
 				i := s.asked(run, contracts.InterruptOutcomeUnknown)
 				return i, i.InterruptID != unknown.InterruptID
@@ -255,7 +255,7 @@ func TestASiteOfOnePersonIsASettingThatIsSaid(t *testing.T) {
 	}
 	run := s.asks(s.root, "vault.pay", toAlice)
 	decided := s.approves(s.root, s.gate(run))
-	if len(decided.Decisions) != 1 || decided.Decisions[0].Stands != contracts.StandsInitiator || decided.Decisions[0].KeyID == "" {
+	if len(decided.Decisions) != 1 || decided.Decisions[0].Relation != contracts.RelationInitiator || decided.Decisions[0].KeyID == "" {
 		t.Errorf("the decision says %s", asJSON(decided.Decisions))
 	}
 	s.ended(run)
@@ -265,7 +265,7 @@ func TestASiteOfOnePersonIsASettingThatIsSaid(t *testing.T) {
 	}
 	ledger, err := s.root.Ledger(t.Context(), run)
 	if err != nil || !slices.ContainsFunc(ledger, func(e contracts.LedgerEntry) bool {
-		return e.Kind == contracts.LedgerDecision && e.Key == string(contracts.StandsInitiator)
+		return e.Kind == contracts.LedgerDecision && e.Key == string(contracts.RelationInitiator)
 	}) {
 		t.Errorf("the ledger does not say that it was approved by its requester: %v %s", err, asJSON(ledger))
 	}

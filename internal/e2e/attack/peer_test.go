@@ -113,7 +113,7 @@ func TestARevokedKeyDecidesNothingMore(t *testing.T) {
 }
 
 // TestWhoGetsANewKeyMayApproveAgain: what they approved with the one that was revoked
-// counts no more, and nobody else might be left who could approve.
+// no longer counts, and nobody else might be left who could approve.
 func TestWhoGetsANewKeyMayApproveAgain(t *testing.T) {
 	t.Parallel()
 	s := open(t, policy(`{"floor":{"approval":{"quorum":2}}}`))

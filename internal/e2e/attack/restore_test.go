@@ -128,7 +128,7 @@ func repeatsNothing(t *testing.T, s *site, cfg app.Config, keep, restore func())
 	if err != nil || !report.OK {
 		t.Errorf("an audit: %s, %v", asJSON(report), err)
 	}
-	acts, err := s.root.Ledger(ctx, execution.ActChain)
+	acts, err := s.root.Ledger(ctx, execution.AdminChain)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func ended(t *testing.T, name string, lines <-chan string) {
 	}
 }
 
-// streams begins a stream and gives its lines.
+// streams begins a stream and returns its lines.
 func (s *site) streams(key, method, path, body string, headers ...string) <-chan string {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())

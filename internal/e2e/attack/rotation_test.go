@@ -104,7 +104,7 @@ func (s *site) publicKeys() []string {
 	return strings.Fields(string(body))
 }
 
-// looked lets somebody look into the vault, and gives the run when it has ended.
+// looked lets somebody look into the vault, and returns the run when it has ended.
 func (s *site) looked() string {
 	s.t.Helper()
 	run := s.asks(s.root, "vault.peek", toAlice)

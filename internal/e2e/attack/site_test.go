@@ -60,7 +60,7 @@ func (s *site) starts(change ...func(*app.Config)) {
 	s.url = s.app.URL()
 }
 
-// again stops the server and starts it anew.
+// again stops the server and starts it again.
 func (s *site) again(change ...func(*app.Config)) {
 	s.t.Helper()
 	apptest.Stop(s.t, s.app)
@@ -92,7 +92,7 @@ func (s *site) person(name string, roles ...string) *client.Client {
 	return s.with(s.key(s.root, contracts.KeySpec{Kind: "user", Principal: name, Roles: roles}))
 }
 
-// key makes a key and gives its text.
+// key makes a key and returns its text.
 func (s *site) key(by *client.Client, spec contracts.KeySpec) string {
 	s.t.Helper()
 	made, err := by.CreateKey(s.t.Context(), spec)

@@ -184,7 +184,7 @@ func TestAnAuditIsCleanAfterASweep(t *testing.T) {
 
 // TestEveryChangeOfAStoredDatabaseIsNoticed changes one value or takes one row
 // away, at random, TAMPER times [60, a tenth of it with -short]; make tamper does 1,000. One time of four an
-// entry of a ledger is changed as well, with its chain, seals and log made anew, and
+// entry of a ledger is changed as well, with its chain, seals and log made again, and
 // then some more rows.
 func TestEveryChangeOfAStoredDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
@@ -229,7 +229,7 @@ func everyChangeIsNoticed(t *testing.T, e evidence) {
 	t.Logf("seed %d: %d noticed, %d harmless by the list", seed, counted.noticed, counted.harmless)
 }
 
-// tamperWithChain changes an entry of a run's ledger and makes its chain anew, then
+// tamperWithChain changes an entry of a run's ledger and makes its chain again, then
 // the seals, and the log, or not, and changes some more rows.
 func (e evidence) tamperWithChain(ctx context.Context, db *sql.DB, random *rand.Rand) error {
 	run := e.runs[random.IntN(len(e.runs))]
@@ -362,8 +362,8 @@ func texts(ctx context.Context, db *sql.DB, query string) ([]string, error) {
 }
 
 // TestAChainThatIsRecomputedIsNoticed: who changes an entry makes all that
-// follows anew, the run's row, the leaves of the log and its hashes; who has
-// stolen the key of the seals makes those anew too. What they cannot make is
+// follows again, the run's row, the leaves of the log and its hashes; who has
+// stolen the key of the seals makes those again too. What they cannot make is
 // the root that was published.
 func TestAChainThatIsRecomputedIsNoticed(t *testing.T) {
 	t.Parallel()
@@ -417,7 +417,7 @@ func aRecomputedChainIsNoticed(t *testing.T, e evidence) {
 // last is the last entry of a chain.
 const last = -1
 
-// recompute changes who did an entry of a chain, and makes all hashes anew.
+// recompute changes who did an entry of a chain, and makes all hashes again.
 func recompute(run string, number int) func(context.Context, *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error {
 		bodies, err := texts(ctx, db, `SELECT body FROM ledger WHERE run_id = '`+run+`' ORDER BY seq`)
@@ -466,7 +466,7 @@ func TestActsAreOnRecordAndProven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acts, err := s.root.Ledger(t.Context(), execution.ActChain)
+	acts, err := s.root.Ledger(t.Context(), execution.AdminChain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestActsAreOnRecordAndProven(t *testing.T) {
 	s.url = again.URL()
 	root := s.with(apptest.Key(t, filepath.Join(s.dir, "admin.key")))
 	public := strings.Fields(string(must(t, func() ([]byte, error) { return os.ReadFile(filepath.Join(s.dir, "audit.keys.pub")) })))
-	proof, err := root.AuditProof(t.Context(), execution.ActChain, 2)
+	proof, err := root.AuditProof(t.Context(), execution.AdminChain, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

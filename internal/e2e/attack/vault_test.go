@@ -188,7 +188,7 @@ func vaultManifest() contracts.Manifest {
 	return m
 }
 
-// desk makes a vault another domain, whose notes can be taken back: whoever asks for
+// desk makes a vault another domain, whose notes can be taken back: the requester of
 // one may approve it.
 func desk(m *contracts.Manifest) {
 	m.Domain = "desk"

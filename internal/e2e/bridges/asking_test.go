@@ -16,7 +16,7 @@ import (
 )
 
 // conversation says something, and answers what is asked by words that its prompt has;
-// gates are approved. It gives the run, and what was asked.
+// gates are approved. It returns the run, and what was asked.
 func conversation(t *testing.T, c *client.Client, message string, answers ...[2]string) (contracts.RunView, []string) {
 	t.Helper()
 	said, err := c.StartSession(t.Context(), contracts.StartSession{Message: message}, wait)
@@ -24,7 +24,7 @@ func conversation(t *testing.T, c *client.Client, message string, answers ...[2]
 	for err == nil && len(said.Interrupts) > 0 && len(asked) < 20 {
 		i := said.Interrupts[0]
 		asked = append(asked, i.Prompt)
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			if raw, _ := json.Marshal(i.Action.Evidence); len(asked) > 1 {
 				asked = append(asked, string(raw))
 			}
@@ -55,7 +55,7 @@ func conversation(t *testing.T, c *client.Client, message string, answers ...[2]
 }
 
 // TestAServerThatAsksIsAnsweredInAChat: a write asks by its answer, the person answers in
-// words, and approves what comes of it.
+// words, and approves the result of it.
 func TestAServerThatAsksIsAnsweredInAChat(t *testing.T) {
 	t.Parallel()
 	server := sdk.NewServer(&sdk.Implementation{Name: "kitchen", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})

@@ -111,7 +111,7 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// judged returns what became of each operation.
+// judged returns the outcome of each operation.
 func judged(tb testing.TB, source bridge.Source, overlay bridge.Overlay) []bridge.Finding {
 	tb.Helper()
 	d, err := bridge.New(bridge.Config{Domain: "api", Overlay: overlay}, source)

@@ -120,7 +120,7 @@ func (s *stage) serve(handler http.Handler) (url string) {
 const signing = "a-secret-of-these-tests-with-more-than-32-bytes"
 
 // startServers builds the program, and starts it twice: without a model, behind the
-// relay, and with one that follows a script. It gives the addresses that Open WebUI
+// relay, and with one that follows a script. It returns the addresses that Open WebUI
 // connects to, and the keys.
 func (s *stage) startServers(dir string, bootstrap []byte) (urls, keys []string, err error) {
 	file, program := filepath.Join(dir, "domains.json"), filepath.Join(dir, "manifold")

@@ -65,16 +65,17 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// figures are what became of a message.
+// figures are the outcome of a message.
 type figures struct {
 	outcome string
 	took    time.Duration
 	tokens  contracts.Tokens
 }
 
-// say says a message, in a session that waits for an answer where there is one, and waits until it is answered or
-// something is asked of a person, which must come within the bound. It gives the session if that waits now and did not
-// before, so that every other question is answered with what has nothing to do with it.
+// say says a message, in a session that waits for an answer where there is one, and waits
+// until it is answered or something is asked of a person, which must come within the
+// bound. It returns the session if that waits now and did not before, so that every other
+// question is answered with what has nothing to do with it.
 func (s *site) say(t *testing.T, open contracts.SessionResponse, message string) (f figures, waits contracts.SessionResponse) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answered)

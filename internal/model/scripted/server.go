@@ -122,7 +122,7 @@ var statuses = map[Fault]int{
 	FaultNoSchema:   http.StatusBadRequest,
 }
 
-// broken acts a fault out, and tells whether it was the answer.
+// broken acts a fault out, and reports whether it was the answer.
 func broken(w http.ResponseWriter, r *http.Request, f format, asked Asked, a Answer) bool {
 	if status, ok := statuses[a.Fault]; ok {
 		if a.RetryAfter > 0 {

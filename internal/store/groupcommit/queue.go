@@ -48,7 +48,7 @@ type Write[T any] struct {
 	done  chan error
 }
 
-// Answer tells the caller what came of the write; commit calls it once for each.
+// Answer tells the caller the result of the write; commit calls it once for each.
 func (w *Write[T]) Answer(err error) { w.done <- err }
 
 // Start begins to hand batches, none of them empty, to commit, one after the
@@ -59,7 +59,7 @@ func Start[T any](commit func([]*Write[T])) *Queue[T] {
 	return q
 }
 
-// Close refuses new writes, waits for those that are queued, and tells whether
+// Close refuses new writes, waits for those that are queued, and reports whether
 // it was open.
 func (q *Queue[T]) Close() bool {
 	q.mu.Lock()
@@ -99,7 +99,7 @@ func (q *Queue[T]) Do(ctx context.Context, doing string, what T) error {
 	if w.begun.CompareAndSwap(false, true) {
 		return ctx.Err()
 	}
-	// It has begun: only its own answer tells whether it happened.
+	// It has begun: only its own answer reports whether it happened.
 	return <-w.done
 }
 

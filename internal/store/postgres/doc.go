@@ -1,4 +1,4 @@
-// Package postgres is the PostgreSQL behind internal/store/sql, which several
+// Package postgres is the PostgreSQL behind internal/store/sqlstore, which several
 // processes share: connections, transactions, locks, and what processes tell
 // each other.
 //

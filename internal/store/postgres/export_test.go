@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // FallSilent holds the row of a run in a transaction that says nothing more,
 // until the server has ended it, and then tries to go on.
 func (s *Store) FallSilent(ctx context.Context, runID string, entered chan<- struct{}) error {
-	return translate("fall silent", s.db.Write(ctx, []store.Part{{
-		Reads: []store.Statement{{Text: `SELECT id FROM run WHERE id = $1 FOR UPDATE`, Args: []any{runID}, Each: func(stored.Row) error { return nil }}},
-		Decide: func(ctx context.Context, x store.Tx) (*store.Effects, error) {
+	return translate("fall silent", s.db.Write(ctx, []sqlstore.Part{{
+		Reads: []sqlstore.Statement{{Text: `SELECT id FROM run WHERE id = $1 FOR UPDATE`, Args: []any{runID}, Each: func(stored.Row) error { return nil }}},
+		Decide: func(ctx context.Context, x sqlstore.Tx) (*sqlstore.Effects, error) {
 			close(entered)
 			t, ok := x.(*transaction)
 			if !ok {

@@ -18,7 +18,7 @@ const serverPrefix = "server-"
 // Name is the one by which this server holds runs.
 func (s *Store) Name() string { return s.db.post.name() }
 
-func (p post) name() string { return serverPrefix + strings.ToLower(p.Origin) }
+func (p notifyChannel) name() string { return serverPrefix + strings.ToLower(p.Origin) }
 
 const (
 	lockOf = `hashtextextended('manifold ' || `
@@ -34,9 +34,9 @@ gone AS MATERIALIZED (SELECT owner FROM silent WHERE pg_try_advisory_xact_lock(`
 UPDATE run SET lease_until = 0 FROM gone WHERE run.owner = gone.owner AND run.finished_at = 0 AND NOT run.parked AND run.lease_until <= ` + now + ` + $1`
 )
 
-// showAlive tells whether the connection holds the lock now: a connection that broke may
+// showAlive reports whether the connection holds the lock now: a connection that broke may
 // hold it for a while, and a server that looks for those that are gone for a moment.
-func (p post) showAlive(ctx context.Context, conn *pgx.Conn) (shown bool, err error) {
+func (p notifyChannel) showAlive(ctx context.Context, conn *pgx.Conn) (shown bool, err error) {
 	err = conn.QueryRow(ctx, showAlive, p.name()).Scan(&shown)
 	return shown, err
 }

@@ -174,7 +174,7 @@ func TestJobsComeToWhoeverHasRoom(t *testing.T) {
 	}
 }
 
-// Of all servers one does what is to be done every now and then.
+// Of all servers one does what is to be done periodically.
 func TestUpkeepIsDoneOnceForAll(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

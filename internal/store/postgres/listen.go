@@ -3,11 +3,11 @@ package postgres
 import (
 	"context"
 
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 )
 
 // Change is what another process has committed.
-type Change = store.Change
+type Change = sqlstore.Change
 
 // Listen calls heard for each change that another process commits, until ctx
 // ends; see post.

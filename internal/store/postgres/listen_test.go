@@ -110,7 +110,7 @@ func TestOneLeads(t *testing.T) {
 	one, two := open(t, address), open(t, address)
 	leads := func(s *store, ttl time.Duration) bool {
 		t.Helper()
-		got, err := s.Lead(t.Context(), "work", ttl)
+		got, err := s.Acquire(t.Context(), "work", ttl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,10 +119,10 @@ func TestOneLeads(t *testing.T) {
 	if !leads(one, time.Hour) || leads(two, time.Hour) || !leads(one, time.Hour) {
 		t.Error("the first to ask leads, and goes on")
 	}
-	if err := two.Yield(t.Context(), "work"); err != nil || leads(two, time.Hour) {
+	if err := two.Release(t.Context(), "work"); err != nil || leads(two, time.Hour) {
 		t.Error("nobody yields what is another's")
 	}
-	if err := one.Yield(t.Context(), "work"); err != nil || !leads(two, time.Nanosecond) {
+	if err := one.Release(t.Context(), "work"); err != nil || !leads(two, time.Nanosecond) {
 		t.Error("what was yielded is free")
 	}
 	if !leads(one, time.Hour) {

@@ -11,17 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// told is a Change with the process that tells of it.
-type told struct {
+// envelope is a Change with the process that made it.
+type envelope struct {
 	Change
 
 	From string `json:"f"`
 }
 
-// post is what one process tells others of its commits, and where: by LISTEN and
-// NOTIFY, in the transaction that makes the change, so that it is neither too early
-// nor lost. What is told is where to look.
-type post struct{ Origin, Channel string }
+// notifyChannel publishes commits to other processes by LISTEN and NOTIFY, in the
+// transaction that makes the change. A message has no content, only where to look.
+type notifyChannel struct{ Origin, Channel string }
 
 // The statements that tell: of one payload, and of several.
 const (
@@ -30,18 +29,18 @@ const (
 )
 
 // postOf is the post of a process for the tables of one schema.
-func postOf(origin, schema string) post {
+func postOf(origin, schema string) notifyChannel {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(schema)) // it never fails
-	return post{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
+	return notifyChannel{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
 }
 
 // maxPayload is what a NOTIFY may carry.
 const maxPayload = 7900
 
 // Payload writes a change as it is told.
-func (p post) Payload(c Change) string {
-	payload, err := json.Marshal(told{Change: c, From: p.Origin})
+func (p notifyChannel) Payload(c Change) string {
+	payload, err := json.Marshal(envelope{Change: c, From: p.Origin})
 	if err != nil || len(payload) > maxPayload {
 		return fmt.Sprintf(`{"f":%q}`, p.Origin) // look everywhere
 	}
@@ -61,7 +60,7 @@ const (
 // Listen calls heard for each change that another process commits, over a
 // connection of its own, until ctx ends. When it may have missed some, it tells
 // that everything may have changed. heard must be quick.
-func (p post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
+func (p notifyChannel) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
 	for ctx.Err() == nil {
 		_ = p.listen(ctx, server, heard) // whatever the reason, the next connection is the remedy
 		select {
@@ -72,7 +71,7 @@ func (p post) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 }
 
 // listen hears what comes over one connection.
-func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
+func (p notifyChannel) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
 	conn, err := pgx.ConnectConfig(ctx, server)
 	if err != nil {
 		return err
@@ -107,7 +106,7 @@ func (p post) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Cha
 
 // hear waits for one notice; silent tells that there was none, so that nobody knows
 // whether the connection lives.
-func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) (silent bool, err error) {
+func (p notifyChannel) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) (silent bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
 	notice, err := conn.WaitForNotification(waiting)
@@ -117,9 +116,9 @@ func (p post) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) (sil
 		}
 		return true, nil
 	}
-	var n told
+	var n envelope
 	if err := json.Unmarshal([]byte(notice.Payload), &n); err != nil {
-		n = told{} // of another release
+		n = envelope{} // of another release
 	}
 	if n.From != p.Origin {
 		heard(n.Change)

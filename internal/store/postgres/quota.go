@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution/admission"
 )
 
-var _ admission.Places = (*quota)(nil)
+var _ admission.SlotStore = (*quota)(nil)
 
 // quota is what one process knows and has of it. It is safe for concurrent use.
 type quota struct {

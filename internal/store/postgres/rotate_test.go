@@ -47,7 +47,7 @@ func (f *keyFile) server(t *testing.T, url string) *postgres.Store {
 
 func cleanRows(t *testing.T, s *postgres.Store) {
 	t.Helper()
-	if _, err := s.Proofs.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
+	if _, err := s.Audit.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,9 +69,9 @@ func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
 		begun.Add(1)
 		work.Go(func() {
 			for i := 0; ; i++ {
-				err := s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
+				err := s.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
 				for contracts.CodeOf(err) == contracts.CodeUnavailable { // at the moment of the change
-					err = s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
+					err = s.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
 				}
 				if err != nil {
 					t.Error(err)
@@ -91,14 +91,14 @@ func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
 	file.write("the second key", "the first key")
 	three := file.server(t, url)
 	for i := range 5 {
-		if err := three.Talk.CreateSession(t.Context(), session(fmt.Sprintf("new-%d", i))); err != nil {
+		if err := three.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("new-%d", i))); err != nil {
 			t.Error(err)
 		}
 	}
 	close(done)
 	work.Wait()
 	for _, s := range []*postgres.Store{one, two, three} {
-		if err := s.Talk.CreateSession(t.Context(), session(fmt.Sprintf("after-%p", s))); err != nil {
+		if err := s.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("after-%p", s))); err != nil {
 			t.Errorf("after the change: %v", err)
 		}
 		cleanRows(t, s)
@@ -115,11 +115,11 @@ func TestAServerWithoutTheNewKeyWritesNothing(t *testing.T) {
 	one := late.server(t, url)
 	early.write("the second key", "the first key")
 	two := early.server(t, url)
-	if err := one.Talk.CreateSession(t.Context(), session("a")); contracts.CodeOf(err) != contracts.CodeUnavailable {
+	if err := one.Sessions.CreateSession(t.Context(), session("a")); contracts.CodeOf(err) != contracts.CodeUnavailable {
 		t.Errorf("a server without the key that the database is sealed with: %v", err)
 	}
 	late.write("the second key", "the first key")
-	if err := one.Talk.CreateSession(t.Context(), session("a")); err != nil {
+	if err := one.Sessions.CreateSession(t.Context(), session("a")); err != nil {
 		t.Errorf("with it: %v", err)
 	}
 	cleanRows(t, two)

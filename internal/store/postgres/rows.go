@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // queue adds statements and rows to a batch.
-func (d *db) queue(b *pgx.Batch, statements []store.Statement, rows []store.Rows) {
+func (d *db) queue(b *pgx.Batch, statements []sqlstore.Statement, rows []sqlstore.Rows) {
 	for _, s := range statements {
 		text := d.texts.of(s.Text)
 		if text == "" {
@@ -41,7 +41,7 @@ func (d *db) queue(b *pgx.Batch, statements []store.Statement, rows []store.Rows
 type tables struct{ texts sync.Map }
 
 // of returns the statement that writes all rows of a table, column by column.
-func (t *tables) of(table *store.Table) string {
+func (t *tables) of(table *sqlstore.Table) string {
 	if known, ok := t.texts.Load(table); ok {
 		text, _ := known.(string)
 		return text
@@ -51,12 +51,12 @@ func (t *tables) of(table *store.Table) string {
 	return text
 }
 
-func writeText(t *store.Table) string {
+func writeText(t *sqlstore.Table) string {
 	columns, _ := t.Rendered(dialect)
 	var names, values, lists, sets, keys []string
 	for i, c := range columns {
 		value := "u." + c.Name
-		if c.Kind == store.List {
+		if c.Kind == sqlstore.List {
 			value = "ARRAY(SELECT jsonb_array_elements_text(" + value + "::jsonb))"
 		}
 		names, values = append(names, c.Name), append(values, value)
@@ -74,13 +74,13 @@ func writeText(t *store.Table) string {
 	return "INSERT INTO " + t.Name + " (" + strings.Join(names, ", ") + ") SELECT " + strings.Join(values, ", ") + from + " ORDER BY nth " + t.Conflict
 }
 
-func arrayType(k store.Kind) string {
+func arrayType(k sqlstore.Kind) string {
 	switch k {
-	case store.Int:
+	case sqlstore.Int:
 		return "bigint[]"
-	case store.Bool:
+	case sqlstore.Bool:
 		return "boolean[]"
-	case store.Bytes:
+	case sqlstore.Bytes:
 		return "bytea[]"
 	default:
 		return "text[]"
@@ -88,15 +88,15 @@ func arrayType(k store.Kind) string {
 }
 
 // arrays returns the columns of rows.
-func arrays(r *store.Rows) []any {
+func arrays(r *sqlstore.Rows) []any {
 	args := make([]any, len(r.Columns))
 	for i, c := range r.Columns {
 		switch c.Kind {
-		case store.Int:
+		case sqlstore.Int:
 			args[i] = array[int64](r, i)
-		case store.Bool:
+		case sqlstore.Bool:
 			args[i] = array[bool](r, i)
-		case store.Bytes:
+		case sqlstore.Bytes:
 			args[i] = array[[]byte](r, i)
 		default:
 			args[i] = array[string](r, i)
@@ -105,7 +105,7 @@ func arrays(r *store.Rows) []any {
 	return args
 }
 
-func array[T any](r *store.Rows, column int) []T {
+func array[T any](r *sqlstore.Rows, column int) []T {
 	width := len(r.Columns)
 	out := make([]T, 0, r.Len())
 	for at := column; at < len(r.Cells); at += width {

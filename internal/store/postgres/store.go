@@ -16,14 +16,14 @@ import (
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Config says where the data is.
+// Config specifies where the data is.
 type Config struct {
 	// URL is the address of the database, as libpq understands it. The tables
 	// stand in the first schema of its search_path.
@@ -43,7 +43,7 @@ type Config struct {
 // Store is one database, in parts by what is kept. It is safe for concurrent
 // use, also by several processes.
 type Store struct {
-	*store.Store
+	*sqlstore.Store
 
 	Quota *quota
 	db    *db
@@ -52,20 +52,20 @@ type Store struct {
 // The parts of a store.
 type (
 	// Runs are the rows of runs.
-	Runs = store.Runs
+	Runs = sqlstore.RunStore
 	// Talk are the rows of sessions and turns.
-	Talk = store.Talk
+	Talk = sqlstore.SessionStore
 	// Mail are what is to be sent.
-	Mail = store.Mail
+	Mail = sqlstore.QueueStore
 	// Directory are keys and domains.
-	Directory = store.Directory
+	Directory = sqlstore.AdminStore
 )
 
 // db is the open database.
 type db struct {
 	pool *pgxpool.Pool
 	// post tells other processes what this one commits.
-	post post
+	post notifyChannel
 	// jobs wake whoever has room for what a transaction makes due.
 	jobs *queue.Queue
 	// attempts counts the transactions of the writer, which alone touches it.
@@ -93,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, translate("open the database", err)
 	}
-	return &Store{Store: store.New(d, time.Now), Quota: newQuota(pool, d.post.Origin, translate), db: d}, nil
+	return &Store{Store: sqlstore.New(d, time.Now), Quota: newQuota(pool, d.post.Origin, translate), db: d}, nil
 }
 
 func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
@@ -158,7 +158,7 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	}
 	if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) (err error) {
 		d.seals, err = proof.Open(ctx, tx, keys, func(ctx context.Context, tx pgx.Tx) error {
-			return store.NoteSealed(ctx, &transaction{querier{tx, d}, tx})
+			return sqlstore.NoteSealed(ctx, &transaction{querier{tx, d}, tx})
 		})
 		return err
 	}); err != nil {
@@ -210,5 +210,5 @@ type Worker = queue.Workers
 // Handlers do what jobs ask for.
 type Handlers = queue.Handlers
 
-// Upkeep is what one process of all does every now and then.
+// Upkeep is what one process of all does periodically.
 type Upkeep = queue.Upkeep

@@ -41,7 +41,7 @@ func open(t *testing.T, url string) *store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_, err := s.Proofs.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) {
+		_, err := s.Audit.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) {
 			if !strings.HasPrefix(scope, "content:") { // suites store what they like under hashes
 				t.Errorf("after the test: %s: %s", scope, message)
 			}
@@ -53,7 +53,7 @@ func open(t *testing.T, url string) *store {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory, Proofs: s.Proofs}
+	return &store{Store: s, Runs: s.Runs, Talk: s.Sessions, Mail: s.Queue, Directory: s.Admin, Proofs: s.Audit}
 }
 
 // TestEveryColumnIsSealedOrNamedHarmless: whoever adds a column decides. The tables

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -18,7 +18,7 @@ import (
 const now = `(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint`
 
 // dialect is what PostgreSQL has its own words for.
-var dialect = store.Dialect{Name: "pg", Now: now, Any: "= ANY($)"}
+var dialect = sqlstore.Dialect{Name: "pg", Now: now, Any: "= ANY($)"}
 
 // texts keeps the rendered statements, whose number is bounded.
 type texts struct{ rendered sync.Map }
@@ -81,7 +81,7 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 }
 
 // Send implements store.Querier.
-func (q querier) Send(ctx context.Context, statements []store.Statement, rows ...store.Rows) error {
+func (q querier) Send(ctx context.Context, statements []sqlstore.Statement, rows ...sqlstore.Rows) error {
 	var b pgx.Batch
 	q.db.queue(&b, statements, rows)
 	if b.Len() == 0 {
@@ -99,13 +99,13 @@ type transaction struct {
 }
 
 // locks are held until the transaction ends.
-func lockText(l store.Lock) string {
+func lockText(l sqlstore.Lock) string {
 	switch l {
-	case store.ShareBlobs:
+	case sqlstore.ShareBlobs:
 		return `SELECT pg_advisory_xact_lock_shared(hashtextextended('manifold blobs', 0))`
-	case store.LockKeys:
+	case sqlstore.LockKeys:
 		return `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`
-	case store.LockLog:
+	case sqlstore.LockLog:
 		return `LOCK TABLE log_root IN EXCLUSIVE MODE`
 	default:
 		return `SELECT pg_advisory_xact_lock(hashtextextended('manifold ` + string(l) + `', 0))`
@@ -113,7 +113,7 @@ func lockText(l store.Lock) string {
 }
 
 // Lock implements store.Tx.
-func (t *transaction) Lock(ctx context.Context, locks ...store.Lock) error {
+func (t *transaction) Lock(ctx context.Context, locks ...sqlstore.Lock) error {
 	var b pgx.Batch
 	for _, l := range locks {
 		b.Queue(lockText(l))
@@ -131,8 +131,8 @@ func (t *transaction) Now(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-// Tell implements store.Tx.
-func (t *transaction) Tell(ctx context.Context, c store.Change) error {
+// Notify implements store.Tx.
+func (t *transaction) Notify(ctx context.Context, c sqlstore.Change) error {
 	_, err := t.on.Exec(ctx, tell, t.db.post.Channel, t.db.post.Payload(c))
 	return err
 }
@@ -140,22 +140,22 @@ func (t *transaction) Tell(ctx context.Context, c store.Change) error {
 // selectFree gives those runs of some that nobody holds.
 const selectFree = `SELECT id FROM run WHERE id = ANY($1) AND finished_at = 0 AND (owner = '' OR lease_until <= ` + now + `)`
 
-// Wake implements store.Tx: it adds jobs for those of the runs that nobody holds.
-func (t *transaction) Wake(ctx context.Context, runs ...string) error {
-	var jobs []store.Job
+// WakeRuns implements store.Tx: it adds jobs for those of the runs that nobody holds.
+func (t *transaction) WakeRuns(ctx context.Context, runs ...string) error {
+	var jobs []sqlstore.Job
 	err := t.Query(ctx, func(row stored.Row) error {
 		id, err := stored.Text(row)
-		jobs = append(jobs, store.Job{ID: id})
+		jobs = append(jobs, sqlstore.Job{ID: id})
 		return err
 	}, selectFree, runs)
 	if err != nil {
 		return err
 	}
-	return t.Add(ctx, jobs...)
+	return t.EnqueueJobs(ctx, jobs...)
 }
 
-// Add implements store.Tx.
-func (t *transaction) Add(ctx context.Context, jobs ...store.Job) error {
+// EnqueueJobs implements store.Tx.
+func (t *transaction) EnqueueJobs(ctx context.Context, jobs ...sqlstore.Job) error {
 	all := make([]queue.Job, len(jobs))
 	for i, j := range jobs {
 		all[i] = queue.Job{Kind: queue.Run, ID: j.ID, At: j.At}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/manifold-run/manifold/internal/store/postgres/proof"
 	"github.com/manifold-run/manifold/internal/store/postgres/queue"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 var (
-	_ store.Backend = (*db)(nil)
-	_ store.Pool    = (*db)(nil)
+	_ sqlstore.Backend = (*db)(nil)
+	_ sqlstore.Pool    = (*db)(nil)
 )
 
 // maxCommit bounds one transaction of the writer.
@@ -24,7 +24,7 @@ const maxCommit = 15 * time.Second
 
 // Write implements store.Backend. What the writer of this store writes is one
 // part.
-func (d *db) Write(ctx context.Context, parts []store.Part) error {
+func (d *db) Write(ctx context.Context, parts []sqlstore.Part) error {
 	ctx, cancel := context.WithTimeout(ctx, maxCommit)
 	defer cancel()
 	conn, err := d.pool.Acquire(ctx)
@@ -41,12 +41,12 @@ func (d *db) Write(ctx context.Context, parts []store.Part) error {
 }
 
 // once does a part in a transaction, which it commits.
-func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *store.Part) error {
+func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part) error {
 	var next pgx.Batch
 	x := &transaction{querier{conn, d}, queue.InTransaction(conn.Conn())}
 	err := d.begin(ctx, conn, p, &next)
 	if err == nil {
-		var effects *store.Effects
+		var effects *sqlstore.Effects
 		if effects, err = p.Decide(ctx, x); err == nil {
 			d.attempts++ // each has a number of its own, whatever became of the one before
 			if err = d.finish(ctx, x, &next, effects); err == nil {
@@ -92,7 +92,7 @@ func (d *db) settle(fault error) error {
 	}
 }
 
-// plansOnce keeps the server from planning the statements of a group anew each
+// plansOnce keeps the server from planning the statements of a group again each
 // time, which takes it longer than some of them, and from a plan that reads
 // whole tables because they were small when it was made. The price that it puts
 // on reading all of a table, and be it of one row, must not make it compile.
@@ -100,7 +100,7 @@ const plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', tr
 
 // begin begins the transaction, takes the locks and reads what is wanted, in
 // one round trip; one that decides by nothing begins with what it stores.
-func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *store.Part, next *pgx.Batch) error {
+func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part, next *pgx.Batch) error {
 	next.Queue(`BEGIN`)
 	next.Queue(plansOnce)
 	if len(p.Locks)+len(p.Reads) == 0 {
@@ -124,19 +124,19 @@ func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *store.Part, next 
 
 // finish adds the jobs, if there are any, and sends what is to be stored, the
 // seals of it and the COMMIT; a refused row ends the batch before it.
-func (d *db) finish(ctx context.Context, x *transaction, b *pgx.Batch, e *store.Effects) error {
-	if err := x.Add(ctx, e.Notes.Jobs()...); err != nil {
+func (d *db) finish(ctx context.Context, x *transaction, b *pgx.Batch, e *sqlstore.Effects) error {
+	if err := x.EnqueueJobs(ctx, e.Notifications.Jobs()...); err != nil {
 		return err
 	}
 	d.queue(b, e.Statements, e.Rows)
 	queueEvents(b, e.Events)
-	d.queueNotices(b, e.Notes.Changes())
+	d.queueNotices(b, e.Notifications.Changes())
 	b.Queue(noteCommit, d.post.Origin, d.attempts)
-	return d.seals.Commit(ctx, x.on, b, e.Notes.Scopes())
+	return d.seals.Commit(ctx, x.on, b, e.Notifications.Scopes())
 }
 
 // queueNotices tells others, each once.
-func (d *db) queueNotices(b *pgx.Batch, changes []store.Change) {
+func (d *db) queueNotices(b *pgx.Batch, changes []sqlstore.Change) {
 	if len(changes) == 0 {
 		return
 	}
@@ -149,20 +149,22 @@ func (d *db) queueNotices(b *pgx.Batch, changes []store.Change) {
 }
 
 // Transact implements store.Pool.
-func (d *db) Transact(ctx context.Context, do func(store.Tx) error) error {
+func (d *db) Transact(ctx context.Context, do func(sqlstore.Tx) error) error {
 	return d.seals.Transact(ctx, d.pool, func(tx pgx.Tx) error { return do(&transaction{querier{tx, d}, tx}) })
 }
 
 // Do implements store.Pool.
-func (d *db) Do(_ context.Context, do func(store.Querier) error) error { return do(querier{d.pool, d}) }
+func (d *db) Do(_ context.Context, do func(sqlstore.Querier) error) error {
+	return do(querier{d.pool, d})
+}
 
 // Read implements store.Backend.
-func (d *db) Read(_ context.Context, read func(store.Querier) error) error {
+func (d *db) Read(_ context.Context, read func(sqlstore.Querier) error) error {
 	return read(querier{d.pool, d})
 }
 
 // Snapshot implements store.Backend.
-func (d *db) Snapshot(ctx context.Context, queries ...store.Statement) error {
+func (d *db) Snapshot(ctx context.Context, queries ...sqlstore.Statement) error {
 	conn, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -178,8 +180,8 @@ func (d *db) Snapshot(ctx context.Context, queries ...store.Statement) error {
 // Retryable implements store.Backend.
 func (d *db) Retryable(err error) bool { return passing(err) }
 
-// Answered implements store.Backend.
-func (d *db) Answered(err error) bool { return reached(err) }
+// RetryIndividually implements store.Backend.
+func (d *db) RetryIndividually(err error) bool { return reached(err) }
 
 // Fault implements store.Backend.
 func (d *db) Fault(doing string, err error) error { return translate(doing, err) }

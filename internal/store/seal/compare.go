@@ -90,7 +90,7 @@ func (s *Sealer) pages(ctx context.Context, from Source, most int, visit func([]
 		for _, seal := range page {
 			sums[seal.Scope], after = Sum{}, seal.Scope
 		}
-		for _, kind := range []string{House, RunScope, SessionScope} {
+		for _, kind := range []string{GlobalScope, RunScope, SessionScope} {
 			if err := s.sumPage(ctx, from, kind, lastOf(page, kind), ended, done, most, sums); err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (s *Sealer) sumPage(ctx context.Context, from Source, kind string, last *st
 	if ended {
 		span.UpTo = nil
 	}
-	if last == nil && !ended || kind == House && done[House] != nil {
+	if last == nil && !ended || kind == GlobalScope && done[GlobalScope] != nil {
 		return nil
 	}
 	done[kind] = last
@@ -119,7 +119,7 @@ func (s *Sealer) sumPage(ctx context.Context, from Source, kind string, last *st
 // lastOf is the key of the last seal of a kind on a page.
 func lastOf(page []Sealed, kind string) (last *string) {
 	for _, seal := range page {
-		if key, ok := strings.CutPrefix(seal.Scope, kind); ok && (kind != House || key == "") {
+		if key, ok := strings.CutPrefix(seal.Scope, kind); ok && (kind != GlobalScope || key == "") {
 			last = &key
 		}
 	}

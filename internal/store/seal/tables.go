@@ -2,7 +2,7 @@ package seal
 
 import "slices"
 
-// Table says which columns of a table are sealed, and which of them say what a
+// Table specifies which columns of a table are sealed, and which of them say what a
 // row belongs to.
 type Table struct {
 	Name    string
@@ -40,11 +40,11 @@ func (t *Table) Scope(values []any) string {
 		id, _ := values[t.session].(string)
 		return SessionScope + id
 	}
-	return House
+	return GlobalScope
 }
 
 // Key is the column by which the rows of one kind of scope are found: RunScope,
-// SessionScope or House; all rows are in the global scope if there is none. ok is false
+// SessionScope or GlobalScope; all rows are in the global scope if there is none. ok is false
 // if the table has no rows of the kind.
 func (t *Table) Key(kind string) (column string, ok bool) {
 	switch {
@@ -53,13 +53,13 @@ func (t *Table) Key(kind string) (column string, ok bool) {
 	case kind == SessionScope && t.session != none:
 		return t.Columns[t.session], true
 	default:
-		return "", kind == House && t.run == none && t.session == none
+		return "", kind == GlobalScope && t.run == none && t.session == none
 	}
 }
 
 // The scopes: House is the global scope, of what belongs to no run and no session.
 const (
-	House        = "house"
+	GlobalScope  = "house"
 	RunScope     = "run:"
 	SessionScope = "session:"
 )

@@ -1,4 +1,4 @@
-// Package sqlite is the SQLite file behind internal/store/sql (pure Go, no cgo):
+// Package sqlite is the SQLite file behind internal/store/sqlstore (pure Go, no cgo):
 // connections, transactions, and seals by the hook that SQLite calls before it
 // changes a row. It is the default store, for one process; a second one that
 // opens the same file is refused.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // LimitPages lets the disk be full at a number of pages more than there are.
 func (s *Store) LimitPages(ctx context.Context, more int) error {
-	return s.Transact(ctx, "limit the pages", func(ctx context.Context, _ store.Tx) error {
+	return s.Transact(ctx, "limit the pages", func(ctx context.Context, _ sqlstore.Tx) error {
 		var pages int
 		if err := s.file.writer.value(ctx, &pages, "PRAGMA page_count"); err != nil {
 			return err
@@ -22,7 +22,7 @@ func (s *Store) LimitPages(ctx context.Context, more int) error {
 
 // During calls a function inside a write.
 func (s *Store) During(ctx context.Context, do func()) error {
-	return s.Transact(ctx, "hold up the others", func(context.Context, store.Tx) error {
+	return s.Transact(ctx, "hold up the others", func(context.Context, sqlstore.Tx) error {
 		do()
 		return nil
 	})
@@ -36,7 +36,7 @@ func (s *Store) Version(ctx context.Context) (version int, err error) {
 
 // Durability is the writer's journal mode and synchronous setting.
 func (s *Store) Durability(ctx context.Context) (journal string, synchronous int, err error) {
-	err = s.Transact(ctx, "read the settings", func(ctx context.Context, _ store.Tx) error {
+	err = s.Transact(ctx, "read the settings", func(ctx context.Context, _ sqlstore.Tx) error {
 		if err := s.file.writer.value(ctx, &journal, "PRAGMA journal_mode"); err != nil {
 			return err
 		}

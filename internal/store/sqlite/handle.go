@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/manifold-run/manifold/contracts"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
 // dialect is what SQLite has its own words for. The clock is an argument of each
 // statement that asks for it.
-var dialect = store.Dialect{Name: "lite", Now: "@now", Any: "IN (SELECT value FROM json_each($))"}
+var dialect = sqlstore.Dialect{Name: "lite", Now: "@now", Any: "IN (SELECT value FROM json_each($))"}
 
 // handle is one connection with its prepared statements. One goroutine uses it
 // at a time.
@@ -26,7 +26,7 @@ type handle struct {
 	conn       *sql.Conn
 	now        func() time.Time
 	statements map[string]statement
-	tables     map[*store.Table]*table
+	tables     map[*sqlstore.Table]*table
 	// scratch holds the arguments of one statement.
 	scratch []any
 }
@@ -35,17 +35,17 @@ type handle struct {
 type statement struct {
 	*sql.Stmt
 
-	// clock says that it asks for the time.
+	// clock means that it asks for the time.
 	clock bool
 }
 
 // table is one that rows are written to: those of its columns that are on
 // SQLite, and the statements by how many rows they write.
 type table struct {
-	columns []store.Column
+	columns []sqlstore.Column
 	at      []int
 	writes  map[int]string
-	// replaces says that rows which are there already are changed.
+	// replaces means that rows which are there already are changed.
 	replaces bool
 	// changed is the row of an update, its key at the end.
 	changed []any
@@ -56,7 +56,7 @@ func newHandle(ctx context.Context, db *sql.DB, now func() time.Time) (*handle, 
 	if err != nil {
 		return nil, err
 	}
-	return &handle{conn: conn, now: now, statements: map[string]statement{}, tables: map[*store.Table]*table{}}, nil
+	return &handle{conn: conn, now: now, statements: map[string]statement{}, tables: map[*sqlstore.Table]*table{}}, nil
 }
 
 func (h *handle) close() error {
@@ -170,22 +170,22 @@ func (h *handle) value(ctx context.Context, into any, text string, args ...any) 
 }
 
 // Lock implements store.Tx: there is one writer.
-func (h *handle) Lock(context.Context, ...store.Lock) error { return nil }
+func (h *handle) Lock(context.Context, ...sqlstore.Lock) error { return nil }
 
 // Now implements store.Tx.
 func (h *handle) Now(context.Context) (time.Time, error) { return h.now(), nil }
 
-// Tell implements store.Tx: there is nobody else.
-func (h *handle) Tell(context.Context, store.Change) error { return nil }
+// Notify implements store.Tx: there is nobody else.
+func (h *handle) Notify(context.Context, sqlstore.Change) error { return nil }
 
-// Wake implements store.Tx: sweeps of this process find the runs.
-func (h *handle) Wake(context.Context, ...string) error { return nil }
+// WakeRuns implements store.Tx: sweeps of this process find the runs.
+func (h *handle) WakeRuns(context.Context, ...string) error { return nil }
 
-// Add implements store.Tx, as Wake.
-func (h *handle) Add(context.Context, ...store.Job) error { return nil }
+// EnqueueJobs implements store.Tx, as WakeRuns.
+func (h *handle) EnqueueJobs(context.Context, ...sqlstore.Job) error { return nil }
 
 // Send implements store.Tx.
-func (h *handle) Send(ctx context.Context, statements []store.Statement, rows ...store.Rows) error {
+func (h *handle) Send(ctx context.Context, statements []sqlstore.Statement, rows ...sqlstore.Rows) error {
 	for _, s := range statements {
 		if err := h.run(ctx, s); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (h *handle) Send(ctx context.Context, statements []store.Statement, rows ..
 	return nil
 }
 
-func (h *handle) run(ctx context.Context, s store.Statement) error {
+func (h *handle) run(ctx context.Context, s sqlstore.Statement) error {
 	if s.Each != nil {
 		return h.Query(ctx, s.Each, s.Text, s.Args...)
 	}
@@ -218,7 +218,7 @@ func (h *handle) run(ctx context.Context, s store.Statement) error {
 // others cannot be told, and are written one by one.
 const rowsAtOnce = 8
 
-func (h *handle) writeRows(ctx context.Context, r *store.Rows) error {
+func (h *handle) writeRows(ctx context.Context, r *sqlstore.Rows) error {
 	if len(r.Cells) == 0 {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (h *handle) writeRows(ctx context.Context, r *store.Rows) error {
 }
 
 // cells are those of the columns that are on SQLite.
-func (t *table) cells(r *store.Rows) []any {
+func (t *table) cells(r *sqlstore.Rows) []any {
 	if len(t.at) == len(r.Columns) {
 		return r.Cells
 	}
@@ -268,7 +268,7 @@ func (t *table) cells(r *store.Rows) []any {
 }
 
 // writeText is the statement that writes so many rows to a table.
-func writeText(t *store.Table, columns []store.Column, rows int) string {
+func writeText(t *sqlstore.Table, columns []sqlstore.Column, rows int) string {
 	var b strings.Builder
 	argument := 0
 	next := func() string {
@@ -276,7 +276,7 @@ func writeText(t *store.Table, columns []store.Column, rows int) string {
 		return "$" + strconv.Itoa(argument)
 	}
 	if t.Key > 0 { // whose values come last
-		sets := func(columns []store.Column, separator string) string {
+		sets := func(columns []sqlstore.Column, separator string) string {
 			parts := make([]string, len(columns))
 			for i, c := range columns {
 				parts[i] = c.Name + " = " + next()

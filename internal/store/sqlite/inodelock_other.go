@@ -6,7 +6,7 @@ package sqlite
 // meet; elsewhere the lock beside the file has to do.
 type inodeLock struct{}
 
-// takeInodeLock gives no lock.
+// takeInodeLock returns no lock.
 func takeInodeLock(string) (*inodeLock, error) { return nil, nil } //nolint:nilnil // no lock
 
 // Release does nothing.

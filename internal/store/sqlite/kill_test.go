@@ -68,7 +68,7 @@ func TestChildOpens(t *testing.T) {
 	}
 }
 
-// openElsewhere opens a database in another process and gives the code of the
+// openElsewhere opens a database in another process and returns the code of the
 // error, "" for none.
 func openElsewhere(t *testing.T, path string) string {
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/manifold-run/manifold/contracts"
 	"github.com/manifold-run/manifold/internal/store/seal"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
@@ -83,7 +83,7 @@ func begin(ctx context.Context, h *handle) error {
 	if !used {
 		return nil
 	}
-	return store.NoteSealed(ctx, h)
+	return sqlstore.NoteSealed(ctx, h)
 }
 
 // follows makes sure that the rows are those that an older key has sealed.

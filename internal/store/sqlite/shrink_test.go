@@ -70,7 +70,7 @@ func TestWhatStaysOfASessionIsBounded(t *testing.T) {
 	}
 	closedSize := func() int64 {
 		t.Helper()
-		if _, err := s.Proofs.CheckRows(t.Context(), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
+		if _, err := s.Audit.CheckRows(t.Context(), func(scope, message string) { t.Errorf("%s: %s", scope, message) }); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(); err != nil {
@@ -87,7 +87,7 @@ func TestWhatStaysOfASessionIsBounded(t *testing.T) {
 		t.Helper()
 		for i := range sessions {
 			id := fmt.Sprintf("%d_%d", round, i)
-			if err := s.Talk.CreateSession(t.Context(), orchestrator.Session{ID: "s" + id, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
+			if err := s.Sessions.CreateSession(t.Context(), orchestrator.Session{ID: "s" + id, CreatedAt: time.Now(), UpdatedAt: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			run := execution.Run{
@@ -120,7 +120,7 @@ func TestWhatStaysOfASessionIsBounded(t *testing.T) {
 		if swept, err := s.Runs.Sweep(t.Context(), later); err != nil || swept.Runs != sessions {
 			t.Fatalf("swept %+v, %v", swept, err)
 		}
-		if swept, err := s.Talk.SweepSessions(t.Context(), later); err != nil || swept.Sessions != sessions {
+		if swept, err := s.Sessions.SweepSessions(t.Context(), later); err != nil || swept.Sessions != sessions {
 			t.Fatalf("swept %+v, %v", swept, err)
 		}
 	}

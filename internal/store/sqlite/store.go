@@ -17,13 +17,13 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/manifold-run/manifold/contracts"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 )
 
 // driverName is what the driver registers itself as.
 const driverName = "sqlite"
 
-// Config says where the data is; the zero value of all but Path is sound.
+// Config specifies where the data is; the zero value of all but Path is sound.
 type Config struct {
 	// Path is the database file. It is made with its folder if it is missing;
 	// "-wal", "-shm" and "-lock" files lie beside it.
@@ -53,7 +53,7 @@ func (c Config) withDefaults() Config {
 // Store is one open database, in parts by what is kept. It is safe for
 // concurrent use.
 type Store struct {
-	*store.Store
+	*sqlstore.Store
 
 	file *file
 }
@@ -61,15 +61,15 @@ type Store struct {
 // The parts of a store.
 type (
 	// Runs are the rows of runs.
-	Runs = store.Runs
+	Runs = sqlstore.RunStore
 	// Talk are the rows of sessions and turns.
-	Talk = store.Talk
+	Talk = sqlstore.SessionStore
 	// Mail are what is to be sent.
-	Mail = store.Mail
+	Mail = sqlstore.QueueStore
 	// Directory are keys and domains.
-	Directory = store.Directory
+	Directory = sqlstore.AdminStore
 	// Proofs are seals and roots.
-	Proofs = store.Proofs
+	Proofs = sqlstore.AuditStore
 )
 
 // file is the open database that all parts share. Whoever writes does it
@@ -111,7 +111,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := f.connect(ctx, path, cfg); err != nil {
 		return nil, errors.Join(translate("open the database "+path, err), f.closeFiles())
 	}
-	s := store.New(f, cfg.Now)
+	s := sqlstore.New(f, cfg.Now)
 	f.closed = s.Closed()
 	return &Store{Store: s, file: f}, nil
 }

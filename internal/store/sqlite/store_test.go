@@ -32,7 +32,7 @@ func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{Store: s, Runs: s.Runs, Talk: s.Talk, Mail: s.Mail, Directory: s.Directory, Proofs: s.Proofs}, nil
+	return &store{Store: s, Runs: s.Runs, Talk: s.Sessions, Mail: s.Queue, Directory: s.Admin, Proofs: s.Audit}, nil
 }
 
 // open returns a fresh store that is closed with the test.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 
 	"github.com/manifold-run/manifold/internal/store/groupcommit"
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-var _ store.Backend = (*file)(nil)
+var _ sqlstore.Backend = (*file)(nil)
 
 // writer is the connection that changes the database. One goroutine uses it.
 type writer struct {
@@ -23,11 +23,11 @@ type writer struct {
 }
 
 // Write implements store.Backend.
-func (s *file) Write(ctx context.Context, parts []store.Part) error {
+func (s *file) Write(ctx context.Context, parts []sqlstore.Part) error {
 	return s.writer.write(ctx, parts)
 }
 
-func (w *writer) write(ctx context.Context, parts []store.Part) error {
+func (w *writer) write(ctx context.Context, parts []sqlstore.Part) error {
 	if _, err := w.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (w *writer) write(ctx context.Context, parts []store.Part) error {
 	return nil
 }
 
-func (w *writer) runAll(ctx context.Context, parts []store.Part) error {
+func (w *writer) runAll(ctx context.Context, parts []sqlstore.Part) error {
 	for i := range parts {
 		if err := w.runPart(ctx, &parts[i]); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (w *writer) runAll(ctx context.Context, parts []store.Part) error {
 	return nil
 }
 
-func (w *writer) runPart(ctx context.Context, p *store.Part) error {
+func (w *writer) runPart(ctx context.Context, p *sqlstore.Part) error {
 	if p.Now != nil {
 		*p.Now = w.now()
 	}
@@ -89,8 +89,8 @@ INSERT INTO event_seq (session_id, seq) VALUES ($1, $2)
 ON CONFLICT (session_id) DO UPDATE SET seq = seq + excluded.seq
 RETURNING seq`
 
-var eventTable = store.Table{Name: "event", Columns: []store.Column{
-	{Name: "session_id"}, {Name: "seq", Kind: store.Int}, {Name: "run_id"}, {Name: "body"},
+var eventTable = sqlstore.Table{Name: "event", Columns: []sqlstore.Column{
+	{Name: "session_id"}, {Name: "seq", Kind: sqlstore.Int}, {Name: "run_id"}, {Name: "body"},
 }}
 
 func (w *writer) appendEvents(ctx context.Context, events []stored.EventPack) error {
@@ -108,7 +108,7 @@ func (w *writer) appendEvents(ctx context.Context, events []stored.EventPack) er
 		}
 		last[session] = seq - n
 	}
-	rows := &store.Rows{Table: &eventTable, Cells: make([]any, 0, 4*len(events))}
+	rows := &sqlstore.Rows{Table: &eventTable, Cells: make([]any, 0, 4*len(events))}
 	for _, e := range events {
 		last[e.SessionID] += e.Count
 		rows.Cells = append(rows.Cells, e.SessionID, last[e.SessionID], e.RunID, e.Body)
@@ -119,15 +119,15 @@ func (w *writer) appendEvents(ctx context.Context, events []stored.EventPack) er
 // Retryable implements store.Backend: there is one writer.
 func (s *file) Retryable(error) bool { return false }
 
-// Answered implements store.Backend: whatever the fault, the next write may be
+// RetryIndividually implements store.Backend: whatever the fault, the next write may be
 // smaller.
-func (s *file) Answered(error) bool { return true }
+func (s *file) RetryIndividually(error) bool { return true }
 
 // Fault implements store.Backend.
 func (s *file) Fault(doing string, err error) error { return translate(doing, err) }
 
 // Read implements store.Backend.
-func (s *file) Read(ctx context.Context, read func(store.Querier) error) error {
+func (s *file) Read(ctx context.Context, read func(sqlstore.Querier) error) error {
 	var h *handle
 	select {
 	case h = <-s.readers:
@@ -141,13 +141,13 @@ func (s *file) Read(ctx context.Context, read func(store.Querier) error) error {
 }
 
 // Snapshot implements store.Backend.
-func (s *file) Snapshot(ctx context.Context, queries ...store.Statement) error {
+func (s *file) Snapshot(ctx context.Context, queries ...sqlstore.Statement) error {
 	return s.snapshot(ctx, func(h *handle) error { return h.Send(ctx, queries) })
 }
 
 // snapshot does several reads that see one state of the database.
 func (s *file) snapshot(ctx context.Context, read func(*handle) error) error {
-	return s.Read(ctx, func(q store.Querier) error {
+	return s.Read(ctx, func(q sqlstore.Querier) error {
 		h, _ := q.(*handle)
 		// The connection must be clean before and after, even if ctx has ended.
 		lasting := context.WithoutCancel(ctx)
@@ -169,9 +169,9 @@ const (
 	freePages             = `SELECT freelist_count FROM pragma_freelist_count`
 )
 
-// Shrink gives free pages back to the disk, a little of them, and tells whether
+// Shrink gives free pages back to the disk, a little of them, and reports whether
 // there are more.
-func (s *file) Shrink(ctx context.Context, x store.Tx) (more bool, err error) {
+func (s *file) Shrink(ctx context.Context, x sqlstore.Tx) (more bool, err error) {
 	count := func() (free int64, err error) {
 		err = x.Query(ctx, func(row stored.Row) error { return row.Scan(&free) }, freePages)
 		return free, err

@@ -32,7 +32,7 @@ func (q *Query) Beyond(cursor, columns, direction string) error {
 	return err
 }
 
-// Text returns the query of a page, with one row more, which says whether there is
+// Text returns the query of a page, with one row more, which reports whether there is
 // a next. Its arguments are numbered.
 func (q *Query) Text(selects, order string, limit int) (text string, args []any) {
 	if len(q.conditions) > 0 {
@@ -45,7 +45,7 @@ func (q *Query) Text(selects, order string, limit int) (text string, args []any)
 }
 
 // LimitOf is a limit, where one that is not positive is none. In a statement it
-// is added to 0: SQLite plans one anew for each limit that is an argument alone.
+// is added to 0: SQLite plans one again for each limit that is an argument alone.
 func LimitOf(limit int) int {
 	if limit <= 0 {
 		return math.MaxInt32

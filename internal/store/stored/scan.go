@@ -66,8 +66,8 @@ func ScanInterrupt(row Row) (contracts.Interrupt, error) {
 }
 
 // ScanReceived reads the row of an inbox.
-func ScanReceived(row Row) (orchestrator.Received, error) {
-	var i orchestrator.Received
+func ScanReceived(row Row) (orchestrator.InboxMessage, error) {
+	var i orchestrator.InboxMessage
 	var at int64
 	var body string
 	err := row.Scan(&i.Channel, &i.ID, &i.Reply, &at, &body)

@@ -23,7 +23,7 @@ func gateData(kind string, i contracts.Interrupt) string {
 	return buttonData(kind, i.InterruptID, i.ActionSHA256[:min(HashPart, len(i.ActionSHA256))])
 }
 
-// Ended says what became of a gate that is no longer open.
+// Ended says the outcome of a gate that is no longer open.
 func Ended(i contracts.Interrupt) string {
 	by := "somebody"
 	if n := len(i.Decisions); n > 0 {

@@ -123,7 +123,7 @@ func (l line) broken() []line {
 	return append(out, now)
 }
 
-// fit gives the longest beginning of a text whose HTML is not longer than room.
+// fit returns the longest beginning of a text whose HTML is not longer than room.
 func fit(s string, room int) (head string, cost int) {
 	for i, r := range s {
 		w := width(escape(string(r)))

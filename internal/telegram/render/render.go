@@ -20,8 +20,8 @@ import (
 // View makes an answer of where a chat stands. In a group everybody sees the
 // buttons of a gate; whether a press counts is decided when it comes.
 func View(state orchestrator.SessionView, group bool, pages map[string]string) []Part {
-	say := func(english string) []Part { return notice(chat.Say(state.Language, english)) }
-	parts := notice(chat.SayAll(state.Language, state.Notice))
+	say := func(english string) []Part { return notice(chat.Translate(state.Language, english)) }
+	parts := notice(chat.TranslateAll(state.Language, state.Notice))
 	if state.Answer != nil {
 		for _, b := range state.Answer.Blocks {
 			parts = append(parts, block(b)...)
@@ -38,7 +38,7 @@ func View(state orchestrator.SessionView, group bool, pages map[string]string) [
 		parts = append(parts, plan(state.Rows))
 	}
 	for _, i := range state.Open {
-		if i.Type.Gate() {
+		if i.Type.IsGate() {
 			parts = append(parts, fitting(i, group || slices.Contains(state.MayApprove, i.Code), pages[i.Code], state.Language))
 			continue
 		}
@@ -98,7 +98,7 @@ func table(b contracts.Block) Part {
 	for _, r := range b.Rows {
 		cells := make([]string, len(head))
 		for i := range min(len(r), len(head)) {
-			cells[i] = contracts.CleanSummary(chat.Value(r[i]))
+			cells[i] = contracts.CleanSummary(chat.FormatValue(r[i]))
 		}
 		rows = append(rows, cells)
 	}
@@ -159,12 +159,12 @@ const maxEvidence = 8
 func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 	out := Part{lines: []line{{{text: gateview.Asks(i), tag: "b"}, {text: " "}, {text: i.Code, tag: "code"}}}}
 	add := func(name, value string) {
-		out.lines = append(out.lines, line{{text: chat.Say(language, name) + ": ", tag: "i"}, {text: value}})
+		out.lines = append(out.lines, line{{text: chat.Translate(language, name) + ": ", tag: "i"}, {text: value}})
 	}
-	for _, row := range chat.Sheet(i) {
+	for _, row := range chat.GateRows(i) {
 		add(row[0], row[1])
 	}
-	grounds := chat.Grounds(i)
+	grounds := chat.EvidenceRows(i)
 	for _, g := range grounds[:min(len(grounds), maxEvidence)] {
 		add(g[0], g[1])
 	}
@@ -172,12 +172,12 @@ func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 		out.lines = append(out.lines, line{{text: fmt.Sprintf("and %d values more: manifold gates %s", more, i.Code)}})
 	}
 	for _, d := range chat.Changes(i) {
-		add("changed "+d.Pointer, chat.Bounded(i, d.Before)+" → "+chat.Bounded(i, d.After))
+		add("changed "+d.Pointer, chat.FormatBounded(i, d.Before)+" → "+chat.FormatBounded(i, d.After))
 	}
-	for _, c := range chat.Circumstances(i) {
+	for _, c := range chat.ContextRows(i) {
 		add(c[0], c[1])
 	}
-	if sent := chat.Sent(i); sent != "" {
+	if sent := chat.SentIDs(i); sent != "" {
 		add("sent as", sent)
 	}
 	if i.ExpiresAt != nil {
@@ -189,11 +189,11 @@ func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 	}
 	if mayApprove {
 		reject := button("Reject "+i.Code, gateData(Reject, i))
-		out.lines = append(out.lines, inline(fmt.Sprintf(chat.Say(language, "Reply `approve %s` or `reject %s`."), i.Code, i.Code), false))
+		out.lines = append(out.lines, inline(fmt.Sprintf(chat.Translate(language, "Reply `approve %s` or `reject %s`."), i.Code, i.Code), false))
 		out.buttons = row(button("Approve "+i.Code, gateData(Approve, i)), reject)
 		return out
 	}
-	out.lines = append(out.lines, inline(fmt.Sprintf(chat.Say(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), i.Code, i.Code), false))
+	out.lines = append(out.lines, inline(fmt.Sprintf(chat.Translate(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), i.Code, i.Code), false))
 	out.buttons = row(button("Withdraw "+i.Code, gateData(Reject, i)))
 	return out
 }
@@ -240,7 +240,7 @@ type Pages func(who access.Principal, i contracts.Interrupt) string
 func (p Pages) Of(who access.Principal, group bool, language string, open []contracts.Interrupt) map[string]string {
 	out := map[string]string{}
 	for _, i := range open {
-		if p != nil && !group && i.Type.Gate() && !fits(gate(i, true, language)) {
+		if p != nil && !group && i.Type.IsGate() && !fits(gate(i, true, language)) {
 			out[i.Code] = p(who, i)
 		}
 	}
@@ -249,7 +249,7 @@ func (p Pages) Of(who access.Principal, group bool, language string, open []cont
 
 // Asked is a gate or a question for somebody who is to come for it.
 func Asked(i contracts.Interrupt, page string) Part {
-	if i.Type.Gate() {
+	if i.Type.IsGate() {
 		return fitting(i, true, page, "")
 	}
 	return asks(i)
@@ -286,16 +286,16 @@ func asks(i contracts.Interrupt) Part {
 		out.lines[0] = append(out.lines[0], span{text: " "}, span{text: i.Code, tag: "code"})
 	}
 	for _, l := range gateview.Lines(i) {
-		out.lines = append(out.lines, line{{text: l[0] + ": ", tag: "i"}, {text: chat.Value(l[1])}})
+		out.lines = append(out.lines, line{{text: l[0] + ": ", tag: "i"}, {text: chat.FormatValue(l[1])}})
 	}
 	for n, o := range i.Options {
-		text := chat.Mark(i, n) + " " + o.Label
+		text := chat.OptionMark(i, n) + " " + o.Label
 		if o.Detail != "" {
 			text += " – " + o.Detail
 		}
 		out.lines = append(out.lines, line{{text: text}})
 		if n < maxOptions {
-			out.buttons = append(out.buttons, row(button(chat.Choice(i, n), buttonData(Option, i.InterruptID, strconv.Itoa(n))))...)
+			out.buttons = append(out.buttons, row(button(chat.OptionText(i, n), buttonData(Option, i.InterruptID, strconv.Itoa(n))))...)
 		}
 	}
 	for _, words := range gateview.Words(i) {

@@ -122,7 +122,7 @@ func (s *Server) Hold(method string) (release func()) {
 	})
 }
 
-// Push makes an update of a JSON object without its number, and gives the number.
+// Push makes an update of a JSON object without its number, and returns the number.
 func (s *Server) Push(body map[string]any) int64 {
 	s.t.Helper()
 	var no int64
@@ -285,7 +285,7 @@ func (s *Server) answer(w http.ResponseWriter, f Failure, result any) {
 		w.WriteHeader(f.Status)
 	}
 	if json.NewEncoder(w).Encode(body) != nil {
-		return // whoever asked has gone
+		return // the caller has gone
 	}
 }
 

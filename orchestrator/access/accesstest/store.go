@@ -57,7 +57,7 @@ func (s *Store) InsertFirstKey(_ context.Context, key access.Key) (bool, error) 
 	return true, nil
 }
 
-// Key gives one key.
+// Key returns one key.
 func (s *Store) Key(_ context.Context, id string) (access.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Store) InsertSignIn(_ context.Context, hash string, at, until time.Time
 	return nil
 }
 
-// SignInSeen tells when somebody was last seen with a token.
+// SignInSeen reports when somebody was last seen with a token.
 func (s *Store) SignInSeen(_ context.Context, hash string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

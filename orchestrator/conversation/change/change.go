@@ -17,8 +17,8 @@ import (
 )
 
 // GoneOn is what was said with what was said after it, which is a value of the
-// parameter: whoever approves reads both.
-func GoneOn(said *contracts.Said, message, parameter string) *contracts.Said {
+// parameter: the approver reads both.
+func GoneOn(said *contracts.Utterance, message, parameter string) *contracts.Utterance {
 	if said == nil || said.Text == "" {
 		return said
 	}
@@ -41,7 +41,7 @@ func Goal(t orchestrator.Turn) string {
 func Words(values map[string]any) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		out = append(out, gateview.ParameterWords(name)+": "+chat.Value(values[name]))
+		out = append(out, gateview.ParameterWords(name)+": "+chat.FormatValue(values[name]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -51,7 +51,7 @@ func Words(values map[string]any) string {
 func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
 	var named []string
 	for name, value := range in.Parameters {
-		if _, ok := value.(string); ok && chat.Names(gateview.ParameterWords(name)) {
+		if _, ok := value.(string); ok && chat.IsNameParameter(gateview.ParameterWords(name)) {
 			named = append(named, name)
 		}
 	}
@@ -59,7 +59,7 @@ func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contr
 		return nil, nil
 	}
 	all := map[string]contracts.Evidence{named[0]: {Span: [2]int{0, len(text)}}}
-	if inner, ok := chat.Unquoted(text); ok {
+	if inner, ok := chat.ParseQuoted(text); ok {
 		text = inner
 	}
 	return map[string]any{named[0]: text}, all
@@ -99,7 +99,7 @@ func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []st
 		return nil
 	}
 	for _, step := range entry.Capability.Metadata.Flow.Pre {
-		if _, said := in.Parameters[step.Param].(string); said && !step.LooksUp() && slices.Contains(needs.Required, step.Param) {
+		if _, said := in.Parameters[step.Param].(string); said && !step.IsLookup() && slices.Contains(needs.Required, step.Param) {
 			names = append(names, step.Param)
 		}
 	}
@@ -169,8 +169,8 @@ func Written(run contracts.RunView) []contracts.NodeView {
 	var out []contracts.NodeView
 	undone := map[string]bool{}
 	for _, n := range run.Nodes {
-		if n.Undoes != "" && n.State == contracts.NodeCompleted {
-			undone[n.Undoes], undone[n.NodeID] = true, true
+		if n.CompensatesNode != "" && n.State == contracts.NodeCompleted {
+			undone[n.CompensatesNode], undone[n.NodeID] = true, true
 		}
 	}
 	for _, n := range run.Nodes {

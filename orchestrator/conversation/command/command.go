@@ -73,17 +73,17 @@ func (c *Commands) Turn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 		return t, err
 	}
 	if failed != "" {
-		return t, &UnsaidError{failed}
+		return t, &NoticeError{failed}
 	}
 	t.Outcome = orchestrator.TurnAnswered
 	return t, nil
 }
 
-// UnsaidError is a reply to a command that had no effect by a fault of ours: it is
-// told, and not kept.
-type UnsaidError struct{ Notice string }
+// NoticeError is a reply to a command that had no effect because of a fault of the server: it
+// is not saved, so that the command can be tried again.
+type NoticeError struct{ Notice string }
 
-func (u *UnsaidError) Error() string { return u.Notice }
+func (u *NoticeError) Error() string { return u.Notice }
 
 // Do does what a command asks for, in the session where it was said, "" if
 // nothing was asked there yet. failed is the reply if a fault of ours was in the
@@ -189,7 +189,7 @@ func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 			line, passed = code+": "+c.fault(ctx, err), passed && !Retryable(err)
 		}
 		lines = append(lines, line)
-		if t.RunID == "" && err == nil && t.Shows == "" {
+		if t.RunID == "" && err == nil && t.RedisplayedQuestionID == "" {
 			t.RunID, t.RunSession = c.followed(ctx, t.By, i)
 		}
 	}
@@ -201,25 +201,25 @@ func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 }
 
 // decideOne commits the decision on one gate by its code, which stands for its
-// hash, and says in words what became of it. The same decision again by the same
+// hash, and says in words the outcome of it. The same decision again by the same
 // person is no new one.
 func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
 	d := contracts.Decision(t.Command)
 	i, err := c.Gate(ctx, t.By, here, code)
-	if err == nil && !i.Type.Gate() && !slices.Contains(i.Answers, string(d)) {
+	if err == nil && !i.Type.IsGate() && !slices.Contains(i.Answers, string(d)) {
 		err = contracts.Errorf(contracts.CodeInvalid, "%s is a question, not an approval", code)
 	}
 	if err != nil {
 		return i, "", err
 	}
 	if i.Status == contracts.InterruptOpen && !gates.DecidedBy(i, t.By.Subject(), d) {
-		if d == contracts.DecisionApprove && i.Type.Gate() {
+		if d == contracts.DecisionApprove && i.Type.IsGate() {
 			if seen, err := gates.WasShown(ctx, c.turns, *t, i); err != nil || !seen {
 				return i, gates.ShowFirst(t, i), err
 			}
 		}
 		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
-		if i.Type.Gate() { // the comment on a question is what is said to the procedure
+		if i.Type.IsGate() { // the comment on a question is what is said to the procedure
 			body.Comment = trace(*t, d)
 		}
 		if i, err = c.gates.Decide(ctx, t.By, i, body); err != nil {
@@ -252,7 +252,7 @@ func trace(t orchestrator.Turn, d contracts.Decision) string {
 	return t.Trace
 }
 
-// fault says what is wrong with a decision; of what is ours to mend the text
+// fault reports what is wrong with a decision; of what is ours to mend the text
 // stays in the log.
 func (c *Commands) fault(ctx context.Context, err error) string {
 	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
@@ -287,7 +287,7 @@ func (c *Commands) Gate(ctx context.Context, who access.Principal, here, code st
 	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "there is no gate %s that waits for you", code)
 }
 
-// concerns tells whether a question is the caller's own, or theirs to approve.
+// concerns reports whether a question is the caller's own, or theirs to approve.
 // Who may look at everything for operation is not asked by everything. Where
 // many people share a key, and nobody knows who is asking, only what this chat
 // began concerns it.
@@ -302,7 +302,7 @@ func (c *Commands) concerns(ctx context.Context, who access.Principal, here stri
 	return access.SubjectOf(owner) == who.Subject() || gates.MayReject(who, owner, i) == nil && len(access.AskedRoles(i)) > 0
 }
 
-// followed tells which run a decision goes on with, if it is the caller's.
+// followed reports which run a decision goes on with, if it is the caller's.
 func (c *Commands) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) (runID, sessionID string) {
 	owner, err := c.dir.Owner(ctx, i.SessionID)
 	if err != nil || access.SubjectOf(owner) != who.Subject() {
@@ -340,8 +340,8 @@ const nothingRuns = "Nothing is running or waiting in this chat."
 
 // spoken is when a turn was said, as far as is known.
 func spoken(t orchestrator.Turn) time.Time {
-	if !t.Said.IsZero() && t.Said.Before(t.CreatedAt) {
-		return t.Said
+	if !t.SaidAt.IsZero() && t.SaidAt.Before(t.CreatedAt) {
+		return t.SaidAt
 	}
 	return t.CreatedAt
 }

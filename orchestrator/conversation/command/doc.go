@@ -1,3 +1,3 @@
 // Package command does what the fixed grammar of chats orders: it decides gates, shows
-// them, cancels, undoes and lists, and says what became of each.
+// them, cancels, undoes and lists, and says the outcome of each.
 package command

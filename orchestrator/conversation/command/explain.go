@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// why says how the last request was understood, and what it came to.
+// why reports how the last request was understood, and its result.
 func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
 	if err != nil || here == "" {
@@ -43,10 +43,10 @@ func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	if err != nil {
 		return strings.Join(lines, "\n\n"), nil //nolint:nilerr // what was said is known without the run
 	}
-	return strings.Join(append(lines, answer.Standing(run)...), "\n\n"), nil
+	return strings.Join(append(lines, answer.RunStatusLines(run)...), "\n\n"), nil
 }
 
-// show finds the gate of a code, with what became of it.
+// show finds the gate of a code, with the outcome of it.
 func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	i, err := c.Gate(ctx, t.By, here, t.Codes[0])
 	if contracts.CodeOf(err) == contracts.CodeNotFound && !t.By.Shared() { // who may read it may look at it
@@ -59,14 +59,14 @@ func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (
 		t.Notice = chat.Escape(err.Error())
 		return t, nil
 	}
-	t.Shows = i.InterruptID
+	t.RedisplayedQuestionID = i.InterruptID
 	if i.Status != contracts.InterruptOpen {
 		t.Notice = c.ended(ctx, i)
 	}
 	return t, nil
 }
 
-// ended says what became of a gate that was decided, and of what it was about.
+// ended says the outcome of a gate that was decided, and of what it was about.
 func (c *Commands) ended(ctx context.Context, i contracts.Interrupt) string {
 	by := ""
 	if n := len(i.Decisions); n > 0 {
@@ -79,7 +79,7 @@ func (c *Commands) ended(ctx context.Context, i contracts.Interrupt) string {
 	return line
 }
 
-// cameTo says what the approved action of a gate came to.
+// cameTo reports what the approved action of a gate came to.
 func (c *Commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 	n, _, err := c.node(ctx, i)
 	switch {
@@ -108,13 +108,12 @@ func (c *Commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.
 	return &run.Nodes[at], run.State.Terminal() || run.Nodes[at].State.Terminal(), nil
 }
 
-// soon is how long somebody who approved for another waits to hear what came of
-// it.
-const soon = 10 * time.Second
+// resultWait is how long an approver waits for the result of another person's write.
+const resultWait = 10 * time.Second
 
 // await waits for what an approved gate is about to end, and says how it did.
 func (c *Commands) await(ctx context.Context, i contracts.Interrupt) string {
-	_ = orchestrator.Until(ctx, c.notifier, i.SessionID, soon, func(ctx context.Context) (bool, error) { // what stands is said below
+	_ = orchestrator.WaitFor(ctx, c.notifier, i.SessionID, resultWait, func(ctx context.Context) (bool, error) { // what stands is said below
 		_, over, err := c.node(ctx, i)
 		return over, err
 	})
@@ -149,10 +148,10 @@ func (c *Commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 	return t, nil
 }
 
-// undoRun takes back what one run has written; false says that it has not.
+// undoRun takes back what one run has written; false means that it has not.
 func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
 	written := change.Written(run)
-	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.Gate() })
+	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.IsGate() })
 	if len(written) == 0 && waiting && !run.State.Terminal() {
 		_, err := c.runs.Cancel(ctx, t.By, run.RunID)
 		t.Notice = "It was not done yet, and is withdrawn."
@@ -216,12 +215,12 @@ func (c *Commands) back(ctx context.Context, t orchestrator.Turn, here string) (
 	if err != nil {
 		return t, err
 	}
-	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return i.Type.Gate() || t.CreatedAt.Sub(i.CreatedAt) > parkedFor })
+	open = slices.DeleteFunc(open, func(i contracts.Interrupt) bool { return i.Type.IsGate() || t.CreatedAt.Sub(i.CreatedAt) > parkedFor })
 	if len(open) == 0 {
 		t.Notice = "No question of mine is open here."
 		return t, nil
 	}
-	t.Shows, t.Notice = open[len(open)-1].InterruptID, "Back to this:"
+	t.RedisplayedQuestionID, t.Notice = open[len(open)-1].InterruptID, "Back to this:"
 	if more := min(len(open), maxParked) - 1; more > 0 {
 		t.Notice = fmt.Sprintf("Back to this (%d more wait):", more)
 	}
@@ -292,10 +291,10 @@ func (c *Commands) list(ctx context.Context, who access.Principal, here string, 
 	return strings.Join(append(lines, "", "`show CODE` shows one in full."), "\n"), nil
 }
 
-// News is what became of gates of a session that others have decided since its
-// last turn: whoever asked is told where they asked.
+// News is the outcome of gates of a session that others have decided since its
+// last turn: the requester is told where they asked.
 func (c *Commands) News(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
-	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: gates.Waiting()})
+	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: gates.WaitingTypes()})
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (s *Store) Domains(context.Context) ([]registry.DomainRow, error) {
 	return rows, nil
 }
 
-// Domain gives one row.
+// Domain returns one row.
 func (s *Store) Domain(_ context.Context, name string) (registry.DomainRow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ func Languages() []string { return []string{"go", "python", "typescript"} }
 
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// Scaffold makes the folder and its files, and gives their names. It changes nothing
+// Scaffold makes the folder and its files, and returns their names. It changes nothing
 // that is there.
 func Scaffold(dir, domain, language string) ([]string, error) {
 	if !domainName.MatchString(domain) || domain == "shared" {

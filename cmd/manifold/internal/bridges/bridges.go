@@ -26,7 +26,7 @@ type Options struct {
 	Domain, Listen, Keys string
 	// TokenEnv names a variable of the environment.
 	TokenEnv string
-	// People says how people log in, each with an account of their own, if its Dir is given.
+	// People describes how people log in, each with an account of their own, if its Dir is given.
 	People         People
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
@@ -181,7 +181,7 @@ func Confirm(ctx context.Context, o Options, names []string) error {
 	return os.WriteFile(file, next, 0o600)
 }
 
-// Table shows what became of each operation.
+// Table shows the outcome of each operation.
 func Table(w io.Writer, found []bridge.Finding) {
 	served := 0
 	for _, f := range found {

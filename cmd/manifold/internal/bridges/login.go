@@ -42,7 +42,7 @@ func (l *Login) flags(cmd *cobra.Command) {
 	flags.StringSliceVar(&l.Scopes, "scope", nil, "what to ask for [what the server asks for]")
 }
 
-// People says how people log in at an MCP server, each with an account of their own.
+// People describes how people log in at an MCP server, each with an account of their own.
 type People struct { //nolint:recvcheck // as Login
 	Login
 

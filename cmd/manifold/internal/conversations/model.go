@@ -79,7 +79,7 @@ func says(prompt, message string) bool {
 	return slices.ContainsFunc(strings.Split(prompt, "\n"), func(line string) bool { return strings.TrimSpace(line) == message }) || strings.HasSuffix(prompt, "\n"+message)
 }
 
-// history says how well earlier turns are those of a request: one point for each
+// history reports how well earlier turns are those of a request: one point for each
 // that stands in it, none at all if one is missing or the request has others.
 func history(asked scripted.Asked, earlier []string) int {
 	points := 0

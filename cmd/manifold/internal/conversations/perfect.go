@@ -35,7 +35,7 @@ type perfect struct {
 	dialect dialect
 }
 
-// Answer says what the turn of a request expects.
+// Answer reports what the turn of a request expects.
 func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 	at, known := p.find(asked)
 	var expected *conversation.Expectation

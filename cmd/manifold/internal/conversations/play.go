@@ -134,7 +134,7 @@ func (t *talk) still(ctx context.Context) (string, error) {
 	return string(body), err
 }
 
-// result tells what the last message set going, new runs, or those that went on
+// result reports what the last message set going, new runs, or those that went on
 // because it answered their question, from what was there before.
 func (t *talk) result(ctx context.Context) (conversation.Played, error) {
 	out := conversation.Played{Session: t.session, AskedBefore: t.asked, Approved: t.approved, Names: map[string]string{}}

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model"
 )
 
-// Embeddings says what tells the meaning of texts.
+// Embeddings describes what tells the meaning of texts.
 type Embeddings struct {
 	From    string        `json:"from,omitempty"`
 	Dir     string        `json:"dir,omitempty"`

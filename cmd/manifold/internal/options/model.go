@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// ModelChoice says which model is asked where. The environment gives what no
+// ModelChoice specifies which model is asked where. The environment gives what no
 // flag does, so that a server and "manifold model check" agree.
 type ModelChoice struct {
 	Engine      string        `json:"engine,omitempty"`
@@ -30,7 +30,7 @@ type ModelChoice struct {
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`
 }
 
-// Mind says what a server asks the model for.
+// Mind describes what a server asks the model for.
 type Mind struct {
 	ModelChoice
 
@@ -61,20 +61,20 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 }
 
 // Config is what the server is given. An error is about how it was called.
-func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
+func (o *Mind) Config(getenv func(string) string) (app.LanguageModel, error) {
 	model, ok, err := o.ModelChoice.Config(getenv)
 	if err != nil {
-		return app.Mind{}, err
+		return app.LanguageModel{}, err
 	}
-	out := app.Mind{
-		Model: model, Understanding: app.Understanding(o.Understanding), Judging: app.Judging(o.Judge), Answers: o.Answers == answersOn, Log: o.Log,
+	out := app.LanguageModel{
+		Model: model, Understanding: app.Understanding(o.Understanding), JudgeMode: app.JudgeMode(o.Judge), Answers: o.Answers == answersOn, Log: o.Log,
 		LateWrites: app.LateWrites(o.LateWrites), NoGeneralAnswers: o.General == answersOff,
 	}
 	switch {
 	case o.Understanding != "" && !slices.Contains(app.Understandings(), out.Understanding):
 		return out, fmt.Errorf("--understanding must be one of %v, not %q", app.Understandings(), o.Understanding)
-	case !slices.Contains(app.Judgings(), out.Judging):
-		return out, fmt.Errorf("--judge must be one of %v, not %q", app.Judgings(), o.Judge)
+	case !slices.Contains(app.JudgeModes(), out.JudgeMode):
+		return out, fmt.Errorf("--judge must be one of %v, not %q", app.JudgeModes(), o.Judge)
 	case o.Answers != "" && o.Answers != answersOn && o.Answers != answersOff:
 		return out, fmt.Errorf("--answers must be %s or %s, not %q", answersOn, answersOff, o.Answers)
 	case o.General != "" && o.General != answersOn && o.General != answersOff:
@@ -83,7 +83,7 @@ func (o *Mind) Config(getenv func(string) string) (app.Mind, error) {
 		return out, fmt.Errorf("--late-writes must be one of %v, not %q", app.LateWritesChoices(), o.LateWrites)
 	case !ok && out.Understanding != "" && out.Understanding != app.UnderstandLocal:
 		return out, fmt.Errorf("--understanding %s needs a model: set --reasoning-engine and --reasoning-model", o.Understanding)
-	case !ok && out.Judging == app.JudgeRuns:
+	case !ok && out.JudgeMode == app.JudgeRuns:
 		return out, fmt.Errorf("--judge runs needs a model: set --reasoning-engine and --reasoning-model")
 	}
 	return out, nil
@@ -101,7 +101,7 @@ func (o *ModelChoice) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags.DurationVar(&o.Timeout, "reasoning-timeout", reasoning.DefaultTimeout, "bound of one call of a model, retries included")
 }
 
-// Config reads the key; ok tells whether there is a model at all.
+// Config reads the key; ok reports whether there is a model at all.
 func (o *ModelChoice) Config(getenv func(string) string) (c app.ModelConfig, ok bool, err error) {
 	if o.Engine == "" {
 		if o.Model != "" || o.BaseURL != "" {

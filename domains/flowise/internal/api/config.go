@@ -3,7 +3,7 @@
 // that are saved although the answer was 500, a POST that overwrites, and event
 // streams with a framing of their own.
 //
-// Reads are retried. Writes are sent once; what became of one whose answer was
+// Reads are retried. Writes are sent once; the outcome of one whose answer was
 // lost or bad is looked up, and the Error says what is known about its effect.
 // The package knows nothing about what is inside a flow.
 package api
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Config says how one Flowise is reached. BaseURL and Key are required.
+// Config describes how one Flowise is reached. BaseURL and Key are required.
 type Config struct {
 	// BaseURL is the server without /api/v1, such as http://127.0.0.1:3000.
 	BaseURL string

@@ -37,7 +37,7 @@ func (c *Client) cached(ctx context.Context, path string, out any) error {
 	return decode(op, raw, out)
 }
 
-// Forget drops everything that is kept, so that it is read anew.
+// Forget drops everything that is kept, so that it is read again.
 func (c *Client) Forget() { c.cache.clear() }
 
 // Nodes lists the definitions of all nodes.
@@ -47,7 +47,7 @@ func (c *Client) Nodes(ctx context.Context) ([]json.RawMessage, error) {
 	return out, err
 }
 
-// NodesNow is Nodes, but asks anew.
+// NodesNow is Nodes, but asks again.
 func (c *Client) NodesNow(ctx context.Context) ([]json.RawMessage, error) {
 	c.cache.drop("/nodes")
 	return c.Nodes(ctx)

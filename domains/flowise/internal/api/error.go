@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
-// Kind says what kind of failure an Error is; callers switch on it.
+// Kind describes what kind of failure an Error is; callers switch on it.
 type Kind string
 
 // The kinds.
@@ -133,7 +133,7 @@ func statusError(op call, got answer, now time.Time) *Error {
 	return e
 }
 
-// ownWords reads the message of an answer, and tells whether it is one that
+// ownWords reads the message of an answer, and reports whether it is one that
 // Flowise itself wrote, not something between.
 func ownWords(got answer) (message string, own bool) {
 	var said struct {
@@ -155,7 +155,7 @@ func ownWords(got answer) (message string, own bool) {
 	return cut(string(bytes.TrimSpace(got.body))), said.Message != nil
 }
 
-// plainWords gives short texts such as a rate limit's message, and nothing of
+// plainWords returns short texts such as a rate limit's message, and nothing of
 // pages.
 func plainWords(got answer) string {
 	text := strings.TrimSpace(string(got.body))

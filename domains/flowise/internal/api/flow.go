@@ -221,7 +221,7 @@ func checkRow(op call, f Flow, id string) error {
 // lookTimeout bounds the look at what a write did.
 const lookTimeout = 10 * time.Second
 
-// afterWrite looks what became of a write that got no good answer. When the
+// afterWrite looks up the outcome of a write that got no good answer. When the
 // answer was lost and the flow is as it should be, the write succeeded. When
 // the server itself said 500, it is done with the request: the flow tells
 // whether it was saved all the same. A lost answer and an unchanged flow prove

@@ -53,7 +53,7 @@ type Answer struct {
 	Steps         []Step          `json:"agentFlowExecutedData"`
 	// Raw is the whole answer; of a stream, nil.
 	Raw json.RawMessage `json:"-"`
-	// Streamed tells that it came in pieces.
+	// Streamed means that it came in pieces.
 	Streamed bool `json:"-"`
 }
 

@@ -13,7 +13,7 @@ var (
 	heads = regexp.MustCompile(`(?i)^(["”“»'’]|\s|[:,]|(flow|chatflow|bot|chatbot|agent|agentflow|to|that it|so that it|shall|should|must|always to)\b)+`)
 )
 
-// Instruction returns what a request wants a flow to do, in the words of who asks:
+// Instruction returns what a request wants a flow to do, in the words of the requester:
 // what stands in quotation marks, or behind the name of the flow ("make Support
 // Bot answer shorter"), or else all of it.
 func Instruction(request, flowName string) string {

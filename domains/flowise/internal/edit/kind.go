@@ -13,7 +13,7 @@ import (
 // Kind is a kind of node that words may mean.
 type Kind struct {
 	Def *knowledge.Definition
-	// Exact says that the words are its name or label.
+	// Exact means that the words are its name or label.
 	Exact bool
 }
 

@@ -103,7 +103,7 @@ func (d *draft) similar(name string) []string {
 	return out
 }
 
-// refuses says why a flow of this kind cannot hold a node.
+// refuses reports why a flow of this kind cannot hold a node.
 func (d *draft) refuses(def *knowledge.Definition) string {
 	agent := def.Category == categoryAgentflow
 	switch {

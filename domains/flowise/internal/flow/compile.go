@@ -107,7 +107,7 @@ type draft struct {
 
 type draftNode struct {
 	Node
-	// added says that the automatic layout may place the node.
+	// added means that the automatic layout may place the node.
 	added bool
 }
 

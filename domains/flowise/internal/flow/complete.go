@@ -108,7 +108,7 @@ func (d *draft) completePlace(n *draftNode) {
 	}
 }
 
-// completeEdges connects anew what has no handles.
+// completeEdges connects again what has no handles.
 func (d *draft) completeEdges() []contracts.Fault {
 	var faults []contracts.Fault
 	for _, e := range slices.Clone(d.edges) {

@@ -68,7 +68,7 @@ func (op *Connect) agentOutput(source *draftNode, outs []field) (handle string, 
 	return outs[i].text("id"), nil
 }
 
-// agentOutputNames gives the names of several outputs, in their order.
+// agentOutputNames returns the names of several outputs, in their order.
 func agentOutputNames(node string, count int) []string {
 	if node == nodeHuman {
 		return []string{"proceed", "reject"}

@@ -149,7 +149,7 @@ type CredentialPlace struct {
 	// node itself does.
 	ParamName string
 	Types     []string
-	// Optional says that it works without one.
+	// Optional means that it works without one.
 	Optional bool
 	// Bound is the id of the credential that is there, or "".
 	Bound string

@@ -47,7 +47,7 @@ type ParamChange struct {
 	After  string `json:"after"`
 }
 
-// Compare tells what makes after out of before. Nodes and edges are known by
+// Compare reports what makes after out of before. Nodes and edges are known by
 // their ids; of several nodes with one id, by their order.
 func Compare(before, after *Graph, defs Definitions) Diff {
 	d := comparison{defs: defs}

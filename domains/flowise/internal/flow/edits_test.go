@@ -84,7 +84,7 @@ func quoted(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// next returns an edit of a kind; false says that the flow has no place for it.
+// next returns an edit of a kind; false means that the flow has no place for it.
 func (g *generator) next(kind int) (edit, bool) {
 	switch kind % 10 {
 	case 0:
@@ -289,7 +289,7 @@ func verdict(tb testing.TB, base *flow.Graph, e edit, kind flow.Kind, before flo
 	return "", strings.Join(out, "; "), r.FlowData
 }
 
-// editsOf gives 20 edits, each of a kind that fits the flow.
+// editsOf returns 20 edits, each of a kind that fits the flow.
 func editsOf(tb testing.TB, s sample) []edit {
 	tb.Helper()
 	g := newGenerator(tb, s)

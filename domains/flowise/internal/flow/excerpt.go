@@ -10,7 +10,7 @@ type Excerpt struct {
 	Label  string `json:"label,omitempty"`
 	Output string `json:"output,omitempty"`
 	Parent string `json:"parent,omitempty"`
-	// Credential says that one is bound.
+	// Credential means that one is bound.
 	Credential bool `json:"credential,omitempty"`
 	// Params are all values that are not empty, as "name=value".
 	Params []string `json:"params"`

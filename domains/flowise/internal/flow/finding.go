@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Severity says whether a finding forbids a write.
+// Severity reports whether a finding forbids a write.
 type Severity string
 
 // The severities. An error fails when the flow runs, or is refused by the
@@ -16,7 +16,7 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Category says what kind of repair a finding needs.
+// Category describes what kind of repair a finding needs.
 type Category string
 
 // The categories.

@@ -47,7 +47,7 @@ func FormOf(g *Graph) (fields []FormField, begins bool) {
 	return nil, false
 }
 
-// CheckForm says what is wrong with the values of a form. The server checks
+// CheckForm reports what is wrong with the values of a form. The server checks
 // none: a field that is missing stays as "{{ $form.name }}" in what the flow
 // says, and an option that is none is taken.
 func CheckForm(fields []FormField, values map[string]any) []string {

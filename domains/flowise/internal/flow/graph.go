@@ -261,7 +261,7 @@ func (g *Graph) Node(id string) (Node, bool) {
 	return Node{}, false
 }
 
-// with gives a graph with other nodes and edges; what is the same keeps its
+// with returns a graph with other nodes and edges; what is the same keeps its
 // bytes and those between.
 func (g *Graph) with(nodes []Node, edges []Edge) *Graph {
 	out := &Graph{nodes: rearrange(g.nodes, nodes, rawNode), edges: rearrange(g.edges, edges, rawEdge)}

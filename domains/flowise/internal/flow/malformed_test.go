@@ -78,7 +78,7 @@ type malformed struct {
 	kind   flow.Kind
 	damage func(tb testing.TB, doc object)
 	want   []string
-	// useless says that Flowise runs it although it cannot be meant.
+	// useless means that Flowise runs it although it cannot be meant.
 	useless bool
 }
 

@@ -130,7 +130,7 @@ func (m masker) text(text string) string {
 	return secretURL.ReplaceAllString(text, "://"+masked+"@")
 }
 
-// value hides the secrets in a decoded value, and tells whether there are any.
+// value hides the secrets in a decoded value, and reports whether there are any.
 func (m masker) value(v any) (out any, some bool) {
 	switch v := v.(type) {
 	case string:

@@ -138,7 +138,7 @@ func TestSecretsInFormsThatPeopleGiveThem(t *testing.T) {
 	}
 }
 
-// TestFindingsShowNoSecrets: they are told to whoever asked, and kept in reports.
+// TestFindingsShowNoSecrets: they are told to the requester, and kept in reports.
 func TestFindingsShowNoSecrets(t *testing.T) {
 	t.Parallel()
 	base := string(build(t, "conversation").FlowData)

@@ -34,7 +34,7 @@ func (n Node) Version() float64 {
 // Credential is the id of the credential that the node itself uses, or "".
 func (n Node) Credential() string { return unquoteText(n.part(partCredential)) }
 
-// Input gives one value of the node as JSON.
+// Input returns one value of the node as JSON.
 func (n Node) Input(name string) (json.RawMessage, bool) {
 	return get(n.part(partInputs), name)
 }

@@ -51,7 +51,7 @@ func defaultOf(p *knowledge.Param) []byte {
 	return p.Default
 }
 
-// falsy tells what JavaScript's || passes over.
+// falsy reports what JavaScript's || passes over.
 func falsy(raw []byte) bool {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "null", "false", "0", `""`:

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// OpType says what an op does; it stands in "op_type".
+// OpType describes what an op does; it stands in "op_type".
 type OpType string
 
 // The ops of the Patch IR.
@@ -135,28 +135,28 @@ type Point struct {
 	Y float64 `json:"y"`
 }
 
-// Type gives OpAddNode.
+// Type returns OpAddNode.
 func (*AddNode) Type() OpType { return OpAddNode }
 
-// Type gives OpSetParam.
+// Type returns OpSetParam.
 func (*SetParam) Type() OpType { return OpSetParam }
 
-// Type gives OpConnect.
+// Type returns OpConnect.
 func (*Connect) Type() OpType { return OpConnect }
 
-// Type gives OpBindCredential.
+// Type returns OpBindCredential.
 func (*BindCredential) Type() OpType { return OpBindCredential }
 
-// Type gives OpRemoveNode.
+// Type returns OpRemoveNode.
 func (*RemoveNode) Type() OpType { return OpRemoveNode }
 
-// Type gives OpDisconnect.
+// Type returns OpDisconnect.
 func (*Disconnect) Type() OpType { return OpDisconnect }
 
-// Type gives OpRenameNode.
+// Type returns OpRenameNode.
 func (*RenameNode) Type() OpType { return OpRenameNode }
 
-// Type gives OpMoveNode.
+// Type returns OpMoveNode.
 func (*MoveNode) Type() OpType { return OpMoveNode }
 
 // DecodeOps reads a list of ops strictly: an unknown key, a wrong type or a

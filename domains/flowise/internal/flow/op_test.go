@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/flow"
 )
 
-// refusal gives "pointer: message" of each fault.
+// refusal returns "pointer: message" of each fault.
 func refusal(tb testing.TB, err error) string {
 	tb.Helper()
 	if contracts.CodeOf(err) != contracts.CodeInvalid {

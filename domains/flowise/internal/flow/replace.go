@@ -25,7 +25,7 @@ type ReplaceNode struct {
 	Params map[string]json.RawMessage `json:"params,omitempty"`
 }
 
-// Type gives OpReplaceNode.
+// Type returns OpReplaceNode.
 func (*ReplaceNode) Type() OpType { return OpReplaceNode }
 
 func (op *ReplaceNode) apply(d *draft) []contracts.Fault {

@@ -25,7 +25,7 @@ type NodeSummary struct {
 	// Output is the chosen one of several.
 	Output string `json:"output,omitempty"`
 	Parent string `json:"parent,omitempty"`
-	// Credential says that one is bound; its id is nobody's business.
+	// Credential means that one is bound; its id is nobody's business.
 	Credential bool `json:"credential,omitempty"`
 	// Params are the values that differ from the defaults, as "name=value".
 	Params []string `json:"params,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Check says how a flow is looked at.
+// Check describes how a flow is looked at.
 type Check struct {
 	// Kind is the type under which the flow is stored; "" guesses it.
 	Kind Kind
@@ -56,7 +56,7 @@ type checkedNode struct {
 	at       string
 	name     string
 	category string
-	// live says that the node takes part when the flow runs.
+	// live means that the node takes part when the flow runs.
 	live bool
 	// listed and anchored are what Node.params and Node.anchors give, looked up once.
 	listed, anchored []field

@@ -213,7 +213,7 @@ func (c *checker) checkAgentPlace(n *checkedNode, g graphOf) {
 	}
 }
 
-// succeeding says which node of an AGENTFLOW does what one of the old Agentflow did.
+// succeeding reports which node of an AGENTFLOW does what one of the old Agentflow did.
 func succeeding(name string) string {
 	now := map[string]string{
 		"seqAgent": nodeAgent, "worker": nodeAgent, "supervisor": nodeScenario, "seqStart": nodeStart, "seqState": nodeStart, "seqLLMNode": nodeLLM,

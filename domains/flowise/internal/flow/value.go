@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/knowledge"
 )
 
-// normalise gives a value the form that Flowise stores, or says why it does
+// normalise returns a value the form that Flowise stores, or says why it does
 // not fit the parameter.
 func (d *draft) normalise(p *knowledge.Param, value []byte) (out []byte, problem string) {
 	if string(value) == "null" {
@@ -35,7 +35,7 @@ func (d *draft) normalise(p *knowledge.Param, value []byte) (out []byte, problem
 	return value, ""
 }
 
-// checkValue says why a value does not fit a parameter, or "". The empty text
+// checkValue reports why a value does not fit a parameter, or "". The empty text
 // is how Flowise writes "no value"; it fits by its form.
 func checkValue(p *knowledge.Param, value []byte) string {
 	first := firstByte(value)

@@ -284,7 +284,7 @@ func instructions(text string) string {
 	return "You are an assistant that was set up for this: " + text
 }
 
-// label says what a flow is made of.
+// label reports what a flow is made of.
 func (b *builder) label(head *knowledge.Definition) string {
 	var parts []string
 	for _, op := range b.ops {

@@ -37,7 +37,7 @@ var (
 
 // conditions takes the cases for which something else is answered. What is answered
 // stands in quotation marks beside a word of answering, and so do the words to look for;
-// a case without such words is for a model to tell. It tells whether every condition of
+// a case without such words is for a model to tell. It reports whether every condition of
 // the sentence was read.
 func (r reader) conditions(g *Goal) (all bool) {
 	masked := quoted.ReplaceAllStringFunc(r.text, func(q string) string { return strings.Repeat("_", len(q)) })

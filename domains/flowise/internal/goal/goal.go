@@ -47,7 +47,7 @@ type Features struct {
 // Goal is what a sentence asks for.
 type Goal struct {
 	Text string `json:"goal"`
-	// Update says that a flow is to be changed, Target what it is called.
+	// Update means that a flow is to be changed, Target what it is called.
 	Update bool   `json:"-"`
 	Target string `json:"-"`
 	Name   string `json:"name"`
@@ -128,7 +128,7 @@ type reader struct {
 	defs        flow.Definitions
 }
 
-// cue tells whether words that stand for a feature are in the sentence.
+// cue reports whether words that stand for a feature are in the sentence.
 func (r reader) cue(feature string) bool {
 	return slices.ContainsFunc(cues[feature], func(phrase string) bool {
 		stem, open := strings.CutSuffix(phrase, "*")
@@ -241,7 +241,7 @@ func (r reader) places(g *Goal) {
 // "a bot for our website".
 var audience = regexp.MustCompile(`\s(?:for|on|para|für|pour|per)(?:\s\S+){1,2}`)
 
-// LacksPage tells whether answers shall come from a page of which no address is said.
+// LacksPage reports whether answers shall come from a page of which no address is said.
 func (f Features) LacksPage() bool {
 	return f.Reply == "" && slices.ContainsFunc(f.Documents, func(d Document) bool { return d.Kind == defaults["address"] && d.Address == "" })
 }
@@ -333,7 +333,7 @@ func (g Goal) title() string {
 	return "Assistant"
 }
 
-// Summary says what was read.
+// Summary reports what was read.
 func (g Goal) Summary() string {
 	what := "a new chatflow"
 	if g.Update {

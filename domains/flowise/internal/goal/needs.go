@@ -62,7 +62,7 @@ type want struct {
 	key    string
 }
 
-// fill says which nodes an anchor gets: those that the features name, or one that
+// fill reports which nodes an anchor gets: those that the features name, or one that
 // fits where it cannot be empty.
 func (b *builder) fill(def *knowledge.Definition, p *knowledge.Param, depth int) ([]want, error) {
 	switch {

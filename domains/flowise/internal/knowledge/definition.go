@@ -44,7 +44,7 @@ type Param struct {
 	Optional bool `json:"-"`
 	// List is an anchor that takes several connections.
 	List bool `json:"list"`
-	// AcceptVariable says that a text may refer to other nodes.
+	// AcceptVariable means that a text may refer to other nodes.
 	AcceptVariable   bool     `json:"acceptVariable"`
 	AdditionalParams bool     `json:"additionalParams"`
 	Hidden           bool     `json:"hidden"`
@@ -60,7 +60,7 @@ type Param struct {
 	Hide map[string]any `json:"hide"`
 	// LoadMethod names the method of the server that lists the options.
 	LoadMethod string `json:"loadMethod"`
-	// LoadConfig says that the chosen option brings parameters of its own, kept
+	// LoadConfig means that the chosen option brings parameters of its own, kept
 	// under "<name>Config".
 	LoadConfig bool `json:"loadConfig"`
 	MinItems   int  `json:"minItems"`

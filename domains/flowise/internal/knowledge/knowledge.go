@@ -112,7 +112,7 @@ func (s *Snapshot) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// With gives a snapshot in which d replaces the definition of its name, or is
+// With returns a snapshot in which d replaces the definition of its name, or is
 // added.
 func (s *Snapshot) With(d *Definition) (*Snapshot, error) {
 	nodes := maps.Clone(s.nodes)

@@ -28,7 +28,7 @@ func nested(key string) bool {
 	return false
 }
 
-// strip gives one definition without prose, compact, members in their order.
+// strip returns one definition without prose, compact, members in their order.
 func strip(raw json.RawMessage) (json.RawMessage, error) {
 	var out bytes.Buffer
 	dec := json.NewDecoder(bytes.NewReader(raw))

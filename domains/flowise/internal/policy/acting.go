@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Acting says what becomes of questions to flows that may act on the world when
+// Acting describes what becomes of questions to flows that may act on the world when
 // they are asked, by their tools. Asking is declared as an act without effect,
 // so nobody approves it and it may be repeated.
 type Acting string

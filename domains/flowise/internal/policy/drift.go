@@ -84,7 +84,7 @@ func (r *Rules) live(ctx context.Context, instance string) (*knowledge.Snapshot,
 	return fresh, nil
 }
 
-// Drift says what to do when the definitions of nodes are others than those
+// Drift describes what to do when the definitions of nodes are others than those
 // that a plan was made with.
 type Drift string
 

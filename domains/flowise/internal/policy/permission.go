@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// RefusalWords says why bytes may not be written; nothing when they may.
+// RefusalWords reports why bytes may not be written; nothing when they may.
 func RefusalWords(p store.Permission) string {
 	switch p {
 	case store.Granted:

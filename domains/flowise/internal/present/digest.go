@@ -36,7 +36,7 @@ type Digest struct {
 	Omitted     int    `json:"omitted_nodes,omitempty"`
 }
 
-// Summary says what the flow is made of.
+// Summary reports what the flow is made of.
 func (d Digest) Summary() string {
 	return fmt.Sprintf("%s: %s with %s and %s", cmp.Or(Clip(d.Name, 80), "flow"), d.Type, Count(d.NodeCount, "node"), Count(d.EdgeCount, "connection"))
 }

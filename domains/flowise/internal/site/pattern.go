@@ -23,7 +23,7 @@ type PatternFacts struct {
 	// Uses counts the chatflows that were created from it by its number.
 	Uses       int    `json:"uses"`
 	LastUsedAt string `json:"last_used_at,omitempty"`
-	// Compatible says that the definitions of its nodes are still the same.
+	// Compatible means that the definitions of its nodes are still the same.
 	Compatible bool `json:"compatible"`
 }
 

@@ -57,7 +57,7 @@ func PatternFingerprint(defs *knowledge.Snapshot, nodeTypes []string) (string, e
 	return sum, nil
 }
 
-// PatternScore tells how many words of a query stand in a text; 0 has nothing in
+// PatternScore reports how many words of a query stand in a text; 0 has nothing in
 // common with it.
 func PatternScore(query, text string) int {
 	text = strings.ToLower(text)

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/present"
 )
 
-// Refreshing says what to ask a server for anew: nodes, templates or
+// Refreshing describes what to ask a server for again: nodes, templates or
 // credentials.
 type Refreshing struct {
 	What string

@@ -73,7 +73,7 @@ func (s *Store) Restore(ctx context.Context, runID, sha256, key string) error {
 	return nil
 }
 
-// Authorized tells what Consume would say to a new key, and takes nothing.
+// Authorized reports what Consume would say to a new key, and takes nothing.
 func (s *Store) Authorized(ctx context.Context, runID, sha256 string) (Permission, error) {
 	var all, same, free int
 	if err := s.db.QueryRowContext(ctx, whatStands, sha256, sha256, runID, s.cfg.Now().UnixNano()).Scan(&all, &same, &free); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Operation is what a write was about to do; it is kept before the write is
-// sent, so that what became of it can be told from the flow itself.
+// sent, so that the outcome of it can be told from the flow itself.
 type Operation struct {
 	Instance, Capability, Key string
 	ChatflowID                string

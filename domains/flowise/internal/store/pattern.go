@@ -117,7 +117,7 @@ func (s *Store) Used(ctx context.Context, id int64) error {
 
 const deletePattern = `DELETE FROM flowise_pattern WHERE id = $1`
 
-// DeletePattern removes a pattern; it tells whether there was one.
+// DeletePattern removes a pattern; it reports whether there was one.
 func (s *Store) DeletePattern(ctx context.Context, id int64) (bool, error) {
 	done, err := s.db.ExecContext(ctx, deletePattern, id)
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Store) Snapshot(ctx context.Context, instance, kind string) ([]byte, ti
 
 const snapshotTime = `SELECT refreshed_at FROM flowise_snapshot WHERE instance = $1 AND kind = $2`
 
-// SnapshotTime tells when something was kept, without reading it; nothing was
+// SnapshotTime reports when something was kept, without reading it; nothing was
 // kept at the zero time.
 func (s *Store) SnapshotTime(ctx context.Context, instance, kind string) (time.Time, error) {
 	var refreshed int64
@@ -50,7 +50,7 @@ func (s *Store) SnapshotTime(ctx context.Context, instance, kind string) (time.T
 	return at(refreshed), nil
 }
 
-// Repair is one look at a definition of a node, and what came of it.
+// Repair is one look at a definition of a node, and the result of it.
 type Repair struct{ Instance, RunID, Node, Action, Reason string }
 
 const addRepair = `INSERT INTO flowise_repair (instance, run_id, node, action, reason, at) VALUES ($1, $2, $3, $4, $5, $6)`

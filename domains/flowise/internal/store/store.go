@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/pgstore"
 )
 
-// Config says where the store is and how long things are kept.
+// Config specifies where the store is and how long things are kept.
 type Config struct {
 	// Source is a file, or the address of a PostgreSQL database
 	// (postgres://…); "" keeps everything in memory.

@@ -29,7 +29,7 @@ type File struct {
 	Variables []string `json:"variables,omitempty"`
 	// Flow is the graph, with its members in their order.
 	Flow json.RawMessage `json:"flow"`
-	// Foreign says that Flowise or a person wrote the file: its credentials are not
+	// Foreign means that Flowise or a person wrote the file: its credentials are not
 	// named, and most exports have none.
 	Foreign bool `json:"-"`
 	// ChatbotConfig is how the chat of a foreign flow looks and what it begins with.

@@ -59,7 +59,7 @@ func serve(ctx context.Context, o options, cfg workday.Config, svc *domainkit.Se
 	group.Go(func() error { return svc.Run(ctx, o.listen) })
 	if cfg.Logins != nil {
 		pages := &http.Server{Addr: o.loginListen, Handler: cfg.Logins, ReadHeaderTimeout: 10 * time.Second}
-		defer context.AfterFunc(ctx, func() { _ = pages.Close() })() // who logs in just now begins anew
+		defer context.AfterFunc(ctx, func() { _ = pages.Close() })() // who logs in just now begins again
 		group.Go(func() error {
 			if err := pages.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 				return fmt.Errorf("pages of logins: %w", err)

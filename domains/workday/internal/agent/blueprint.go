@@ -57,7 +57,7 @@ func (m *Server) Snapshot(ctx context.Context) (Blueprint, error) {
 	return out, err
 }
 
-// ReadBlueprint reads a snapshot: a list with one blueprint. It gives nil when there is none.
+// ReadBlueprint reads a snapshot: a list with one blueprint. It returns nil when there is none.
 func ReadBlueprint(file string) (*Blueprint, error) {
 	raw, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if errors.Is(err, fs.ErrNotExist) {

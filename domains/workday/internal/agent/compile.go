@@ -37,12 +37,12 @@ type Wired struct {
 	Criteria []string `json:"criteria"`
 }
 
-// Summary says what they do.
+// Summary reports what they do.
 func (w Wired) Summary() string {
 	return fmt.Sprintf("%s of %s, by %d ops", strings.Join(w.Actions, ", "), w.Server, len(w.Ops))
 }
 
-// noServer says why there are no tools for a flow.
+// noServer explains why there are no tools for a flow.
 const noServer = "no MCP server of Workday is configured (--mcp-url)"
 
 // What the blueprint names.

@@ -21,7 +21,7 @@ type Tools struct {
 	Server *Server
 	// Asker finds the worker who a principal is.
 	Asker func(context.Context, contracts.Principal) (rest.Worker, bool, error)
-	// Failure says what a failed call of the server means to whoever asked.
+	// Failure says what a failed call of the server means to the requester.
 	Failure func(error) error
 }
 
@@ -57,7 +57,7 @@ type Offer struct {
 	Missing []string `json:"missing"`
 }
 
-// Summary says what is there, or what is missing.
+// Summary reports what is there, or what is missing.
 func (o Offer) Summary() string {
 	if len(o.Missing) > 0 {
 		return "missing at Workday: " + strings.Join(o.Missing, "; ")
@@ -92,7 +92,7 @@ type WiringReport struct {
 	Findings []WiringFinding `json:"findings"`
 }
 
-// Summary says what is wrong first.
+// Summary reports what is wrong first.
 func (r WiringReport) Summary() string {
 	if r.OK {
 		return "the tools of Workday are wired right, at " + strings.Join(r.Nodes, ", ")
@@ -244,7 +244,7 @@ func (s TestSuite) Summary() string {
 	return fmt.Sprintf("%d tests of Workday's tools", len(s.IntegrationTests))
 }
 
-// generateTests asks for whoever asks, whose name and title he may see; of a person whom
+// generateTests asks for the requester, whose name and title he may see; of a person whom
 // Workday does not know, only that the tool was used can be asserted.
 func (t Tools) generateTests(ctx context.Context, call domainkit.Call, in TestWish) (TestSuite, error) {
 	out := TestSuite{DomainScopes: []string{scope}, Cases: []FlowTest{}, IntegrationTests: []FlowTest{}}
@@ -287,7 +287,7 @@ type Answers struct {
 	Report []map[string]any `json:"report" max:"50" description:"What the test of the flow gave: its cases, and of each what every trial gave"`
 }
 
-// Verdict says whether the tests about Workday passed, or what to mend.
+// Verdict reports whether the tests about Workday passed, or what to mend.
 type Verdict struct {
 	Status   string `json:"status"`
 	Category string `json:"category,omitempty"`
@@ -304,7 +304,7 @@ type Evaluation struct {
 	Verdict      Verdict  `json:"verdict"`
 }
 
-// Summary says how many passed and what to mend.
+// Summary reports how many passed and what to mend.
 func (e Evaluation) Summary() string {
 	text := fmt.Sprintf("%d of %d tests about Workday passed: %s", e.Passed, e.Passed+e.Failed, e.Verdict.Status)
 	if e.Verdict.Reason != "" {

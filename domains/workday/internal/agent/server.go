@@ -20,7 +20,7 @@ import (
 type MCP struct {
 	// URL is that of the agent gateway, such as https://us.agent.workday.com/mcp.
 	URL string
-	// Tools says what the server calls the tools getMyInfo, searchForWorker and getWorkers
+	// Tools describes what the server calls the tools getMyInfo, searchForWorker and getWorkers
 	// [a tool whose name is or ends in that].
 	Tools map[string]string
 	// Blueprint is the file of a snapshot by which flows are wired, without asking the server
@@ -39,7 +39,7 @@ const (
 func mcpTools() []string { return []string{toolMyInfo, toolSearch, toolWorkers} }
 
 // Server reads people from the MCP server. A session is made when it is first needed,
-// and anew when one is lost: the library gives one up after most failures.
+// and again when one is lost: the library gives one up after most failures.
 type Server struct {
 	cfg    MCP
 	known  *Blueprint // nil where the server is asked
@@ -54,7 +54,7 @@ type Server struct {
 // agentTool is one tool, as the server has it.
 type agentTool struct {
 	Name string
-	// Bare tells that its schema names no parameters. A Flowise leaves such a tool out
+	// Bare means that its schema names no parameters. A Flowise leaves such a tool out
 	// without a word.
 	Bare bool
 
@@ -228,7 +228,7 @@ func (m *Server) toolsOf(ctx context.Context, session *mcp.ClientSession) (map[s
 	return tools, nil
 }
 
-// served gives some of the blueprint's tools as the server has them.
+// served returns some of the blueprint's tools as the server has them.
 func (m *Server) served(ctx context.Context, actions []string) ([]agentTool, error) {
 	tools, err := m.wiring(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// JWT says how a client without a refresh token proves itself: by an assertion that is
+// JWT describes how a client without a refresh token proves itself: by an assertion that is
 // signed with the key whose certificate the API client has in the tenant (RFC 7523).
 type JWT struct {
 	Key *rsa.PrivateKey

@@ -22,7 +22,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// Config says how a tenant is reached. BaseURL, Tenant, ClientID, ClientSecret
+// Config describes how a tenant is reached. BaseURL, Tenant, ClientID, ClientSecret
 // and Tokens are required.
 type Config struct {
 	// BaseURL is the REST host, such as https://wd2-impl-services1.workday.com.

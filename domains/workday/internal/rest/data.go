@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Row is a row of a query or a report: whoever asks decides what is in it.
+// Row is a row of a query or a report: the requester decides what is in it.
 type Row map[string]any
 
 func (Row) identity() string { return "" }

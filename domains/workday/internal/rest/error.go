@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/upstream"
 )
 
-// Kind says what kind of failure an Error is; callers switch on it.
+// Kind describes what kind of failure an Error is; callers switch on it.
 type Kind string
 
 // The kinds.

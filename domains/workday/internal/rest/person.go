@@ -21,7 +21,7 @@ import (
 	"github.com/manifold-run/manifold/domainkit/login"
 )
 
-// LoginConfig says how people log in at the tenant with their own accounts.
+// LoginConfig describes how people log in at the tenant with their own accounts.
 type LoginConfig struct {
 	// Dir keeps the tokens of each person.
 	Dir string
@@ -113,7 +113,7 @@ func (l *Logins) Link() string { return l.login.URL + "/login" }
 
 var workerID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// Client gives the client that acts as a worker, nil when they have not logged in.
+// Client returns the client that acts as a worker, nil when they have not logged in.
 func (l *Logins) Client(ctx context.Context, worker string) (*Client, error) {
 	if !workerID.MatchString(worker) {
 		return nil, nil //nolint:nilnil // nobody else can have logged in

@@ -86,7 +86,7 @@ type Day struct {
 	Comment  string  `json:"comment,omitempty"`
 }
 
-// Started is what became of a process that a write began.
+// Started is the outcome of a process that a write began.
 type Started struct {
 	Event  Ref
 	Status string

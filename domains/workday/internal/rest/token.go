@@ -37,7 +37,7 @@ func (c *Config) refresh(ctx context.Context, token string) (*oauth2.Token, erro
 	return conf.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
 }
 
-// token gives an access token other than the rejected one, which is empty
+// token returns an access token other than the rejected one, which is empty
 // unless the tenant has just refused it.
 func (c *Client) token(ctx context.Context, rejected string) (string, error) {
 	token, err := c.tokens.Access(ctx, rejected)
@@ -72,7 +72,7 @@ func refused(err error) error {
 	return out
 }
 
-// GrantEnded tells whether the tenant does not take a refresh token any more. A client that
+// GrantEnded reports whether the tenant does not take a refresh token any more. A client that
 // it refuses says nothing of the tokens.
 func GrantEnded(err error) bool {
 	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)

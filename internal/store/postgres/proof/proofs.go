@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	store "github.com/manifold-run/manifold/internal/store/sql"
+	"github.com/manifold-run/manifold/internal/store/sqlstore"
 )
 
 // Proofs is what shows that nobody else has written.
-type Proofs = store.Proofs
+type Proofs = sqlstore.AuditStore
 
 // CheckRows compares what is stored with the seals, and contents with their
 // hashes, in one state of the database.

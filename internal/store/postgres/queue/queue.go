@@ -25,7 +25,7 @@ const (
 	Delivery Kind = "delivery"
 )
 
-// upkeep is the kind of jobs that come by themselves every now and then.
+// upkeep is the kind of jobs that come by themselves periodically.
 const upkeep Kind = "upkeep"
 
 // Job is a wake-up for what ID names, at a time; zero means at once.

@@ -17,7 +17,7 @@ type Handlers struct {
 	// Run is asked to advance a run, Delivery to send a delivery. A time tells
 	// that the job is to come again, to whoever has room then.
 	Run, Delivery func(ctx context.Context, id string) (again time.Duration, err error)
-	// Upkeep is what one server of all does every now and then.
+	// Upkeep is what one server of all does periodically.
 	Upkeep []Upkeep
 	Logger *slog.Logger
 }

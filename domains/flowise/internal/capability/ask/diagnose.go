@@ -25,7 +25,7 @@ type Complaint struct {
 type Diagnosis struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`
-	// Valid says that nothing is wrong with the graph, Asked that the flow was
+	// Valid means that nothing is wrong with the graph, Asked that the flow was
 	// asked, Answers that it answered.
 	Valid   bool `json:"valid"`
 	Asked   bool `json:"asked"`
@@ -102,7 +102,7 @@ func (k *Asker) mender(ctx context.Context, call domainkit.Call, f api.Flow) (*a
 	return k.author.Mender(ctx, call, target)
 }
 
-// verdict says what is wrong first, how much more is, and what of it needs nobody's word.
+// verdict reports what is wrong first, how much more is, and what of it needs nobody's word.
 func verdict(first Cause, wrong, mended int) string {
 	text := fmt.Sprintf("it cannot answer: %s; %s", first.What, first.Fix)
 	if wrong > 1 {

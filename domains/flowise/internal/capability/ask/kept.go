@@ -23,7 +23,7 @@ type KeptTest struct {
 	Domain     string      `json:"domain"`
 	Question   string      `json:"question"`
 	Assertions []Assertion `json:"assertions"`
-	// Source says where it comes from: a person, or a conversation.
+	// Source specifies where it comes from: a person, or a conversation.
 	Source string `json:"source"`
 }
 

@@ -37,7 +37,7 @@ type Messages struct {
 	Chats      int          `json:"chats"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (m Messages) Summary() string {
 	if m.Total == 0 {
 		return "nobody has talked with it yet"
@@ -45,7 +45,7 @@ func (m Messages) Summary() string {
 	return fmt.Sprintf("%s in %s", present.Count(m.Total, "message"), present.Count(m.Chats, "conversation"))
 }
 
-// listMessages tells what people said to a flow, and what it answered.
+// listMessages reports what people said to a flow, and what it answered.
 func (k *Asker) listMessages(ctx context.Context, call domainkit.Call, in MessageFilter) (Messages, error) {
 	rows, err := k.messages(ctx, call, in.ChatflowID, time.Time{})
 	if err != nil {
@@ -94,7 +94,7 @@ type MessageCount struct {
 	Some bool `json:"some,omitempty" description:"Refuse where there are none"`
 }
 
-// MessagesCounted says how many there are, as the one value to choose.
+// MessagesCounted describes how many there are, as the one value to choose.
 type MessagesCounted struct {
 	Count   int      `json:"count"`
 	Matches []choice `json:"matches"`
@@ -105,7 +105,7 @@ type choice struct {
 	Label string `json:"label"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (m MessagesCounted) Summary() string { return present.Count(m.Count, "message") }
 
 func (k *Asker) countMessages(ctx context.Context, call domainkit.Call, in MessageCount) (MessagesCounted, error) {
@@ -151,7 +151,7 @@ type Forgetting struct {
 	Until string `json:"until,omitempty" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$" description:"Only messages until this moment, which is that of the last one that was looked at"`
 }
 
-// Forgotten says what was deleted.
+// Forgotten describes what was deleted.
 type Forgotten struct {
 	Instance   string `json:"instance"`
 	ChatflowID string `json:"chatflow_id"`
@@ -159,7 +159,7 @@ type Forgotten struct {
 	Until      string `json:"until"`
 }
 
-// Summary says how many.
+// Summary reports how many.
 func (f Forgotten) Summary() string {
 	return present.Count(f.Deleted, "message") + " deleted; the chatflow itself is as it was"
 }

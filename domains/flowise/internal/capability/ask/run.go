@@ -34,13 +34,13 @@ type RunPreview struct {
 	Matches []GraphChoice `json:"matches"`
 }
 
-// GraphChoice is a graph by its hash, in words for who approves a run of it.
+// GraphChoice is a graph by its hash, in words for the approver a run of it.
 type GraphChoice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Summary says what may act.
+// Summary reports what may act.
 func (p RunPreview) Summary() string { return present.Clip(p.Name, 80) + ": " + p.Matches[0].Label }
 
 // maxActing bounds the nodes that are named.
@@ -165,14 +165,14 @@ type SoughtRun struct {
 	Key string `json:"key" min:"1" max:"255" description:"Idempotency key of the run"`
 }
 
-// FoundRun is what became of a run. Applied is null when that cannot be told:
+// FoundRun is the outcome of a run. Applied is null when that cannot be told:
 // Flowise keeps nothing of a flow that is running or has failed.
 type FoundRun struct {
 	Applied *bool `json:"applied"`
 	*Answer
 }
 
-// Summary says whether the flow was run.
+// Summary reports whether the flow was run.
 func (f FoundRun) Summary() string {
 	switch {
 	case f.Applied == nil:

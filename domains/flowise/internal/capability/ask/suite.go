@@ -51,7 +51,7 @@ type Suite struct {
 	Found bool `json:"found"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (s Suite) Summary() string {
 	if len(s.Tests) == 0 {
 		return "no tests are kept"
@@ -125,7 +125,7 @@ func (k *Asker) addTest(ctx context.Context, call domainkit.Call, in NewTest) (S
 	return suiteOf(call, in.ChatflowID, after, id), err
 }
 
-// Conversations says how many questions of people become tests.
+// Conversations describes how many questions of people become tests.
 type Conversations struct {
 	site.FlowRef
 	Last int `json:"last" default:"5" min:"1" max:"20" description:"How many of the last questions"`

@@ -34,7 +34,7 @@ type TestSuite struct {
 	Edge             int      `json:"edge"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (t TestSuite) Summary() string {
 	return fmt.Sprintf("%s: %d happy, %d edge", present.Count(len(t.Cases), "test case"), t.Happy, t.Edge)
 }
@@ -60,7 +60,7 @@ func generated(f api.Flow, g *flow.Graph, criteria []string) TestSuite {
 	return out
 }
 
-// TestRun says what to test.
+// TestRun describes what to test.
 type TestRun struct {
 	site.FlowRef
 	Cases    []Case   `json:"cases,omitempty" max:"20" description:"The test cases; those that are kept beside the flow unless given, or generated ones"`
@@ -87,7 +87,7 @@ type TestReport struct {
 	TookMS int64 `json:"took_ms,omitempty"`
 }
 
-// Summary says how many passed and what to mend.
+// Summary reports how many passed and what to mend.
 func (t TestReport) Summary() string {
 	text := fmt.Sprintf("%d of %d cases passed: %s", t.Passed, t.Passed+t.Failed, t.Verdict.Status)
 	if t.Verdict.Status == Iterate {

@@ -2,7 +2,7 @@ package ask
 
 import "sync"
 
-// tried remembers what came of tests, by what was tested: the same graph with the
+// tried remembers the result of tests, by what was tested: the same graph with the
 // same tests is not asked again for each look at a proposal.
 type tried struct {
 	mu    sync.Mutex

@@ -57,7 +57,7 @@ const (
 	Iterate = "ITERATE"
 )
 
-// Verdict says whether a flow is done, or what to mend.
+// Verdict reports whether a flow is done, or what to mend.
 type Verdict struct {
 	Status   string        `json:"status"`
 	Category flow.Category `json:"category,omitempty"`

@@ -24,7 +24,7 @@ const (
 	failureProtected  = "protected"
 )
 
-// Recipe says how to make a graph of another one.
+// Recipe describes how to make a graph of another one.
 type Recipe struct {
 	FlowData  string   `json:"flow_data,omitempty" description:"The graph to begin with; none begins with an empty one"`
 	Template  string   `json:"template,omitempty" max:"200" description:"Template of Flowise to begin with instead, with the credentials that it takes"`
@@ -55,7 +55,7 @@ type Compiled struct {
 	Drift            string            `json:"drift,omitempty"`
 }
 
-// Summary says what was made.
+// Summary reports what was made.
 func (c Compiled) Summary() string {
 	if !c.OK {
 		return fmt.Sprintf("does not compile: %s", firstFault(c.Faults))

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// ExcerptWish says which parts of a flow and of the definitions are wanted.
+// ExcerptWish specifies which parts of a flow and of the definitions are wanted.
 type ExcerptWish struct {
 	FlowData string   `json:"flow_data,omitempty" description:"The graph of a flow, as JSON text; only for nodes"`
 	Nodes    []string `json:"nodes,omitempty" max:"5" description:"Ids of nodes whose values and connections are wanted"`
@@ -48,12 +48,12 @@ type SchemaExcerpt struct {
 	Outputs     []string `json:"outputs"`
 }
 
-// Summary says what is in it.
+// Summary reports what is in it.
 func (e Excerpts) Summary() string {
 	return fmt.Sprintf("%s and %s", present.Count(len(e.Nodes), "node"), present.Count(len(e.Schemas), "definition"))
 }
 
-// excerptFlow gives a reasoning step the few things that it asks for.
+// excerptFlow returns a reasoning step the few things that it asks for.
 func (a *Author) excerptFlow(ctx context.Context, call domainkit.Call, in ExcerptWish) (Excerpts, error) {
 	if len(in.Nodes)+len(in.Kinds) == 0 && in.Query == "" {
 		return Excerpts{}, domainkit.Refusef(contracts.ErrInvalidParameters, "say which nodes, which kinds, or what for")

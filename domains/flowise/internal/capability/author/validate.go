@@ -42,7 +42,7 @@ type Checked struct {
 	OK     bool   `json:"ok"`
 	SHA256 string `json:"sha256"`
 	Type   string `json:"type"`
-	// Authorized says that just these bytes may now be written once in this run.
+	// Authorized means that just these bytes may now be written once in this run.
 	Authorized bool `json:"authorized"`
 	Errors     int  `json:"errors"`
 	Warnings   int  `json:"warnings"`
@@ -55,7 +55,7 @@ type Checked struct {
 	Fingerprint      string         `json:"schema_fingerprint"`
 }
 
-// Summary says what is wrong first.
+// Summary reports what is wrong first.
 func (c Checked) Summary() string {
 	switch {
 	case c.OK && c.ErrorsBefore > 0:
@@ -163,7 +163,7 @@ type Preview struct {
 	Findings   []flow.Finding `json:"findings"`
 }
 
-// Summary says what would change.
+// Summary reports what would change.
 func (p Preview) Summary() string {
 	switch {
 	case !p.OK:
@@ -209,7 +209,7 @@ type Plan struct {
 	Fingerprint string `json:"schema_fingerprint,omitempty" description:"Fingerprint of the node definitions that it was made with"`
 }
 
-// Cleared says whether the write may be asked for.
+// Cleared reports whether the write may be asked for.
 type Cleared struct {
 	OK       bool     `json:"ok"`
 	Problems []string `json:"problems"`
@@ -220,7 +220,7 @@ type Cleared struct {
 	Changed []string `json:"changed_node_types"`
 }
 
-// Summary says what stands in the way.
+// Summary reports what stands in the way.
 func (c Cleared) Summary() string {
 	if c.OK {
 		return "ready to be written"
@@ -273,7 +273,7 @@ type Suspects struct {
 	Budget    int      `json:"budget" default:"10" min:"1" max:"10" description:"How many definitions may be asked for in a run"`
 }
 
-// Repaired is what became of the suspects.
+// Repaired is the outcome of the suspects.
 type Repaired struct {
 	Repaired    []string       `json:"repaired_node_types"`
 	Results     []RepairResult `json:"results"`
@@ -281,14 +281,14 @@ type Repaired struct {
 	Fingerprint string         `json:"schema_fingerprint"`
 }
 
-// RepairResult is what became of one suspect, and why.
+// RepairResult is the outcome of one suspect, and why.
 type RepairResult struct {
 	NodeType string `json:"node_type"`
 	Action   string `json:"action"`
 	Reason   string `json:"reason"`
 }
 
-// Summary says what was repaired.
+// Summary reports what was repaired.
 func (r Repaired) Summary() string {
 	if len(r.Repaired) == 0 {
 		return "no definition was repaired"

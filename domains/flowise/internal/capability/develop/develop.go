@@ -67,7 +67,7 @@ type Intent struct {
 	Says     string        `json:"says"`
 }
 
-// Summary says what was read.
+// Summary reports what was read.
 func (i Intent) Summary() string { return i.Says }
 
 func (d *Developer) readGoal(ctx context.Context, call domainkit.Call, in Wish) (Intent, error) {
@@ -147,7 +147,7 @@ type Context struct {
 	Patterns           []site.PatternFacts `json:"patterns"`
 	Nodes              int                 `json:"nodes"`
 	Fingerprint        string              `json:"schema_fingerprint"`
-	// PageMissing says that the goal speaks of a page to answer from, without its address.
+	// PageMissing means that the goal speaks of a page to answer from, without its address.
 	PageMissing    bool   `json:"page_missing"`
 	SummaryForPlan string `json:"summary_for_plan"`
 }
@@ -159,7 +159,7 @@ type Account struct {
 	ID   string `json:"credential_id"`
 }
 
-// Summary says what is missing.
+// Summary reports what is missing.
 func (c Context) Summary() string {
 	if len(c.MissingCredentials) > 0 {
 		return "missing in Flowise: " + strings.Join(c.MissingCredentials, ", ")
@@ -245,7 +245,7 @@ type Planned struct {
 	Says       string          `json:"says"`
 }
 
-// Summary says what would be built.
+// Summary reports what would be built.
 func (p Planned) Summary() string { return p.Says }
 
 func (d *Developer) planFromGoal(ctx context.Context, call domainkit.Call, in Planning) (Planned, error) {
@@ -368,7 +368,7 @@ type Scope struct {
 	ProtectedNodes []string `json:"protected_nodes"`
 }
 
-// Summary says how many ops there may be.
+// Summary reports how many ops there may be.
 func (s Scope) Summary() string { return fmt.Sprintf("at most %d ops", s.MaxOps) }
 
 // The bounds of a patch: a new flow of connected nodes needs more ops than an edit.
@@ -463,7 +463,7 @@ func change(tools goal.Tools, in Building) (Patch, error) {
 		return Patch{}, refusal(err)
 	}
 	if len(ops) == 0 && in.Contract.Action == modeUpdate {
-		// Whoever asked is told so where the result is looked at, and can say it anew.
+		// The requester is told so where the result is looked at, and can say it again.
 		left = append(left, in.Contract.NotBuilt...)
 		left = append(left, "say it as a change of one thing, such as \"change the model to …\" or \"it must always reply …\"")
 	}

@@ -1,6 +1,6 @@
 // Package edit changes the inside of flows by what people say of it: the model,
 // the prompt, the memory, a tool. What is meant is searched for in the flow and
-// among the kinds of nodes; what comes of it is a proposal like that of any other
+// among the kinds of nodes; the result of it is a proposal like that of any other
 // write.
 package edit
 

@@ -22,7 +22,7 @@ import (
 type Match struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
-	// Exact says that it is just what was asked for.
+	// Exact means that it is just what was asked for.
 	Exact bool `json:"exact"`
 }
 
@@ -31,7 +31,7 @@ type Matches struct {
 	Matches []Match `json:"matches"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (m Matches) Summary() string {
 	if len(m.Matches) == 1 {
 		return "found " + m.Matches[0].Label

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/store"
 )
 
-// Historian holds the capabilities that tell what became of flows.
+// Historian holds the capabilities that tell the outcome of flows.
 type Historian struct{ site *site.Site }
 
 // New makes them for some servers.
@@ -62,7 +62,7 @@ type Changes struct {
 	Elsewhere int `json:"elsewhere"`
 }
 
-// Summary says how many there are and whose.
+// Summary reports how many there are and whose.
 func (c Changes) Summary() string {
 	since := ""
 	if c.Since != "" {

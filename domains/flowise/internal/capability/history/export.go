@@ -25,7 +25,7 @@ type Exported struct {
 	Variables   []string `json:"variables"`
 }
 
-// Summary says what it is and what it needs.
+// Summary reports what it is and what it needs.
 func (e Exported) Summary() string {
 	return fmt.Sprintf("%s as %s, %d bytes; it needs %s and %s where it goes", present.Clip(e.Name, 80), e.File, e.Bytes,
 		present.Count(len(e.Credentials), "credential"), present.Count(len(e.Variables), "variable"))

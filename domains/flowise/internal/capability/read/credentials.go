@@ -57,14 +57,14 @@ func (r *Reader) listCredentials(ctx context.Context, call domainkit.Call, in Cr
 	return out, nil
 }
 
-// CredentialNeed says what credentials are needed.
+// CredentialNeed describes what credentials are needed.
 type CredentialNeed struct {
 	site.Place
 	Types     []string `json:"types,omitempty" max:"30" description:"Types of credentials, such as openAIApi"`
 	NodeNames []string `json:"node_names,omitempty" max:"60" description:"Kinds of nodes whose credentials are needed, such as chatOpenAI"`
 }
 
-// CredentialCheck says which credentials are there.
+// CredentialCheck specifies which credentials are there.
 type CredentialCheck struct {
 	OK      bool               `json:"ok"`
 	Found   []CredentialChoice `json:"found"`

@@ -39,7 +39,7 @@ type InstanceRow struct {
 	Up      bool   `json:"up"`
 }
 
-// Summary says how many answer.
+// Summary reports how many answer.
 func (i Instances) Summary() string {
 	var up []string
 	for _, row := range i.Instances {
@@ -75,7 +75,7 @@ func (r *Reader) listInstances(ctx context.Context, _ domainkit.Call, _ Nothing)
 // allTypes leaves the type of a flow open.
 const allTypes = "ALL"
 
-// Which says which chatflows are meant.
+// Which specifies which chatflows are meant.
 type Which struct {
 	// Type is ALL by default: people say chatflow for a flow of any type.
 	Type     string `json:"type,omitempty" enum:"ALL,CHATFLOW,AGENTFLOW,MULTIAGENT,ASSISTANT" description:"Only flows of this type"`
@@ -107,7 +107,7 @@ type FlowRow struct {
 type Flows struct {
 	Chatflows []FlowRow `json:"chatflows"`
 	Total     int       `json:"total"`
-	// Cut says that the server has more flows than were looked at.
+	// Cut means that the server has more flows than were looked at.
 	Cut bool `json:"cut,omitempty"`
 
 	since, until string // in which nobody changed them
@@ -275,7 +275,7 @@ type FlowFacts struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Summary says what the flow is made of.
+// Summary reports what the flow is made of.
 func (f FlowFacts) Summary() string {
 	text := fmt.Sprintf("%s (%s): %s, %s", present.Clip(f.Name, 80), f.Type, present.Count(f.NodeCount, "node"), present.Count(f.EdgeCount, "connection"))
 	if f.Does != "" {

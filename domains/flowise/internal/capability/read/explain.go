@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/domains/flowise/internal/site"
 )
 
-// Explained says what a chatflow does.
+// Explained describes what a chatflow does.
 type Explained struct {
 	ChatflowID string `json:"chatflow_id"`
 	Name       string `json:"name"`

@@ -70,7 +70,7 @@ func (e *Explanation) place(g *flow.Graph, p flow.Place) {
 	}
 }
 
-// source says where a loader takes its documents from.
+// source reports where a loader takes its documents from.
 func source(p flow.Place) string {
 	for _, name := range []string{"url", "webUrl", "link"} {
 		if at := p.Text(name); at != "" {

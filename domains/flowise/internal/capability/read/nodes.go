@@ -122,7 +122,7 @@ type NodeParam struct {
 	Options  []string `json:"options,omitempty"`
 }
 
-// Summary says how much there is of it.
+// Summary reports how much there is of it.
 func (n NodeFacts) Summary() string {
 	return fmt.Sprintf("%s (%s, version %v): %s, %s", n.Name, n.Category, n.Version, present.Count(len(n.Params)+n.Omitted, "parameter"), present.Count(len(n.Anchors), "anchor"))
 }

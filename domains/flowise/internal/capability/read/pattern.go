@@ -81,7 +81,7 @@ func (r *Reader) usePattern(ctx context.Context, call domainkit.Call, in UsePatt
 	return domainkit.Result[site.PatternFacts]{Facts: site.SavedPattern(p), Artifacts: map[string]any{site.ArtifactFlow: p.FlowData}}, nil
 }
 
-// PatternPresence says whether there is a pattern.
+// PatternPresence reports whether there is a pattern.
 type PatternPresence struct {
 	Found     bool   `json:"found"`
 	PatternID int64  `json:"pattern_id"`

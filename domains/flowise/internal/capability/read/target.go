@@ -47,18 +47,18 @@ type Match struct {
 	Detail    string `json:"detail,omitempty"`
 	Name      string `json:"name"`
 	UpdatedAt string `json:"updated_at"`
-	// Exact says that the name is the one that was asked for.
+	// Exact means that the name is the one that was asked for.
 	Exact bool `json:"exact"`
 }
 
 // Matches are the chatflows that fit, the best first.
 type Matches struct {
 	Matches []Match `json:"matches"`
-	// Cut says that the server has more flows than were looked at.
+	// Cut means that the server has more flows than were looked at.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (m Matches) Summary() string {
 	if len(m.Matches) == 1 {
 		return "found " + m.Matches[0].Label + site.CutNote(m.Cut)

@@ -24,7 +24,7 @@ type TemplateFilter struct {
 type TemplateList struct {
 	Templates []knowledge.Template `json:"templates"`
 	Total     int                  `json:"total"`
-	// Stale says that the server did not answer and these are older.
+	// Stale means that the server did not answer and these are older.
 	Stale bool `json:"stale"`
 }
 

@@ -30,7 +30,7 @@ type VersionRow struct {
 	// By is who made it, as far as that is known; RunID is the run that did.
 	By    string `json:"by"`
 	RunID string `json:"run_id,omitempty"`
-	// Current says that the flow is like this now.
+	// Current means that the flow is like this now.
 	Current bool `json:"current"`
 }
 
@@ -39,11 +39,11 @@ type Versions struct {
 	ChatflowID string       `json:"chatflow_id"`
 	Versions   []VersionRow `json:"versions"`
 	Total      int          `json:"total"`
-	// EditedElsewhere says that the flow is like none of them now.
+	// EditedElsewhere means that the flow is like none of them now.
 	EditedElsewhere bool `json:"edited_elsewhere"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (v Versions) Summary() string {
 	text := present.Count(v.Total, "version")
 	if len(v.Versions) > 0 {
@@ -103,7 +103,7 @@ type ChangeRow struct {
 	Change string `json:"change"`
 }
 
-// Summary says what changed from what to what.
+// Summary reports what changed from what to what.
 func (v VersionDiff) Summary() string {
 	var first []string
 	for _, row := range v.Rows[:min(3, len(v.Rows))] {

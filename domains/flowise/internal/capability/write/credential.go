@@ -22,7 +22,7 @@ type CredentialChoices struct {
 	Matches []Choice `json:"matches"`
 }
 
-// Summary says how many there are.
+// Summary reports how many there are.
 func (c CredentialChoices) Summary() string {
 	if len(c.Matches) == 1 {
 		return c.Matches[0].Label

@@ -151,7 +151,7 @@ func bringIn(ctx context.Context, w *Writer, call domainkit.Call, file transfer.
 // maxLacking bounds how many nodes a refusal speaks of.
 const maxLacking = 8
 
-// nodeByNode says what is wrong, the first of each node, and which connections fit
+// nodeByNode reports what is wrong, the first of each node, and which connections fit
 // nowhere. Nodes that are none come first: what else is wrong may come of them.
 func nodeByNode(report flow.Report, faults []contracts.Fault) []string {
 	errors := report.Errors()
@@ -188,7 +188,7 @@ func rank(f flow.Finding) int {
 	return 1
 }
 
-// stillOpen says what an import leaves to be set.
+// stillOpen reports what an import leaves to be set.
 func stillOpen(report flow.Report) string {
 	var out []string
 	for _, f := range report.Warnings() {
@@ -202,7 +202,7 @@ func stillOpen(report flow.Report) string {
 	return "; still open: " + present.Clip(strings.Join(out, "; "), 160)
 }
 
-// rebound are the ops that bind the credentials of a flow anew: those of the flow that it
+// rebound are the ops that bind the credentials of a flow again: those of the flow that it
 // takes the place of, those that the server knows by their ids, and where it has one of
 // a type, that. What is bound to a credential that is not there is unbound.
 func rebound(ctx context.Context, w *Writer, call domainkit.Call, g *flow.Graph, now api.Flow, defs flow.Definitions) ([]flow.Op, error) {

@@ -75,7 +75,7 @@ func (*Writer) rename(_ context.Context, _ domainkit.Call, f api.Flow, in Renami
 	return plan{flow: f, change: api.FlowChange{Name: &in.Name}, did: fmt.Sprintf("renamed from %s to %s", present.Clip(f.Name, 80), present.Clip(in.Name, 80))}, nil
 }
 
-// Deployment says whether a chatflow is deployed.
+// Deployment reports whether a chatflow is deployed.
 type Deployment struct {
 	site.FlowRef
 	policy.Base

@@ -66,7 +66,7 @@ func (w *Writer) findSavedPattern(ctx context.Context, key string) (Found, error
 	return Found{Applied: &no}, nil
 }
 
-// Removed says what a removal did.
+// Removed describes what a removal did.
 type Removed struct {
 	PatternID int64 `json:"pattern_id"`
 	// WasThere is false when there was nothing to remove.

@@ -17,7 +17,7 @@ import (
 )
 
 // plan is a write of one flow that was thought through and not sent. Making one
-// changes nothing: a proposal shows it, and the write itself makes it anew.
+// changes nothing: a proposal shows it, and the write itself makes it again.
 type plan struct {
 	// flow is the flow as it is now; without an id there is none yet.
 	flow api.Flow
@@ -31,11 +31,11 @@ type plan struct {
 	// checked is what the validator says of a graph that was made here; nil, the
 	// graph must have passed before, or there is none.
 	checked *author.Checked
-	// known says that the graph was live before, so that it needs no validation.
+	// known means that the graph was live before, so that it needs no validation.
 	known bool
 	// at is the server that it is for, where that is not the one of the call.
 	at string
-	// tests is what came of the tests of the flow, where it has any.
+	// tests is the result of the tests of the flow, where it has any.
 	tests string
 	// pattern is what a new flow was made of, or 0.
 	pattern int64
@@ -86,7 +86,7 @@ type Proposal struct {
 	BaseSHA256  string          `json:"base_sha256,omitempty"`
 	GraphSHA256 string          `json:"graph_sha256,omitempty"`
 	Changes     present.Changes `json:"changes"`
-	// Tests says what came of the tests that are kept beside the flow.
+	// Tests says the result of the tests that are kept beside the flow.
 	Tests string `json:"tests,omitempty"`
 	// Findings are warnings, and what was wrong before already.
 	Findings []flow.Finding `json:"findings"`
@@ -95,13 +95,13 @@ type Proposal struct {
 	Graph []Choice `json:"graph"`
 }
 
-// Choice is a hash in words for who approves it.
+// Choice is a hash in words for the approver it.
 type Choice struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
 
-// Summary says what would be done.
+// Summary reports what would be done.
 func (p Proposal) Summary() string { return present.Clip(p.Name, 80) + ": " + p.Does }
 
 // propose thinks a write through without sending it.
@@ -159,7 +159,7 @@ func (p plan) proposal(name string) Proposal {
 	return out
 }
 
-// looked says which flow was looked at. A write of no graph says here what it
+// looked reports which flow was looked at. A write of no graph says here what it
 // does, since nothing else would.
 func (p plan) looked() string {
 	text := fmt.Sprintf("%s as changed %s", present.Clip(p.flow.Name, 60), p.flow.UpdatedDate.UTC().Format("2006-01-02 15:04:05"))
@@ -172,7 +172,7 @@ func (p plan) looked() string {
 	return present.Clip(text, 290)
 }
 
-// differs says what a write changes in the graph.
+// differs reports what a write changes in the graph.
 func (p plan) differs() string {
 	text := p.did
 	if lines := p.diff.Lines(); len(lines) > 0 {

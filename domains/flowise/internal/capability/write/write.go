@@ -42,7 +42,7 @@ type Written struct {
 	Link string `json:"link,omitempty"`
 }
 
-// Summary says what was done.
+// Summary reports what was done.
 func (w Written) Summary() string {
 	text := fmt.Sprintf("%s: %s", present.Clip(w.Name, 80), w.Change)
 	switch {
@@ -115,14 +115,14 @@ type Sought struct {
 	Key       string `json:"key" min:"1" max:"255" description:"Its idempotency key"`
 }
 
-// Found is what became of a write. Applied is null when that cannot be told.
+// Found is the outcome of a write. Applied is null when that cannot be told.
 type Found struct {
 	Applied *bool `json:"applied"`
 	*Written
 	PatternID int64 `json:"pattern_id,omitempty"`
 }
 
-// Summary says whether it took place.
+// Summary reports whether it took place.
 func (f Found) Summary() string {
 	switch {
 	case f.Applied == nil:

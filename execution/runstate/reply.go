@@ -1,0 +1,120 @@
+package runstate
+
+import (
+	"time"
+
+	"github.com/manifold-run/manifold/contracts"
+)
+
+// ReplyKind is what an exchange came to.
+type ReplyKind string
+
+// The kinds of replies, one for each row of the contract's answer table.
+const (
+	ReplyResult       ReplyKind = "result"       // 200 with a ToolResult, ok or not
+	ReplyAccepted     ReplyKind = "accepted"     // 202
+	ReplyBusy         ReplyKind = "busy"         // 429, or an open breaker or full bulkhead: not executed
+	ReplyInvalid      ReplyKind = "invalid"      // 400
+	ReplyUnauthorized ReplyKind = "unauthorized" // 401 and 403
+	ReplyConflict     ReplyKind = "conflict"     // 409
+	ReplyChanged      ReplyKind = "changed"      // 404 and 412
+	ReplyGone         ReplyKind = "gone"         // 410: as a broken connection
+	ReplyNotSent      ReplyKind = "not_sent"     // failed before the first request byte was written
+	ReplyBroken       ReplyKind = "broken"       // 300 to 303, 503, other 5xx, broken connection, no ToolResult, time-out
+	ReplyRefused      ReplyKind = "refused"      // other 3xx and 4xx
+)
+
+// Reply is the outcome of one exchange.
+type Reply struct {
+	Kind   ReplyKind
+	Result contracts.ToolResult
+	// Operation is set for accepted.
+	Operation string
+	// Progress is how far accepted work has come, nil if it does not say.
+	Progress *contracts.Progress
+	// RetryAfter is what the domain asked for, 0 if nothing.
+	RetryAfter time.Duration
+	// Message says in one line what went wrong.
+	Message string
+	// Timeout reports whether a broken exchange ran out of time.
+	Timeout bool
+	// Faults lists what was cut or dropped from the result (limits and
+	// output_schema).
+	Faults []contracts.Fault
+}
+
+// PriorAttemptUnknown reports whether the refusal of a repeat says nothing of what an
+// earlier attempt did that was not answered. Only a domain that keeps keys
+// speaks for all attempts.
+func PriorAttemptUnknown(doubtful bool, idempotency contracts.Idempotency, r Reply) bool {
+	if !doubtful {
+		return false
+	}
+	switch r.Kind {
+	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused, ReplyChanged:
+		return true
+	case ReplyResult:
+		return idempotency == contracts.IdempotencyNatural && !r.Result.OK && r.Result.Error.EffectOf() == contracts.EffectNone
+	default:
+		return false
+	}
+}
+
+// IsDefinitive reports whether a reply to a write settles what it did.
+func IsDefinitive(r Reply) bool {
+	switch r.Kind {
+	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused:
+		return true
+	case ReplyResult:
+		return r.Result.OK || (r.Result.Error.EffectOf() != contracts.EffectUnknown && !IsRetryable(r))
+	default:
+		return false
+	}
+}
+
+// IsRetryable reports whether a refusal may be sent again: the domain says that it is
+// retryable and had no effect.
+func IsRetryable(r Reply) bool {
+	e := r.Result.Error
+	return e != nil && e.Retryable && e.EffectOf() == contracts.EffectNone
+}
+
+// OutcomeOf is what a reply to a write settles, if it is definitive.
+func OutcomeOf(r Reply, at time.Time) Outcome {
+	o := Outcome{Kind: r.Kind, At: at, BadAnswer: r.Faults}
+	if r.Kind == ReplyResult {
+		o.Result = &r.Result
+		return o
+	}
+	o.Error = &contracts.ToolError{Type: ErrorType(r), Message: r.Message, Effect: contracts.EffectNone}
+	return o
+}
+
+// Reply is the outcome as the exchange gave it.
+func (o Outcome) Reply() Reply {
+	r := Reply{Kind: o.Kind, Faults: o.BadAnswer}
+	if o.Result != nil {
+		r.Result = *o.Result
+	}
+	if o.Error != nil {
+		r.Message = o.Error.Message
+	}
+	return r
+}
+
+// ErrorType is the ToolError type of a reply that is no result.
+func ErrorType(r Reply) string {
+	switch r.Kind {
+	case ReplyInvalid:
+		return contracts.ErrInvalidParameters
+	case ReplyUnauthorized:
+		return contracts.ErrUnauthorized
+	case ReplyConflict:
+		return contracts.ErrConflict
+	default:
+		if r.Timeout {
+			return contracts.ErrTimeout
+		}
+		return contracts.ErrUpstream
+	}
+}

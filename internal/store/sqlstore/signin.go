@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/manifold-run/manifold/internal/store/stored"
+	"github.com/manifold-run/manifold/orchestrator/access"
+)
+
+var _ access.SignInStore = (*AdminStore)(nil)
+
+// InsertSignIn keeps a token, and forgets those that are over. It commits.
+func (s *AdminStore) InsertSignIn(ctx context.Context, hash string, at, until time.Time) error {
+	return s.transact(ctx, "keep a sign-in", func(ctx context.Context, x Tx) error {
+		if _, err := x.Exec(ctx, `DELETE FROM sign_in WHERE until <= $1`, stored.Nanos(at)); err != nil {
+			return err
+		}
+		_, err := x.Exec(ctx, `INSERT INTO sign_in (hash, seen_at, until) VALUES ($1, $2, $3)`, hash, stored.Nanos(at), stored.Nanos(until))
+		return err
+	})
+}
+
+// SignInSeen reports when somebody was last seen with a token.
+func (s *AdminStore) SignInSeen(ctx context.Context, hash string) (time.Time, error) {
+	seen, err := readRow(ctx, s.core, "read a sign-in", missing("sign-in", "of this token"), stored.Number, `SELECT seen_at FROM sign_in WHERE hash = $1`, hash)
+	return time.Unix(0, seen).UTC(), err
+}
+
+// SeeSignIn notes that somebody was. It commits.
+func (s *AdminStore) SeeSignIn(ctx context.Context, hash string, at time.Time) error {
+	return s.transact(ctx, "note a sign-in", func(ctx context.Context, x Tx) error {
+		_, err := x.Exec(ctx, `UPDATE sign_in SET seen_at = $2 WHERE hash = $1`, hash, stored.Nanos(at))
+		return err
+	})
+}
+
+// RemoveSignIn forgets a token. It commits.
+func (s *AdminStore) RemoveSignIn(ctx context.Context, hash string) (was bool, err error) {
+	err = s.transact(ctx, "end a sign-in", func(ctx context.Context, x Tx) error {
+		n, err := x.Exec(ctx, `DELETE FROM sign_in WHERE hash = $1`, hash)
+		was = n > 0
+		return err
+	})
+	return was && err == nil, err
+}
