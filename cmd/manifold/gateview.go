@@ -47,6 +47,7 @@ func (p printer) gate(g contracts.Interrupt) {
 		add("four eyes", "somebody must approve who has a part in nothing of the run")
 	case contracts.EyesTwoPersons:
 		add("two persons", "who asked and somebody else must both approve exactly this")
+	case contracts.EyesOwn: // gateview.Terms says it
 	}
 	add("mind", g.Warning)
 	add("expires", whenPtr(g.ExpiresAt))

@@ -308,6 +308,7 @@ const de: Catalog = {
   four_eyes: 'Zweite Person',
   four_eyes_yes: 'ja, niemand, der daran Anteil hat',
   two_persons: 'zwei Menschen',
+  own_authority: 'nein, wer gefragt hat, darf allein zustimmen: es geschieht mit der eigenen Anmeldung',
   asked_at: 'Gefragt',
   ends_at: 'Endet',
   never: 'nie',

@@ -309,6 +309,7 @@ export default {
   four_eyes: 'Second person',
   four_eyes_yes: 'yes, nobody who has a part in it',
   two_persons: 'two people',
+  own_authority: 'no, the requester may approve alone: it is done with their own login',
   asked_at: 'Asked',
   ends_at: 'Ends',
   never: 'never',

@@ -308,6 +308,7 @@ const es: Catalog = {
   four_eyes: 'Segunda persona',
   four_eyes_yes: 'sí, nadie que tenga parte en ello',
   two_persons: 'dos personas',
+  own_authority: 'no, quien lo pidió puede aprobar sin nadie más: se hace con su propio acceso',
   asked_at: 'Preguntado',
   ends_at: 'Termina',
   never: 'nunca',

@@ -308,6 +308,7 @@ const fr: Catalog = {
   four_eyes: 'Seconde personne',
   four_eyes_yes: 'oui, personne qui y a part',
   two_persons: 'deux personnes',
+  own_authority: 'non, la personne qui a demandé peut approuver seule : cela se fait avec sa propre connexion',
   asked_at: 'Demandé',
   ends_at: 'Finit',
   never: 'jamais',

@@ -308,6 +308,7 @@ const pt: Catalog = {
   four_eyes: 'Segunda pessoa',
   four_eyes_yes: 'sim, ninguém que tenha parte nisto',
   two_persons: 'duas pessoas',
+  own_authority: 'não, quem pediu pode aprovar sem mais ninguém: é feito com o próprio acesso',
   asked_at: 'Perguntado',
   ends_at: 'Termina',
   never: 'nunca',

@@ -212,6 +212,13 @@ export function Difference({ gate }: { gate: Interrupt }) {
   );
 }
 
+/** secondPerson is the text for who must approve besides the requester. */
+function secondPerson(gate: Interrupt, sheet: GateSheet) {
+  if (gate.review === 'own_authority') return 'own_authority';
+  if (gate.four_eyes || gate.review === 'four_eyes' || gate.review === 'strict') return 'four_eyes_yes';
+  return sheet.people > 1 ? 'two_persons' : 'no';
+}
+
 /** People says who asked, who may decide, and who has. */
 export function People({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
   const t = useT();
@@ -221,18 +228,7 @@ export function People({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
     [t('on_behalf'), gate.action?.on_behalf_of || '–'],
     [t('who_may'), [gate.roles?.join(', '), gate.reviewers?.join(', ')].filter(Boolean).join(': ') || '–'],
     [t('approvals_count'), t('n_of_m', { n: sheet.approvals, m: sheet.people })],
-    [
-      t('four_eyes'),
-      t(
-        gate.review === 'own_authority'
-          ? 'no'
-          : gate.four_eyes || (gate.review && gate.review !== 'two_persons')
-          ? 'four_eyes_yes'
-          : sheet.people > 1
-            ? 'two_persons'
-            : 'no',
-      ),
-    ],
+    [t('four_eyes'), t(secondPerson(gate, sheet))],
     [t('asked_at'), <Ago key="c" at={gate.created_at} />],
     [t('ends_at'), gate.expires_at ? <At key="e" at={gate.expires_at} /> : t('never')],
   ];

@@ -1,1 +1,0 @@
-import{l as e}from"./index-Dk6lDFGU.js";import{E as t}from"./parts-BLRpaY1k.js";var n={user:{id:``,name:``,roles:[],key_id:``},csrf:``,expires_at:``,ends_at:``};function r(){return e(t).data??n}export{r as t};

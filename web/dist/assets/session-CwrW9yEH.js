@@ -1,0 +1,1 @@
+import{l as e}from"./index-BlebX23d.js";import{E as t}from"./parts-DD0jsdPN.js";var n={user:{id:``,name:``,roles:[],key_id:``},csrf:``,expires_at:``,ends_at:``};function r(){return e(t).data??n}export{r as t};
