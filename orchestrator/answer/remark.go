@@ -66,8 +66,8 @@ func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Un
 // LacksRole is the text above the list of missing roles.
 const LacksRole = "This needs a role that you do not have. Whoever runs Manifold here can give it to you:"
 
-// Declined says honestly that a message was not understood, and what could be; absent
-// are the domains that are registered and cannot be asked now.
+// Declined answers that a message was not understood, with the nearest capabilities. absent are the
+// registered domains that are not available now.
 func Declined(u intent.Understanding, absent ...string) *contracts.Answer {
 	a := &contracts.Answer{Blocks: []contracts.Block{{
 		Kind: contracts.BlockText, Text: cmp.Or(u.Question, "I did not understand that as something that I can do."),
