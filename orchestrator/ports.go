@@ -22,8 +22,9 @@ type Sessions interface {
 	// new version. It returns conflict if the session has changed since.
 	SaveSession(ctx context.Context, s Session) (Session, error)
 	// SweepSessions deletes sessions not used since idleSince that have no run, no open question
-	// and no unfinished turn. In the other sessions it deletes finished turns and settled questions
-	// that belong to no run. It never deletes ledger entries or anything open.
+	// and no unfinished turn. In the other sessions it deletes old finished turns whose run is
+	// gone, and old settled questions that belong to no run. It never deletes ledger entries or
+	// anything open.
 	SweepSessions(ctx context.Context, idleSince time.Time) (SweptSessions, error)
 	// DeleteSession deletes the session with its turns, events, terminal runs and their payloads,
 	// but not its ledger entries. It returns conflict if a run of the session is open.

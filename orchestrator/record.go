@@ -33,8 +33,8 @@ type TurnKey struct {
 	Conversation string
 	// Key is the idempotency key of the message within the conversation.
 	Key string
-	// Model is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
-	// message to, "" for all domains. It is no language model.
+	// Model is the domain that the chat's model entry ("manifold-DOMAIN") restricts the message to,
+	// "" for all domains. It is not a language model.
 	Model string
 }
 

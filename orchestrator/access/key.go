@@ -114,8 +114,8 @@ func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contra
 	return out, nil
 }
 
-// Revoke revokes a key at once. The last usable admin key without scopes cannot be revoked, so that
-// an installation cannot lock itself out.
+// Revoke revokes a key at once. It returns conflict for an admin key if no other usable admin key
+// without scopes remains, so that an installation cannot lock itself out.
 func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := by.May(ActionManageKeys); err != nil {
 		return err

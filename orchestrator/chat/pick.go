@@ -43,8 +43,8 @@ func MatchOption(i contracts.Interrupt, message string) string {
 	return i.Options[at-1].ID
 }
 
-// told returns the only option whose label has the given words, with up to longestArticle bytes of
-// each leading word ignored: "the US" of "the one for the US".
+// told returns the only option whose label has all of the words. Leading words of at most
+// longestArticle bytes may be left out: "the US" of "the one for the US".
 func told(i contracts.Interrupt, words string) (id string, ok bool) {
 	for {
 		if id = named(i, words); id != words {

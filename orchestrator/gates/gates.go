@@ -278,8 +278,8 @@ func MayReject(who access.Principal, owner contracts.Principal, i contracts.Inte
 	return mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionReject)
 }
 
-// shaped returns, for a gate with strict eyes, everybody who has answered or edited anything in its
-// run so far. They must not approve it.
+// shaped returns, for a gate with contracts.EyesStrict, everybody who has answered or edited
+// anything in its run so far. They must not approve it.
 func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, error) {
 	if i.Eyes() != contracts.EyesStrict || i.RunID == "" {
 		return nil, nil

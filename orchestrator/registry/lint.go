@@ -30,7 +30,7 @@ func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...a
 }
 
 // lint reports what is probably wrong with a manifest in this set of domains, as warnings. A read
-// whose name begins with a write verb needs a confirmation, unless it is active already.
+// whose name begins with a write verb needs a confirmation, unless the capability is active already.
 func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []contracts.Finding {
 	var out []contracts.Finding
 	warn := func(pointer, format string, args ...any) {

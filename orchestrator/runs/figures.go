@@ -26,8 +26,8 @@ const (
 	DefaultStatsRuns = 200
 	// MaxStatsRuns bounds StatsFilter.Last: each run is read in full, with its ledger.
 	MaxStatsRuns = 2000
-	// forecastRuns is the maximum number of earlier runs for a forecast, forecastSeen the maximum
-	// number of runs read to find them.
+	// forecastRuns is how many of the newest runs with the plan's strategy a forecast considers,
+	// forecastSeen how many runs it reads to find them.
 	forecastRuns = 20
 	forecastSeen = 200
 )
@@ -63,7 +63,7 @@ func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) 
 	return f, err
 }
 
-// holes returns what is missing from the ledger of a run.
+// holes returns the differences between a run and its ledger.
 func (r *Runs) holes(ctx context.Context, snap execution.Snapshot) ([]string, error) {
 	ledger, err := r.store.Ledger(ctx, snap.Run.ID, 0, 0)
 	if err != nil {
@@ -139,8 +139,8 @@ func (f StatsFilter) takes(p contracts.Plan) bool {
 	return false
 }
 
-// forecast returns the expected metrics of a plan, from the newest finished runs of similar plans
-// that the caller may see.
+// forecast returns the expected metrics of a plan, from the finished runs of similar plans among
+// the newest that the caller may see.
 func (r *Runs) forecast(ctx context.Context, who access.Principal, plan contracts.Plan) (metrics.Forecast, error) {
 	var many runmetrics.Many
 	f := StatsFilter{Filter: Filter{All: who.May(access.ActionReadAllRuns) == nil}, Strategy: string(plan.Strategy)}
