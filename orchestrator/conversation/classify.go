@@ -146,7 +146,7 @@ const again orchestrator.Verb = "again"
 // in the order of the table.
 //
 //	the message is                    with an open question      else
-//	edited in the chat's history      replaces the original      replaces the original, if that still waits
+//	edited in the chat's history      as in the next column      replaces the original, if that still waits
 //	a value that fits                 its answer                 the question again, if it has expired
 //	yes or no                         asked again                says how to decide
 //	"change it back"                  -                          the state before a pending change; else undo
