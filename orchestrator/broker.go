@@ -13,15 +13,15 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// ErrReset tells a listener that it has lost its place: it is too slow, or
-// asked for a place that does not exist. It begins again from the start.
+// ErrReset means that a listener was dropped because it was too slow, or that it asked for a
+// position beyond the end of the stream. The listener must start again from the beginning.
 var ErrReset = errors.New("the place in the stream is lost")
 
 const (
-	// maxBehind is how many batches a listener may be behind before it is
-	// dropped; memory per listener is bounded by it.
+	// maxBehind is how many batches a listener may lag behind before it is dropped. It bounds the
+	// memory for each listener.
 	maxBehind = 64
-	// readAgain is how soon the store is asked again that could not be read.
+	// readAgain is the pause before a failed read of the store is repeated.
 	readAgain = 5 * time.Second
 )
 
@@ -42,28 +42,27 @@ func NewEventBroker(journal execution.Journal, notifier Notifier, logger *slog.L
 	return &EventBroker{journal: journal, notifier: notifier, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), feeds: map[string]*feed{}}
 }
 
-// feed reads one session as long as somebody listens.
+// feed reads one session while it has listeners.
 type feed struct {
 	last    int64
 	members map[*Listener]bool
 	stop    context.CancelFunc
 }
 
-// Listener gets the events of a session: first those that it has missed, then
-// each new one, without gap and without repeat.
+// Listener receives the events of a session: first those that it has missed, then each new one,
+// without gaps or repeats.
 type Listener struct {
 	live    *EventBroker
 	session string
 	feed    *feed
 	queue   chan []contracts.Event
-	// seen is the last event that was given, joined the place from which on the
-	// feed delivers.
+	// seen is the last event that Next returned; the feed delivers the events after joined.
 	seen, joined int64
 }
 
-// Listen begins to listen to a session after a place, 0 for the beginning. A
-// place that lies ahead of the session gives ErrReset. Close ends it. Who may
-// listen is the caller's to judge.
+// Listen subscribes to the events of a session after a sequence number, 0 for all. It returns
+// ErrReset if the number is beyond the last event. The caller must check access first, and must
+// call Close at the end.
 func (v *EventBroker) Listen(ctx context.Context, sessionID string, after int64) (*Listener, error) {
 	last, err := LastSeq(ctx, v.journal, sessionID)
 	if err != nil {
@@ -82,8 +81,7 @@ func (v *EventBroker) join(ctx context.Context, l *Listener, last int64) {
 	defer v.mu.Unlock()
 	f := v.feeds[l.session]
 	if f == nil {
-		// A feed serves everybody: it ends with its last listener, not with the
-		// request of its first.
+		// The feed serves all listeners, so the context of the first one's request must not end it.
 		work, stop := context.WithCancel(context.WithoutCancel(ctx))
 		f = &feed{last: last, members: map[*Listener]bool{}, stop: stop}
 		v.feeds[l.session] = f
@@ -93,7 +91,7 @@ func (v *EventBroker) join(ctx context.Context, l *Listener, last int64) {
 	l.feed, l.joined = f, f.last
 }
 
-// Close ends the listening; a second call is harmless.
+// Close ends the subscription; a second call is harmless.
 func (l *Listener) Close() {
 	v := l.live
 	v.mu.Lock()
@@ -105,7 +103,7 @@ func (l *Listener) Close() {
 	}
 }
 
-// Stop ends all feeds and waits for them; listeners hear nothing more.
+// Stop ends all feeds and waits for them; listeners receive no further events.
 func (v *EventBroker) Stop() {
 	v.mu.Lock()
 	for id, f := range v.feeds {
@@ -116,7 +114,7 @@ func (v *EventBroker) Stop() {
 	v.work.Wait()
 }
 
-// run reads new events and delivers them until the last listener has left.
+// run reads new events and delivers them until the last listener has closed.
 func (v *EventBroker) run(ctx context.Context, sessionID string, f *feed) {
 	signal, leave := v.notifier.Subscribe(sessionID, true)
 	defer leave()
@@ -145,8 +143,8 @@ func (v *EventBroker) read(ctx context.Context, sessionID string, f *feed) error
 	}
 }
 
-// publish hands a batch to every listener; one that cannot take it is dropped,
-// so that it holds up nobody.
+// publish queues a batch for every listener. A listener whose queue is full is dropped, so that it
+// does not delay the others.
 func (v *EventBroker) publish(f *feed, events []contracts.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -161,7 +159,7 @@ func (v *EventBroker) publish(f *feed, events []contracts.Event) {
 	}
 }
 
-// Next returns the next events, or none when there were none for as long as wait.
+// Next returns the next events, or none if there are none within wait.
 func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Event, error) {
 	if l.seen < l.joined {
 		return l.replay(ctx)
@@ -173,7 +171,7 @@ func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Ev
 		if !ok {
 			return nil, ErrReset
 		}
-		// The feed may have been behind the place that was asked for.
+		// The feed may have been behind the requested position.
 		events = events[sort.Search(len(events), func(n int) bool { return events[n].Seq > l.seen }):]
 		if len(events) > 0 {
 			l.seen = events[len(events)-1].Seq
@@ -186,7 +184,7 @@ func (l *Listener) Next(ctx context.Context, wait time.Duration) ([]contracts.Ev
 	}
 }
 
-// replay returns a page of what was there before the listener came.
+// replay returns a page of the events before the listener joined.
 func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
 	events, err := l.live.journal.Events(ctx, l.session, l.seen, contracts.MaxEvents)
 	if err != nil {
@@ -199,16 +197,16 @@ func (l *Listener) replay(ctx context.Context) ([]contracts.Event, error) {
 		}
 	}
 	if len(events) == 0 {
-		l.seen = l.joined // what was there has been deleted since
+		l.seen = l.joined // those events have been deleted since
 		return nil, nil
 	}
 	l.seen = events[len(events)-1].Seq
 	return events, nil
 }
 
-// LastSeq returns the number of a session's newest event, 0 if there is none. It
-// doubles its steps and then begins again from where it is, so that a long
-// session costs few small reads.
+// LastSeq returns the number of a session's newest event, 0 if there is none. It doubles its step
+// until it is past the end and then starts again with a step of one, so that a long session costs
+// few small reads.
 func LastSeq(ctx context.Context, journal execution.Journal, sessionID string) (int64, error) {
 	low, step := int64(0), int64(1)
 	for step > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// requested is what a client that counts its own repeats sends.
+// requested returns the input of a client that counts its own retries.
 func requested(request string, try int) conversation.Input {
 	return conversation.Input{
 		Thread: &conversation.Thread{Request: request, Try: try}, Key: "message-1:x", Message: "compare the leave balances of Ana Souza, Bruno Keller and Chen Wei",

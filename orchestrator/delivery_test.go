@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// many is a connection of several people who are not told apart.
+// many is a connection of several people who cannot be distinguished.
 var many = access.Principal{Kind: access.KindFrontend, ID: "web", Roles: []access.Role{access.RoleOperator}}
 
-// exchange sends a request of many; the answer gets through, is lost, or is still
-// on its way when the function returns.
+// fate is what happens to the answer of a request: it is delivered, lost, or still being sent when
+// the function returns.
 type fate int
 
 const (

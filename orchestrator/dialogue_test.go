@@ -8,9 +8,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// What one interface takes as an answer, all take: in a chat, as a message over REST,
-// and as an answer that is given as such, which is what buttons and the command
-// line do.
+// All interfaces accept the same answers: a chat, a message over REST, and an explicit answer, as
+// sent by buttons and the command line.
 func TestEveryFaceTakesTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	faces := map[string]func(sessionID, words string) conversation.Input{

@@ -1,5 +1,5 @@
-// Package orchestrator has what the use cases share: records, the ports to their store,
-// live events, notices and retention. The use cases are in its subfolders: conversation
-// takes messages, runs starts and ends runs, gates takes decisions. It does no I/O of
-// its own: what it needs from outside stands in ports.go.
+// Package orchestrator holds what the use cases share: the records, the ports to their store, live
+// events, notices and retention. The use cases are in its subfolders: conversation processes
+// messages, runs starts and ends runs, gates takes decisions. The package does no I/O itself; the
+// ports.go files declare what it needs.
 package orchestrator

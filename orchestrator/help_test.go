@@ -57,8 +57,8 @@ func TestHelpLeavesOutWhatTheCallerMayNot(t *testing.T) {
 	}
 }
 
-// Who may not is told which role is missing, in their language, and nothing else of
-// what there is. Whose key does not reach the domain is told nothing.
+// A person who lacks a role is told which one, in their language, and nothing else about the
+// capabilities. If their key does not reach the domain, they are told nothing.
 func TestWhoLacksARoleIsToldWhich(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -19,10 +19,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// eva asks for things, and may approve them.
+// eva may make requests and approve them.
 var eva = access.Principal{Kind: access.KindUser, ID: "eva", Roles: []access.Role{access.RoleOperator, access.RoleApprover}}
 
-// talk is a conversation that goes on over the deaths of servers.
+// talk is a conversation that continues over the deaths of servers.
 type talk struct {
 	*office
 
@@ -30,9 +30,9 @@ type talk struct {
 	rooms   orchestratortest.Rooms
 	process *executiontest.Killed
 	stop    func()
-	// repeats means that a client whose answer was lost asks again, and once more
-	// after it has its answer; else nobody does, and the server finishes by
-	// itself what it has stored.
+	// repeats means that a client whose answer was lost sends its input again, and once more after
+	// it has its answer. Otherwise nobody repeats it, and the server alone finishes what it has
+	// stored.
 	repeats bool
 	session string
 }
@@ -66,7 +66,7 @@ func (k *talk) serve(n int, at executiontest.Moment) {
 		process.Bury()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_ = runner.Stop(ctx)             // what it says is about the dead store
+		_ = runner.Stop(ctx)             // its error is about the dead store
 		_ = rooms.Conversation.Stop(ctx) // as above
 	}
 }
@@ -108,7 +108,7 @@ func (k *talk) send(who access.Principal, in conversation.Input) (outcome conver
 	}
 }
 
-// say says something until it is known to be taken.
+// say sends an input until it is known to be stored.
 func (k *talk) say(who access.Principal, in conversation.Input) {
 	k.t.Helper()
 	for try := 0; ; try++ {
@@ -147,8 +147,7 @@ func (k *talk) stored(who access.Principal, in conversation.Input) bool {
 	return false
 }
 
-// until waits for a question that is open, and starts the server again if it is
-// dead.
+// until waits for an open question, and restarts the server if it is dead.
 func (k *talk) until(what contracts.InterruptType, nth int) contracts.Interrupt {
 	k.t.Helper()
 	for range 300 {
@@ -198,8 +197,8 @@ func (k *talk) ended() []execution.Run {
 	return nil
 }
 
-// overREST is a request with two questions and a gate: a message, an answer in
-// words, one that is given as such, and a decision.
+// overREST is a request with two questions and a gate: a message, an answer as a message, an
+// explicit answer, and a decision.
 func overREST(k *talk) {
 	k.t.Helper()
 	k.say(ana, conversation.Input{Key: "k1", Start: &contracts.StartSession{Message: "book a desk swap"}, Message: "book a desk swap"})
@@ -225,8 +224,8 @@ func overREST(k *talk) {
 	}
 }
 
-// inAChat is a chat with a question of a run, an approval, and a cancel that is
-// repeated after something else was asked.
+// inAChat is a chat with a question of a run, an approval, and a cancel that is repeated after
+// another request.
 func inAChat(k *talk) {
 	k.t.Helper()
 	say := func(key, words string, shown ...contracts.Interrupt) {
@@ -250,7 +249,7 @@ func inAChat(k *talk) {
 	k.ended()
 	say("m6", "book 3 days off for Chen Wei from 2026-12-07")
 	g = k.until(contracts.InterruptWriteApproval, 3)
-	say("m5", "cancel", g) // the frontend sends it once more, late
+	say("m5", "cancel", g) // the frontend sends it again, late
 	k.until(contracts.InterruptWriteApproval, 3)
 	say("m7", "reject "+g.Code, g)
 	states := map[contracts.RunState]int{}
@@ -272,9 +271,8 @@ func inAChat(k *talk) {
 	}
 }
 
-// TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice kills the server before
-// and after each write to its store, while people talk to it; their clients send
-// again what had no answer, or they do not.
+// TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice kills the server before and after each
+// write to its store during a conversation. The clients repeat unanswered inputs, or do not.
 func TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice(t *testing.T) {
 	t.Parallel()
 	scripts := map[string]struct {
@@ -291,7 +289,7 @@ func TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice(t *testing.T) {
 				k.serve(n, at)
 				defer func() {
 					k.stop()
-					time.Sleep(10 * time.Second) // what a dead process still waits for ends
+					time.Sleep(10 * time.Second) // pending waits of the dead process end
 				}()
 				s.script(k)
 				writes = k.process.Writes()
@@ -314,8 +312,8 @@ func TestKilledAtEveryWriteNoMessageIsLostAndNoneTakenTwice(t *testing.T) {
 	}
 }
 
-// trained is a matcher that has read a catalog; servers share it, because to
-// train it takes longer than all that they do.
+// trained returns a matcher that is trained on a catalog. Servers share it, because training takes
+// longer than the rest of the test.
 func trained(t *testing.T, catalog string) *local.Reader {
 	t.Helper()
 	intents, err := local.New(local.Config{})

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// brokenStore cannot find a gate, and says why in its own words.
+// brokenStore fails to find a gate, with an internal error text.
 type brokenStore struct{ execution.Store }
 
 func (brokenStore) InterruptAt(context.Context, string) (execution.InterruptAt, error) {

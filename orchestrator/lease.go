@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// holdFor is how long a lease lasts that its server does not renew, askAgain the
-	// pause before one that another server has is asked for again.
+	// holdFor is how long a lease lasts without a renewal; askAgain is the pause between attempts
+	// to acquire a lease that another server holds.
 	holdFor  = 10 * time.Second
 	askAgain = 250 * time.Millisecond
 )
 
 // AcquireLease blocks until it holds the lease, ctx ends, or done reports true, in which case
-// acquired is false. The lease is renewed until release is called, which must be called.
+// acquired is false. The lease is renewed until release is called. The caller must call release.
 func AcquireLease(ctx context.Context, leases LeaseStore, name string, done func() bool) (release func(), acquired bool, err error) {
 	if leases == nil {
 		return func() {}, !done(), nil
@@ -26,7 +26,7 @@ func AcquireLease(ctx context.Context, leases LeaseStore, name string, done func
 		}
 		if done() {
 			if acquired {
-				_ = leases.Release(ctx, name) // it ends by itself too
+				_ = leases.Release(ctx, name) // otherwise it expires
 			}
 			return func() {}, false, nil
 		}
@@ -41,7 +41,7 @@ func AcquireLease(ctx context.Context, leases LeaseStore, name string, done func
 	}
 }
 
-// renew keeps a lease until the returned function is called, which releases it.
+// renew renews a lease until the returned function is called, which releases it.
 func renew(ctx context.Context, leases LeaseStore, name string) (release func()) {
 	work, stop := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
@@ -51,7 +51,7 @@ func renew(ctx context.Context, leases LeaseStore, name string) (release func())
 		for {
 			select {
 			case <-ticker.C:
-				_, _ = leases.Acquire(work, name, holdFor) // tried again in a moment
+				_, _ = leases.Acquire(work, name, holdFor) // repeated at the next tick
 			case <-work.Done():
 				return
 			}
@@ -60,6 +60,6 @@ func renew(ctx context.Context, leases LeaseStore, name string) (release func())
 	return func() {
 		stop()
 		renewing.Wait()
-		_ = leases.Release(context.WithoutCancel(ctx), name) // it ends by itself too
+		_ = leases.Release(context.WithoutCancel(ctx), name) // otherwise it expires
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// The gate of a quorum stays open after the first approval; the link of who gave
-// it is used up nevertheless.
+// The gate of a quorum stays open after the first approval; the approver's link is used up
+// nevertheless.
 func TestALinkCountsOnceEvenWhileItsGateStaysOpen(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

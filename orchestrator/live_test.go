@@ -74,8 +74,8 @@ func TestWhoMayListenAndWhere(t *testing.T) {
 	}
 }
 
-// TestAListenerWhoDoesNotListenIsDropped opens more events than a listener may
-// be behind; nobody else is held up.
+// TestAListenerWhoDoesNotListenIsDropped sends more events than a listener may lag behind; other
+// listeners are not delayed.
 func TestAListenerWhoDoesNotListenIsDropped(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -101,7 +101,7 @@ func TestAListenerWhoDoesNotListenIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // one batch each: the next is asked for once this one has come
+	for range 100 { // one batch each: the next is sent after this one has arrived
 		if _, err := o.Say(t.Context(), ana, r.SessionID, "how many vacation days does Chen Wei have left", "", patience); err != nil {
 			t.Fatal(err)
 		}

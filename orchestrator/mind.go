@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// TokensOf is what models used for the messages and the runs of a session. What has
-// ended says so in its verdict.
+// TokensOf returns what models used for the messages and runs of a session. A finished run has its
+// tokens in its verdict.
 func TokensOf(ctx context.Context, runner *execution.Runner, turns []Turn, runs []execution.Run) (sum contracts.Tokens, err error) {
 	for _, t := range turns {
 		sum = sum.Add(contracts.SumTokens(t.Calls))

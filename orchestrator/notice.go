@@ -11,13 +11,12 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// InterruptNotice is what a webhook says of an interrupt that waits for a
-// person. It carries what is needed to find and to understand the question,
-// and none of the parameters: they may be personal, and are shown at the gate
-// to those who may read it.
+// InterruptNotice is the body of a webhook call about an interrupt that waits for a person. It has
+// what is needed to find and understand the question, but no parameters: they may be personal, and
+// are shown at the gate to those who may read it.
 type InterruptNotice struct {
-	// Event is "interrupt" when it opens, and later "reminder" or "escalation", which
-	// is for the people of To.
+	// Event is "interrupt" when the interrupt opens, and later "reminder" or "escalation" for the
+	// people in To.
 	Event       string                  `json:"event"`
 	SessionID   string                  `json:"session_id"`
 	RunID       string                  `json:"run_id,omitempty"`
@@ -35,7 +34,7 @@ type InterruptNotice struct {
 	To          []string                `json:"to,omitempty"`
 }
 
-// publicPrompt leaves the parameters out of what an approval asks.
+// publicPrompt returns the prompt of an interrupt, for a gate without its parameters.
 func publicPrompt(i contracts.Interrupt) string {
 	switch {
 	case i.Type.IsGate() && i.ToolName != "":
@@ -46,19 +45,19 @@ func publicPrompt(i contracts.Interrupt) string {
 	return i.Prompt
 }
 
-// MaxReminders bounds how often somebody is reminded of one gate.
+// MaxReminders is the maximum number of reminders for one gate.
 const MaxReminders = 20
 
-// The events of notices that come later than the interrupt.
+// Later events of notices.
 const (
 	NoticeReminder   = "reminder"
 	NoticeEscalation = "escalation"
 )
 
-// NoticesOf returns the deliveries for an interrupt, to be written to the outbox in
-// the transaction that opens it, each due at its CreatedAt: that it was opened,
-// then the reminders and the escalation, which are not sent once it is decided.
-// There is one of each for each interrupt, ever, and none without a URL.
+// NoticesOf returns the deliveries for an interrupt, to be inserted into the outbox in the
+// transaction that opens it. They are the opening, the reminders and the escalation, each due at
+// its CreatedAt; the later ones are not sent once the interrupt is decided. Ids are derived from
+// the interrupt, so that each notice exists once. Without a URL there are none.
 func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
 	if url == "" {
 		return nil, nil
@@ -96,12 +95,12 @@ func NoticesOf(i contracts.Interrupt, url string) ([]WebhookDelivery, error) {
 	return out, err
 }
 
-// DueNotices are the notices of an open interrupt whose time has come: the last reminder and
-// the escalation, by names that they have once for each interrupt; "" is none.
+// DueNotices are the due notices of an open interrupt: the last reminder and the escalation, each
+// named uniquely within the interrupt. "" means none.
 type DueNotices struct{ Reminder, Escalation string }
 
-// NoticesDue gives, to an interface that tells people by itself, what NoticesOf writes to the
-// outbox: what is due now, and when the next one is, zero if there is none.
+// NoticesDue is NoticesOf for an interface that notifies people itself. It returns what is due now,
+// and the time of the next notice, zero if there is none.
 func NoticesDue(i contracts.Interrupt, now time.Time) (due DueNotices, next time.Time) {
 	if i.EscalateAt != nil && !now.Before(*i.EscalateAt) {
 		due.Escalation = NoticeEscalation
@@ -123,8 +122,8 @@ func NoticesDue(i contracts.Interrupt, now time.Time) (due DueNotices, next time
 	return due, next
 }
 
-// StillNeeded reports whether a delivery is still news: a reminder of what was decided
-// is none.
+// StillNeeded reports whether a delivery should still be sent: a reminder or escalation of a
+// decided gate should not. If the gate cannot be read, it reports true.
 func StillNeeded(ctx context.Context, gates execution.Gates, d WebhookDelivery) bool {
 	var n InterruptNotice
 	if json.Unmarshal(d.Body, &n) != nil || n.Event != NoticeReminder && n.Event != NoticeEscalation {

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// TestWhatIsDueOfAGate: reminders each ten minutes, an escalation after 25, and the end
-// after 35.
+// TestWhatIsDueOfAGate: reminders every ten minutes, an escalation after 25, and the expiry after
+// 35.
 func TestWhatIsDueOfAGate(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return time.Date(2027, 1, 1, 12, minutes, 0, 0, time.UTC) }

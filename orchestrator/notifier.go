@@ -15,50 +15,49 @@ import (
 //   - none may be dropped: a notifier that may have missed some, such as one that has lost
 //     its connection, signals that everything may have changed.
 type Notifier interface {
-	// Committed tells of a change, "" for a run or a session that is not known; with
-	// neither, everything may have changed. It never blocks. The runner calls it as
-	// its execution.Observer, the use cases after their own commits.
+	// Committed signals a change of a session or run, "" if unknown; with neither, everything may
+	// have changed. It never blocks. The runner calls it as its execution.Observer, the use cases
+	// call it after their own commits.
 	Committed(sessionID, runID string)
-	// Progressed tells of a commit of a run that goes on as before: it has asked nobody
-	// and has not ended.
+	// Progressed signals a commit of a run that continues: it has opened no interrupt and has not
+	// ended.
 	Progressed(sessionID, runID string)
-	// Subscribe returns a signal after each change of the session, progress included or
-	// not; several that came while nobody looked are one. leave ends it.
+	// Subscribe returns a channel with a signal after each change of the session. progress says
+	// whether Progressed signals too. Signals that are not yet received are merged into one. leave
+	// ends the subscription.
 	Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func())
-	// Listen calls told after each change of any session, in the goroutine of who
-	// commits: it must be quick. leave ends it; a call that is under way may outlast
-	// it.
+	// Listen calls told after each change of any session, in the goroutine that commits, so told
+	// must be quick. leave ends it; a call in progress may outlast leave.
 	Listen(told func(Change)) (leave func())
 }
 
-// Change is a notification: the session that changed, and its run if there is one.
-// Without a session everything may have changed.
+// Change is a notification: the session that changed, and its run if there is one. An empty session
+// means that everything may have changed.
 type Change struct{ SessionID, RunID string }
 
-// Touches reports whether a change may concern the session.
+// Touches reports whether the change may concern the session.
 func (c Change) Touches(sessionID string) bool { return c.SessionID == "" || c.SessionID == sessionID }
 
-// LocalNotifier is the Notifier of one process: it notifies of what is
-// committed here. One that receives the changes of other processes calls Committed for them. All of it
-// may be used by several goroutines.
+// LocalNotifier is the Notifier of one process: it signals the commits of this process. To forward
+// changes of other processes, call Committed. It is safe for concurrent use.
 type LocalNotifier struct {
-	mu sync.Mutex // guards the fields below; nobody is called while it is held
-	// waiting are those who wait for a session, and whether for its progress too.
+	mu sync.Mutex // guards the fields below; not held during callbacks
+	// waiting has the subscribers of each session, and whether they want progress.
 	waiting   map[string]map[chan struct{}]bool
-	listeners []*func(Change) // replaced and never changed
+	listeners []*func(Change) // copied on write
 }
 
-// NewLocalNotifier makes a notifier; the runner and the use cases share it.
+// NewLocalNotifier returns a notifier to be shared by the runner and the use cases.
 func NewLocalNotifier() *LocalNotifier {
 	return &LocalNotifier{waiting: map[string]map[chan struct{}]bool{}}
 }
 
-// Committed wakes those who wait for the session, and calls who listens.
+// Committed signals the subscribers of the session and calls the listeners.
 func (n *LocalNotifier) Committed(sessionID, runID string) {
 	n.publish(sessionID, runID, false)
 }
 
-// Progressed is Committed for those who wait for progress too.
+// Progressed is like Committed, but only signals the subscribers that want progress.
 func (n *LocalNotifier) Progressed(sessionID, runID string) { n.publish(sessionID, runID, true) }
 
 func (n *LocalNotifier) publish(sessionID, runID string, progress bool) {
@@ -67,7 +66,7 @@ func (n *LocalNotifier) publish(sessionID, runID string, progress bool) {
 	}
 }
 
-// wake signals to who waits, and gives who listens.
+// wake signals the subscribers and returns the listeners.
 func (n *LocalNotifier) wake(sessionID string, progress bool) []*func(Change) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,12 +87,12 @@ func signalAll(waiting map[chan struct{}]bool, progress bool) {
 		}
 		select {
 		case c <- struct{}{}:
-		default: // it has one that it has not seen yet
+		default: // the previous signal is not received yet
 		}
 	}
 }
 
-// Subscribe returns a signal after each change of the session.
+// Subscribe returns a channel with a signal after each change of the session.
 func (n *LocalNotifier) Subscribe(sessionID string, progress bool) (signal <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
@@ -125,16 +124,16 @@ func (n *LocalNotifier) Listen(told func(Change)) (leave func()) {
 	}
 }
 
-// WaitFor calls done once and again after every change of the session, until it reports true,
-// wait elapses or ctx ends.
+// WaitFor calls done at once and after every change of the session, until it reports true, wait
+// elapses or ctx ends.
 func WaitFor(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
 	signal, leave := n.Subscribe(sessionID, true)
 	defer leave()
 	return waitLoop(ctx, signal, wait, done)
 }
 
-// WaitUntilIdle is Until for who waits until a run asks somebody or ends: it does not look
-// when the run only goes on.
+// WaitUntilIdle is like WaitFor, but does not call done for mere progress of a run: it is for
+// callers that wait until a run opens an interrupt or ends.
 func WaitUntilIdle(ctx context.Context, n Notifier, sessionID string, wait time.Duration, done func(context.Context) (bool, error)) error {
 	signal, leave := n.Subscribe(sessionID, false)
 	defer leave()

@@ -53,8 +53,7 @@ func TestAChangeIsToldToThoseWhoWaitForIt(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsLooksAfterAChangeAndNeverInBetween waits for hours of a clock that
-// costs none.
+// TestWhoWaitsLooksAfterAChangeAndNeverInBetween waits for hours on a fake clock.
 func TestWhoWaitsLooksAfterAChangeAndNeverInBetween(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// EventsOf returns a page of those events of a session that are wanted; nil wants
-// all.
+// EventsOf returns a page of the session's events that satisfy wanted; a nil wanted selects all.
 func EventsOf(ctx context.Context, journal execution.Journal, sessionID string, p contracts.Page, wanted func(contracts.Event) bool) (contracts.List[contracts.Event], error) {
 	p = p.Bounded(contracts.MaxEvents)
 	after, err := p.Seq()
@@ -39,7 +38,7 @@ func EventsOf(ctx context.Context, journal execution.Journal, sessionID string, 
 	return contracts.Cut(found, p.Limit, func(e contracts.Event) string { return contracts.SeqCursor(e.Seq) }), nil
 }
 
-// CheckMessage refuses what is no message at all.
+// CheckMessage returns an error if the message is empty, too long or not valid UTF-8.
 func CheckMessage(message string) error {
 	switch {
 	case strings.TrimSpace(message) == "":
@@ -52,8 +51,8 @@ func CheckMessage(message string) error {
 	return nil
 }
 
-// DerivedID makes an id that follows from what identifies a request, so that a
-// repeat finds what it began.
+// DerivedID returns an id computed from what identifies a request, so that a repeat of the request
+// finds what the first one created.
 func DerivedID(prefix string, parts ...string) string {
 	return prefix + "_" + contracts.HashBytes([]byte(strings.Join(parts, "\x00")))[:20]
 }

@@ -9,30 +9,29 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Sessions keeps conversations.
+// Sessions stores sessions.
 type Sessions interface {
 	CreateSession(ctx context.Context, s Session) error
-	// CreateSessionWithRun inserts a session and its first run in one transaction;
-	// conflict says that one of them is there already, and neither is inserted.
+	// CreateSessionWithRun inserts a session and its first run in one transaction. It returns
+	// conflict, and inserts neither, if one of them exists.
 	CreateSessionWithRun(ctx context.Context, s Session, run execution.Run, ttl time.Duration, first execution.Transition) error
 	Session(ctx context.Context, id string) (Session, error)
-	// ListSessions returns the newest first.
+	// ListSessions returns the newest sessions first.
 	ListSessions(ctx context.Context, f SessionFilter) (contracts.List[Session], error)
-	// SaveSession replaces a session that is still at the version of s, and gives
-	// it with its new one; conflict says that it has changed since.
+	// SaveSession replaces the session if the store still has s.Version, and returns it with its
+	// new version. It returns conflict if the session has changed since.
 	SaveSession(ctx context.Context, s Session) (Session, error)
-	// SweepSessions deletes what nobody has touched since a time: sessions without
-	// a run, an open question or a turn that goes on; in those that stay, turns
-	// that have ended, and settled questions of no run. Ledger entries stay, and so
-	// does what is open.
+	// SweepSessions deletes sessions not used since idleSince that have no run, no open question
+	// and no unfinished turn. In the other sessions it deletes old finished turns whose run is
+	// gone, and old settled questions that belong to no run. It never deletes ledger entries or
+	// anything open.
 	SweepSessions(ctx context.Context, idleSince time.Time) (SweptSessions, error)
-	// DeleteSession removes the session with its turns, events, terminal runs
-	// and their payloads; ledger entries stay. One with an open run gives
-	// conflict.
+	// DeleteSession deletes the session with its turns, events, terminal runs and their payloads,
+	// but not its ledger entries. It returns conflict if a run of the session is open.
 	DeleteSession(ctx context.Context, id string) error
 }
 
-// SweptSessions counts what a SweepSessions deleted.
+// SweptSessions counts what one SweepSessions call deleted.
 type SweptSessions struct {
 	Sessions, Turns, Questions int
 }
@@ -41,86 +40,84 @@ type SweptSessions struct {
 type SessionFilter struct {
 	Owner  string // a subject
 	Before time.Time
-	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	// Cursor is the Next of the previous page; Limit is the page size, 0 for all.
 	Cursor string
 	Limit  int
 }
 
-// GateList lists gates and questions across sessions, for those who may see
-// them: one that its reader may not see is not read, and does not count.
+// GateList lists gates and questions across sessions. Those that the reader may not see are neither
+// read nor counted.
 type GateList interface {
-	// ListGates gives them in the order in which they were opened.
+	// ListGates returns them in the order in which they were opened.
 	ListGates(ctx context.Context, f GateFilter) (contracts.List[contracts.Interrupt], error)
 }
 
-// GateFilter selects gates; empty fields but Reader select all.
+// GateFilter selects gates and questions; empty fields other than Reader select all.
 type GateFilter struct {
-	// Reader is what the caller may see.
+	// Reader is the caller's visibility.
 	Reader    access.Visibility
 	SessionID string
 	RunID     string
 	Status    contracts.InterruptStatus
 	Types     []contracts.InterruptType
-	// Cursor is the Next of the page before, Limit the size of a page; 0 is all.
+	// Cursor is the Next of the previous page; Limit is the page size, 0 for all.
 	Cursor string
 	Limit  int
 }
 
-// Turns keeps what was said, each turn once.
+// Turns stores turns, one for each TurnKey.
 type Turns interface {
-	// BeginTurn inserts the turn, or gives the one that has its key already.
+	// BeginTurn inserts the turn, or returns the existing turn with its key.
 	BeginTurn(ctx context.Context, t Turn) (existing Turn, created bool, err error)
-	// SaveTurn replaces a turn that is still at the version of t, and gives it
-	// with its new one; conflict says that it has changed since.
+	// SaveTurn replaces the turn if the store still has t.Version, and returns it with its new
+	// version. It returns conflict if the turn has changed since.
 	SaveTurn(ctx context.Context, t Turn) (Turn, error)
 	Turn(ctx context.Context, key TurnKey) (Turn, error)
-	// ListTurns returns the turns that the filter selects, in the order in which
-	// they began.
+	// ListTurns returns the selected turns in the order in which they began.
 	ListTurns(ctx context.Context, f TurnFilter) ([]Turn, error)
-	// SessionState reads a session, with at most so many runs.
+	// SessionState reads a session with its newest runs, at most so many.
 	SessionState(ctx context.Context, sessionID string, runs int) (SessionState, error)
 }
 
 // SessionState is a consistent read of a session: its open questions, turns and runs.
 type SessionState struct {
-	// Open are its open questions, Turns what was said, in the order in which they began.
+	// Open are the open questions; Turns are ordered by when they began.
 	Open  []contracts.Interrupt
 	Turns []Turn
-	// Runs are the newest first, without their plans.
+	// Runs are ordered from the newest, without their plans.
 	Runs []execution.Run
 }
 
 // TurnFilter selects turns; empty fields select all.
 type TurnFilter struct {
 	SessionID string
-	// InterruptID is the question whose answer a turn waits for.
+	// InterruptID selects the turn that waits for the answer to this question.
 	InterruptID string
-	// Unfinished selects turns without outcome, Before those that began earlier.
+	// Unfinished selects turns without an outcome, Before those that began before it.
 	Unfinished bool
 	Before     time.Time
 	Limit      int
 }
 
-// Previews keeps plans that were shown.
+// Previews stores the plans that were shown as previews.
 type Previews interface {
 	SavePreview(ctx context.Context, p Preview) error
-	// Preview returns the owner's preview that has not expired.
+	// Preview returns the owner's preview unless it has expired.
 	Preview(ctx context.Context, owner, planHash string, now time.Time) (Preview, error)
 	DropPreviews(ctx context.Context, before time.Time) error
 }
 
-// LeaseStore are named leases, each held by one server at a time until it expires by the clock
-// of the database. Nil LeaseStore are those of a single server, which holds them all.
+// LeaseStore grants named leases. Each is held by one server at a time and expires by the clock of
+// the database. A nil LeaseStore means a single server, which needs no leases.
 type LeaseStore interface {
-	// Acquire acquires the lease for ttl, or renews it; false if another server holds it.
-	// Yield releases it.
+	// Acquire acquires the lease for ttl, or renews it. It returns false if another server holds
+	// the lease.
 	Acquire(ctx context.Context, name string, ttl time.Duration) (bool, error)
 	Release(ctx context.Context, name string) error
 }
 
-// Secrets are created once and then read by every replica.
+// Secrets stores secrets that are created once and shared by all replicas.
 type Secrets interface {
-	// SecretOnce stores the proposal unless the name has a value already, and
-	// gives the value that stands.
+	// SecretOnce stores the proposal unless the name has a value, and returns the stored value.
 	SecretOnce(ctx context.Context, name string, proposal []byte) ([]byte, error)
 }

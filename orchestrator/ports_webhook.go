@@ -6,42 +6,39 @@ import (
 	"time"
 )
 
-// WebhookOutbox holds the notifications that wait to be sent. Rows are
-// written in the transaction that opens the interrupt, so that a crash loses
-// none; the sender in internal/webhook drains it. Delivery is at least once.
+// WebhookOutbox holds the notifications to be sent. Rows are written in the transaction that opens
+// the interrupt, so that a crash loses none; the sender in internal/webhook drains it. Delivery is
+// at least once.
 type WebhookOutbox interface {
-	// Claim gives deliveries whose time has come, oldest first, and makes them due
-	// again when the claim ends: who claims them sends them, or dies, and nobody
-	// else gets them until then.
+	// Claim returns due deliveries, oldest first, and makes them due again at c.Until. Until then
+	// no other caller gets them; if the claimer dies, they are sent after that.
 	Claim(ctx context.Context, c DeliveryClaim) ([]WebhookDelivery, error)
 
-	// Done removes a delivery that arrived or was given up. A missing one is
-	// no error.
+	// Done deletes a delivery that arrived or was given up. A missing one is no error.
 	Done(ctx context.Context, id string) error
 
-	// Retry makes a delivery due again at another time, after so many attempts that
-	// failed. A missing one is no error.
+	// Retry makes a delivery due at another time and stores the number of failed attempts. A
+	// missing one is no error.
 	Retry(ctx context.Context, id string, at time.Time, attempts int) error
 }
 
-// DeliveryClaim asks for deliveries that are due at Now, until another time.
+// DeliveryClaim claims deliveries that are due at Now, until Until.
 type DeliveryClaim struct {
-	// ID is the only one that is wanted; "" means any.
+	// ID selects one delivery; "" selects any.
 	ID         string
 	Now, Until time.Time
-	// Limit is how many are wanted at most; 0 means all.
+	// Limit is the maximum number of deliveries; 0 means all.
 	Limit int
 }
 
-// WebhookDelivery is one notification for one URL.
+// WebhookDelivery is one notification to one URL.
 type WebhookDelivery struct {
-	// ID is unique and stays the same over all attempts; receivers drop what
-	// they have seen.
+	// ID is unique and the same for all attempts, so that receivers can drop duplicates.
 	ID  string
 	URL string
-	// Body is the JSON to send, complete.
+	// Body is the complete request body, in JSON.
 	Body json.RawMessage
-	// Attempts counts the attempts that failed.
+	// Attempts is the number of failed attempts.
 	Attempts  int
 	CreatedAt time.Time
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// newDesks is an office that asks two numbers, one after the other.
+// newDesks returns an office that asks for two numbers, one after the other.
 func newDesks(t *testing.T) *office {
 	t.Helper()
 	o := newOffice(t)
@@ -33,7 +33,7 @@ func TestARepeatedAnswerAnswersOnce(t *testing.T) {
 	o := newDesks(t)
 	r := o.ask("book a desk swap")
 	asks(t, r, "From which floor?")
-	for range 3 { // the client repeats by itself: what it was answered was lost
+	for range 3 { // the client repeats because its answer was lost
 		again, err := o.Say(t.Context(), ana, r.SessionID, "3", "key-1", patience)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,8 @@ func TestARepeatedAnswerThatIsGivenAsOneAnswersOnce(t *testing.T) {
 	}
 }
 
-// What a crash leaves between the commit of an answer and the rest of its turn.
+// crashAfterAnswer stores the state of a crash between the commit of an answer and the rest of its
+// turn.
 func (o *office) crashAfterAnswer(i contracts.Interrupt, value any) {
 	o.t.Helper()
 	_, err := execution.UpdateInterrupt(o.t.Context(), o.store, i.InterruptID, func(i *contracts.Interrupt, now time.Time) error {
@@ -165,8 +166,8 @@ func TestWhatWasInterruptedLongAgoIsNotDoneByItself(t *testing.T) {
 	}
 }
 
-// A chat message that answers a question comes again after each state that a
-// crash may leave: its answer is committed and its turn has no outcome.
+// A chat message that answers a question is repeated after each state that a crash may leave: its
+// answer is committed and its turn has no outcome.
 func TestAChatMessageThatComesAgainAnswersOneQuestion(t *testing.T) {
 	t.Parallel()
 	o := newDesks(t)
@@ -201,7 +202,7 @@ func TestAChatMessageThatComesAgainAnswersOneQuestion(t *testing.T) {
 	}
 }
 
-// looked is a store of turns that tells which turns were asked for.
+// looked is a store of turns that records which turns were read.
 type looked struct {
 	orchestrator.Turns
 
@@ -213,8 +214,8 @@ func (l looked) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orc
 	return l.Turns.ListTurns(ctx, f)
 }
 
-// What a server takes up when it starts was interrupted before that: a decision that it
-// hears meanwhile would be made twice, and one of the two told that it was settled already.
+// A server resumes at its start only what was interrupted before. It must not resume a decision
+// that it receives meanwhile: that would be made twice, and one of the two would fail.
 func TestWhatBeginsAfterTheStartIsNotTakenUp(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -11,26 +11,24 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Catalogs returns the current catalog and the health of its domains.
+// Catalogs provides the current catalog and the health of its domains.
 type Catalogs interface {
 	Catalog() *contracts.Catalog
 	Health() map[string]contracts.HealthStatus
 }
 
-// RetentionConfig is for how long what has ended is kept; the zero value is a
-// sound default.
+// RetentionConfig configures Retention; the zero value is valid.
 type RetentionConfig struct {
-	// Retention is for how long finished runs are kept, and what was said in
-	// sessions where nothing goes on [720 h]; SweepEvery is how often what is older
-	// goes [1 h]. The first time is a minute after the start, so that a server that
-	// is often started again sweeps too.
+	// Retention is how long finished runs and the turns of idle sessions are kept [720 h].
+	// SweepEvery is the time between sweeps [1 h]. The first sweep is a minute after the start at
+	// the latest, so that a server that restarts often sweeps too.
 	Retention, SweepEvery time.Duration
 	Now                   func() time.Time
 	Logger                *slog.Logger
 }
 
-// Retention deletes what is no longer kept, from Start to Stop, in a goroutine
-// of its own; its caller calls the two in turn.
+// Retention periodically deletes expired data, between Start and Stop, in its own goroutine. Start
+// and Stop must not be called concurrently.
 type Retention struct {
 	cfg      RetentionConfig
 	runs     execution.Journal
@@ -42,7 +40,7 @@ type Retention struct {
 	done chan struct{}
 }
 
-// NewRetention makes the retention of a store; inbox may be nil.
+// NewRetention returns the retention of a store; inbox may be nil.
 func NewRetention(cfg RetentionConfig, runs execution.Journal, sessions Sessions, previews Previews, inbox Inbox) (*Retention, error) {
 	if runs == nil || sessions == nil || previews == nil {
 		return nil, errors.New("orchestrator: retention needs runs, sessions and previews")
@@ -56,19 +54,19 @@ func NewRetention(cfg RetentionConfig, runs execution.Journal, sessions Sessions
 	return &Retention{cfg: cfg, runs: runs, sessions: sessions, previews: previews, inbox: inbox}, nil
 }
 
-// Start begins to delete what retention no longer keeps.
+// Start starts the periodic sweeps.
 func (r *Retention) Start(ctx context.Context) error {
 	if r.stop != nil {
 		return nil
 	}
-	// Retention outlives the context of the call that started it.
+	// The sweeps outlive the context of this call.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop, r.done = stop, make(chan struct{})
 	go r.sweep(work)
 	return nil
 }
 
-// Stop ends the retention; a second call is harmless.
+// Stop ends the sweeps and waits for the last one; a second call is harmless.
 func (r *Retention) Stop(ctx context.Context) error {
 	if r.stop == nil {
 		return nil
@@ -76,7 +74,7 @@ func (r *Retention) Stop(ctx context.Context) error {
 	r.stop()
 	select {
 	case <-r.done:
-		r.stop = nil // it may be started again
+		r.stop = nil // Start may be called again
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -92,27 +90,26 @@ func (r *Retention) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			_ = r.Sweep(ctx) // it is logged, and tried again the next time
+			_ = r.Sweep(ctx) // it is logged, and the next sweep tries again
 			timer.Reset(r.cfg.SweepEvery)
 		}
 	}
 }
 
-// firstSweep is how long after the start the first sweep comes.
+// firstSweep is the maximum delay between the start and the first sweep.
 const firstSweep = time.Minute
 
-// rememberReceived is for how long what came in and was ended is known; what
-// brings messages at least once brings them again within a day.
+// rememberReceived is how long ended inbox items are kept. Channels that deliver at least once
+// repeat a delivery within a day.
 const rememberReceived = 48 * time.Hour
 
-// FirstSweep is how long after the start the first sweep comes.
+// FirstSweep returns the delay between the start and the first sweep.
 func (r *Retention) FirstSweep() time.Duration { return min(r.cfg.SweepEvery, firstSweep) }
 
-// Every is the time between two sweeps.
+// Every returns the time between two sweeps.
 func (r *Retention) Every() time.Duration { return r.cfg.SweepEvery }
 
-// Sweep deletes what is no longer kept, once. It is for those whom somebody else
-// tells when to, and needs no Start.
+// Sweep deletes expired data once. It is for callers with their own schedule, and needs no Start.
 func (r *Retention) Sweep(ctx context.Context) error {
 	now := r.cfg.Now()
 	before := now.Add(-r.cfg.Retention)

@@ -227,8 +227,8 @@ func TestPreviewRunsExactlyWhatWasShown(t *testing.T) {
 	o.catalog = strict
 }
 
-// TestTheEndOfANewRunIsToldAsItIsStored: whoever waits for the run of a new session is
-// answered without a look at the store, with what a look gives.
+// TestTheEndOfANewRunIsToldAsItIsStored: a caller that waits for the run of a new session is
+// answered from memory, with the same result as from the store.
 func TestTheEndOfANewRunIsToldAsItIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -332,8 +332,8 @@ func TestAWriteIsUndoneOnce(t *testing.T) {
 	}
 }
 
-// TestAllOfARunIsUndoneTheLastFirst: of a run whose third write is rejected the first two
-// are offered to be taken back, in one run with a gate for each, and never twice.
+// TestAllOfARunIsUndoneTheLastFirst: of a run whose third write is rejected, the first two are
+// undone in one run with a gate for each, and never twice.
 func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -393,8 +393,7 @@ func TestAllOfARunIsUndoneTheLastFirst(t *testing.T) {
 	}
 }
 
-// TestAWriteIsUndoneByOneOfTwoWays: asked for alone and with all of its run at once, it has
-// one gate.
+// TestAWriteIsUndoneByOneOfTwoWays: undone alone and with its whole run at once, it has one gate.
 func TestAWriteIsUndoneByOneOfTwoWays(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -479,7 +478,7 @@ func TestAuditAndSummaryAccountForTheSession(t *testing.T) {
 	}
 }
 
-// forgetful is a store whose ledger ends too early.
+// forgetful is a store whose ledger lacks the last entries.
 type forgetful struct {
 	execution.Store
 

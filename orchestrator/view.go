@@ -8,57 +8,54 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// SessionView is what an interface shows of where a conversation stands: the whole
-// session, or what one turn or run of it came to.
+// SessionView is what an interface displays: the state of a whole session, or the outcome of one
+// turn or run of it.
 type SessionView struct {
 	SessionID string
 	Name      string
 	Status    contracts.SessionStatus
-	// Language is the one that the reader is answered in, by its code, "" if that is
-	// not known.
+	// Language is the code of the language to answer in, "" if unknown.
 	Language string
-	// Notice is the reply to a command, Markdown of our own; it stands before
-	// everything else.
+	// Notice is the reply to a command, in trusted Markdown; it is displayed first.
 	Notice string
 	Answer *contracts.Answer
 	Open   []contracts.Interrupt
-	// MayApprove are the codes of those open gates that the reader may approve.
+	// MayApprove are the codes of the open gates that the reader may approve.
 	MayApprove []string
-	// MayAnswer are the codes of those open questions that the reader may answer.
+	// MayAnswer are the codes of the open questions that the reader may answer.
 	MayAnswer []string
-	// Rows and Mermaid are the plan of the run, while it has more steps than one
-	// and a person has to decide about it.
+	// Rows and Mermaid show the plan of the run while it has more than one step and a person has to
+	// decide about it.
 	Rows    []contracts.PlanRow
 	Mermaid string
-	// Steps are the calls of the run, as far as they are known.
+	// Steps are the calls of the run that are known so far.
 	Steps   []Step
 	Running bool
-	// Waits means that the run waits for something that is no person: a timer,
-	// a lock, another run.
+	// Waits means that the run waits for something other than a person: a timer, a lock or another
+	// run.
 	Waits bool
-	// RunID is the run that is shown, if it is one. Its events after After are
-	// news to this reader.
+	// RunID is the displayed run, if any. Its events after After are new to the reader.
 	RunID  string
 	RunIDs []string
 	After  int64
 	Tokens contracts.Tokens
-	// Used are those of the request alone that the view is about, and of its run.
+	// Used are the tokens of the request that the view is about, and of its run.
 	Used contracts.Tokens
 
 	CreatedAt, UpdatedAt time.Time
 
-	// Turn is what the view was narrowed to, Said the turn that it is the reply to.
+	// Turn is the turn that the view is limited to, InReplyTo the turn that it replies to.
 	Turn, InReplyTo TurnKey
 }
 
-// Step is one call of a run, for those who show progress.
+// Step is one call of a run, for progress displays.
 type Step struct {
 	ID    string
 	Title string
 	State contracts.NodeState
 }
 
-// StepsOf are the calls of a run, in order.
+// StepsOf returns the calls of a run, in order.
 func StepsOf(run contracts.RunView) []Step {
 	var out []Step
 	for _, n := range run.Nodes {
@@ -69,8 +66,8 @@ func StepsOf(run contracts.RunView) []Step {
 	return out
 }
 
-// AwaitsOwner reports whether a run that seems to wait for a person has what it
-// waits for already: the decision stands, and the run is about to take it up.
+// AwaitsOwner reports whether the run is in state waiting although all its interrupts are decided,
+// i.e. its owner has not processed the decision yet.
 func AwaitsOwner(view contracts.RunView) bool {
 	if view.State != contracts.RunWaiting {
 		return false
@@ -83,8 +80,8 @@ func AwaitsOwner(view contracts.RunView) bool {
 	})
 }
 
-// IsNews reports whether an event is news to people: what a plan does between its
-// calls, such as choosing from what was found, is none.
+// IsNews reports whether an event is worth displaying. Nodes between the calls, such as the choice
+// of one search result, are not.
 func (v SessionView) IsNews(e contracts.Event) bool {
 	if e.Type != contracts.EventNodeStart && e.Type != contracts.EventNodeEnd {
 		return true
@@ -92,7 +89,7 @@ func (v SessionView) IsNews(e contracts.Event) bool {
 	return slices.ContainsFunc(v.Steps, func(s Step) bool { return s.ID == e.NodeID })
 }
 
-// Response is the view as REST has it.
+// Response returns the view in the form of the REST API.
 func (v SessionView) Response() contracts.SessionResponse {
 	out := contracts.SessionResponse{
 		SessionID: v.SessionID, Name: v.Name, Status: v.Status, Interrupts: v.Open, Answer: v.Answer,

@@ -18,12 +18,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// office is an invented domain of people and their leave, with the whole core
-// around it.
+// office is an invented domain of people and their leave, with the whole core around it.
 type office struct {
-	health contracts.HealthStatus // what its checks say [ok]
+	health contracts.HealthStatus // result of its health checks [ok]
 	absent []string               // registered, and not in the catalog
-	gone   bool                   // nobody answers calls
+	gone   bool                   // calls are not answered
 	*conversation.Conversation
 	orchestratortest.Rooms
 
@@ -36,7 +35,7 @@ type office struct {
 	mu     sync.Mutex // guards the fields below
 	booked map[string]map[string]any
 	calls  int
-	// offered is what a search finds, if it is not nil.
+	// offered is the result of a search, if it is not nil.
 	offered []any
 }
 
@@ -70,7 +69,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// on returns the use cases on another view of the runs.
+// on returns the use cases with another store of runs.
 func (o *office) on(runs execution.Store) orchestratortest.Rooms {
 	o.t.Helper()
 	return orchestratortest.Wire(o.t, orchestratortest.Ports{
@@ -114,7 +113,7 @@ func (o *office) Health() map[string]contracts.HealthStatus {
 
 var staff = map[string]string{"w1": "Ana Souza", "w2": "Bruno Keller", "w3": "Chen Wei", "w4": "Ana Lopes"}
 
-// Invoke is the domain.
+// Invoke implements the domain's capabilities.
 func (o *office) Invoke(_ context.Context, c execution.Call) execution.Reply {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -155,14 +154,14 @@ func found(query string) execution.Reply {
 	return ok(fmt.Sprintf("%d found", len(matches)), map[string]any{"matches": matches})
 }
 
-// offer makes every search find the same.
+// offer sets the result of every search.
 func (o *office) offer(matches []any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.offered = matches
 }
 
-// unmask lets a personal parameter stand in prompts.
+// unmask allows a personal parameter in prompts.
 func (o *office) unmask(capability, parameter string) {
 	entry, _ := o.catalog.Capability(capability)
 	spec := entry.Capability.Metadata.ParameterSpecs[parameter]
@@ -178,7 +177,7 @@ func (o *office) bookings() int {
 
 const patience = 20 * time.Second
 
-// ask starts a session of ana's.
+// ask starts a session of ana.
 func (o *office) ask(message string) contracts.SessionResponse {
 	o.t.Helper()
 	r, err := o.StartSession(o.t.Context(), ana, contracts.StartSession{Message: message}, "", patience)
@@ -210,7 +209,7 @@ func text(a *contracts.Answer) string {
 	return b.String()
 }
 
-// inChat is a message in a chat that goes on.
+// inChat returns a message in a chat with earlier answers.
 func inChat(conversationID, key, words string) conversation.Input {
 	return conversation.Input{Key: key, Message: words, Thread: &conversation.Thread{Conversation: conversationID, Continued: true}}
 }
@@ -258,7 +257,7 @@ func (o *office) Decide(ctx context.Context, who access.Principal, gate string, 
 	return outcome.Decided, err
 }
 
-// RunPlan and Compensate begin a run, and wait for where its session stands.
+// RunPlan and Compensate start a run, and wait for the state of its session.
 func (o *office) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string, wait time.Duration) (contracts.SessionResponse, error) {
 	begun, err := o.Runs.RunPlan(ctx, who, body, key)
 	if err != nil {

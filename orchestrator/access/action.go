@@ -16,9 +16,9 @@ const (
 	ActionStartSession   Action = "session.start"  // and further messages; writes need Covers as well
 	ActionReadAllRuns    Action = "run.read_all"   // owners always see their own
 	ActionSteerAllRuns   Action = "run.steer_all"  // cancel and answer; owners always steer their own
-	ActionSettle         Action = "run.settle"     // say what became of an unknown outcome
-	ActionCompensate     Action = "run.compensate" // ask to undo a write, itself gated
-	ActionDecideGates    Action = "gate.decide"    // see Panel.MayDecide for the single gate
+	ActionSettle         Action = "run.settle"     // settle an unknown outcome
+	ActionCompensate     Action = "run.compensate" // undo a write, itself gated
+	ActionDecideGates    Action = "gate.decide"    // see ReviewPanel.MayDecide for a single gate
 	ActionReadLocks      Action = "lock.read"
 	ActionBreakLocks     Action = "lock.break"
 	ActionAudit          Action = "audit.read"    // replay, ledger, chain check
@@ -28,10 +28,10 @@ const (
 	ActionReadOperations Action = "operations.read" // metrics and the state of replicas
 	ActionDeleteSessions Action = "session.delete"  // of others; owners delete their own
 	ActionReadGates      Action = "gate.read_all"   // gates and questions of all runs
-	ActionReadLedgers    Action = "ledger.read_all" // who did what when in all runs
+	ActionReadLedgers    Action = "ledger.read_all" // ledgers of all runs
 )
 
-// Actions lists every action, for tables that must not miss one.
+// Actions lists all actions, for tables that must be complete.
 func Actions() []Action {
 	return []Action{
 		ActionReadCatalog, ActionStartSession, ActionReadAllRuns, ActionSteerAllRuns, ActionSettle,
@@ -41,9 +41,8 @@ func Actions() []Action {
 	}
 }
 
-// Allowed is the one table of who may do what: the roles of which one is
-// needed. A role that it does not name, such as a word that a domain or a gate
-// asks for, allows nothing here.
+// Allowed is the authorization table: it returns the roles of which the action needs one. Roles
+// that are not in it, such as those of a domain or gate, allow nothing here.
 func Allowed(a Action) []Role {
 	switch a {
 	case ActionReadCatalog, ActionStartSession:
@@ -61,8 +60,8 @@ func Allowed(a Action) []Role {
 	}
 }
 
-// May reports whether the caller may do the action at all; the error says which
-// role it takes.
+// May returns nil if the caller may perform the action, else an error that names the required
+// roles.
 func (p Principal) May(a Action) error {
 	allowed := Allowed(a)
 	if slices.ContainsFunc(allowed, p.means) {
@@ -72,11 +71,11 @@ func (p Principal) May(a Action) error {
 		"%s needs the role %s; this key has %s", a, orList(allowed), rolesText(p.Roles))
 }
 
-// MayReadRun reports whether the caller sees a run: its owner, and who may read all,
-// as far as their keys reach.
+// MayReadRun returns nil if the caller may see a run: its owner, or anybody who may read all runs,
+// within the scopes of their keys.
 func (p Principal) MayReadRun(run contracts.Plan) error { return p.ownOr(run, ActionReadAllRuns) }
 
-// MayReadLedger reports whether the caller sees who did what when in a run.
+// MayReadLedger returns nil if the caller may read the ledger of a run.
 func (p Principal) MayReadLedger(run contracts.Plan) error { return p.ownOr(run, ActionReadLedgers) }
 
 func (p Principal) ownOr(run contracts.Plan, others Action) error {
@@ -86,8 +85,8 @@ func (p Principal) ownOr(run contracts.Plan, others Action) error {
 	return p.MayWith(run.Owner, others)
 }
 
-// MayWith reports whether something is the caller's own, or they may do this with
-// everybody's. It looks at no scope.
+// MayWith returns nil if the caller is the owner, or may perform the action on everybody's. It does
+// not check scopes.
 func (p Principal) MayWith(owner contracts.Principal, others Action) error {
 	if SubjectOf(owner) == p.Subject() {
 		return nil
@@ -95,15 +94,14 @@ func (p Principal) MayWith(owner contracts.Principal, others Action) error {
 	return p.May(others)
 }
 
-// MaySteerRun reports whether the caller may cancel a run of this owner, or
-// answer its questions that are no gates. Whether their key reaches it is decided
-// where it is read.
+// MaySteerRun returns nil if the caller may cancel a run of this owner, or answer its questions,
+// but not its gates. It does not check scopes: the read of the run does.
 func (p Principal) MaySteerRun(owner contracts.Principal) error {
 	return p.MayWith(owner, ActionSteerAllRuns)
 }
 
-// MayReadGate reports whether the caller sees a question with its evidence: who
-// may read the run, and for a gate who could decide it.
+// MayReadGate returns nil if the caller may see an interrupt with its evidence: whoever may read
+// the run, and for a gate whoever could decide it.
 func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal) error {
 	if p.Visibility().CanSee(i, SubjectOf(owner)) {
 		return nil
@@ -114,9 +112,9 @@ func (p Principal) MayReadGate(i contracts.Interrupt, owner contracts.Principal)
 	return p.May(ActionReadGates)
 }
 
-// MayReview compares roles and scopes with what the gate asks for; whether an
-// approval counts is a Panel's to say. The role admin stands for the default
-// approver, but not for a role that a policy names itself.
+// MayReview checks roles and scopes against the requirements of a gate; whether an approval counts
+// is decided by ReviewPanel. The role admin includes the default approver, but no role that a
+// policy names itself.
 func (p Principal) MayReview(i contracts.Interrupt) error {
 	wanted := GateRoles(i)
 	holds := slices.ContainsFunc(wanted, func(r string) bool {
@@ -144,8 +142,7 @@ func orList(roles []Role) string {
 	return strings.Join(words, " or ")
 }
 
-// MaskForbidden replaces a forbidden error by not_found, so that callers cannot learn which
-// ids exist.
+// MaskForbidden replaces any error by not_found, so that callers cannot learn which ids exist.
 func MaskForbidden(err error, what, id string) error {
 	if err != nil {
 		return contracts.Errorf(contracts.CodeNotFound, "there is no %s %q", what, id)

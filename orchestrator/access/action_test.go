@@ -19,7 +19,7 @@ func service(name string, roles ...access.Role) access.Principal {
 	return access.Principal{Kind: access.KindService, ID: name, Roles: roles}
 }
 
-// The table as people read it; a new action must be put here too.
+// roleTable is the expected authorization table; a new action must be added here.
 const roleTable = `
 catalog.read     viewer requester operator approver admin
 session.start    viewer requester operator approver admin
@@ -219,7 +219,7 @@ func TestStartSessionLimit(t *testing.T) {
 	if after := err.(*contracts.Error).Detail; after != (access.RetryAfter{Seconds: 10}) { //nolint:errorlint // the error is not wrapped
 		t.Errorf("told to come back after %v, want 10 s", after)
 	}
-	wantCode(t, l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"}), contracts.CodeRateLimited) // asking costs nothing
+	wantCode(t, l.AllowSession(access.Principal{Kind: access.KindUser, ID: "ana"}), contracts.CodeRateLimited) // a rejected call takes no token
 	if err := l.AllowSession(access.Principal{Kind: access.KindUser, ID: "bo"}); err != nil {
 		t.Errorf("another caller has a bucket of their own: %v", err)
 	}

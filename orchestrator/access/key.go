@@ -17,18 +17,18 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// A key's text is "mfk_<id>_<secret>": the prefix lets scanners find leaked
-// keys, the id finds the row, the secret has 256 bits.
+// A key's text is "mfk_<id>_<secret>": the prefix lets scanners find leaked keys, the id finds the
+// row, the secret has 256 bits.
 const keyPrefix = "mfk_"
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
-	// A role of a domain's own is granted as "domain:role".
+	// A role that a domain defines is granted as "domain:role".
 	roleForm = regexp.MustCompile(`^([a-z][a-z0-9_-]{1,31}:)?[a-z][a-z0-9_-]{0,31}$`)
 	keyForm  = regexp.MustCompile(`^mfk_([a-z2-7]{12})_[a-z2-7]{52}$`)
 )
 
-// Spec is what an admin says of a new key.
+// Spec describes a key to be created.
 type Spec struct {
 	Name      string     `json:"name,omitempty"`
 	Kind      Kind       `json:"kind"`
@@ -38,13 +38,13 @@ type Spec struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
-// Keys makes, checks and revokes API keys.
+// Keys creates, checks and revokes API keys.
 type Keys struct {
 	store KeyStore
 	now   func() time.Time
 }
 
-// NewKeys works on a store; now stamps and compares times, nil means time.Now.
+// NewKeys returns the keys of a store; a nil now means time.Now.
 func NewKeys(store KeyStore, now func() time.Time) *Keys {
 	if now == nil {
 		now = time.Now
@@ -52,11 +52,10 @@ func NewKeys(store KeyStore, now func() time.Time) *Keys {
 	return &Keys{store: store, now: now}
 }
 
-// First makes the first key of an installation, with every role, unless there
-// is any key already. save gets its text before the key is stored: a process
-// that dies in between leaves a text without a key, which the next start
-// replaces, and never a key whose text nobody has. Of several processes that
-// start together one is told yes.
+// First creates the first key of an installation, with every role, unless a key exists. It calls
+// save with the key's text before the key is stored: a process that dies in between leaves a text
+// without a key, which the next start replaces, but never a key whose text is lost. Of several
+// processes that start together exactly one gets true.
 func (k *Keys) First(ctx context.Context, save func(text string) error) (created bool, err error) {
 	keys, err := k.store.Keys(ctx, contracts.Page{Limit: 1})
 	if err != nil || len(keys.Items) > 0 {
@@ -77,8 +76,8 @@ func (k *Keys) First(ctx context.Context, save func(text string) error) (created
 	return created, nil
 }
 
-// Create makes a key. The text is given here and never again. A key cannot
-// reach further than its maker's.
+// Create creates a key and returns its text, which is not stored. The key cannot have wider scopes
+// than the key that creates it.
 func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string, key Key, err error) {
 	if err := by.May(ActionManageKeys); err != nil {
 		return "", Key{}, err
@@ -96,12 +95,12 @@ func (k *Keys) Create(ctx context.Context, by Principal, spec Spec) (text string
 	return text, key, nil
 }
 
-// told is what the ledger of acts keeps of a key.
+// told returns what the audit ledger records about a key.
 func (k Key) told() map[string]any {
 	return map[string]any{"name": k.Name, "kind": k.Kind, "principal": k.Principal, "roles": k.Roles, "scopes": k.Scopes, "expires_at": k.ExpiresAt}
 }
 
-// List returns a page of the keys, without any secret.
+// List returns a page of the keys, without secrets.
 func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contracts.List[Key], error) {
 	if err := by.May(ActionManageKeys); err != nil {
 		return contracts.List[Key]{}, err
@@ -115,8 +114,8 @@ func (k *Keys) List(ctx context.Context, by Principal, p contracts.Page) (contra
 	return out, nil
 }
 
-// Revoke ends a key at once. The last key that can manage keys is kept, so
-// that an installation cannot lock itself out.
+// Revoke revokes a key at once. It returns conflict for an admin key if no other usable admin key
+// without scopes remains, so that an installation cannot lock itself out.
 func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	if err := by.May(ActionManageKeys); err != nil {
 		return err
@@ -142,9 +141,8 @@ func (k *Keys) Revoke(ctx context.Context, by Principal, id string) error {
 	return nil
 }
 
-// Authenticate finds who a key's text speaks for. forwarded is the person that
-// the request says is asking; it counts only from frontend keys and is
-// ignored from all others.
+// Authenticate returns the principal of a key's text. forwarded is the person that the request
+// names; it is used for frontend keys and ignored for all others.
 func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Principal, error) {
 	parts := keyForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -170,8 +168,8 @@ func (k *Keys) Authenticate(ctx context.Context, text, forwarded string) (Princi
 	return p, nil
 }
 
-// Holder gives whom a key speaks for by the key's id, for what was signed in
-// its name before. A key that no longer counts is refused as if it were shown.
+// Holder returns the principal of a key by the key's id, for tokens that were signed in its name. A
+// revoked or expired key returns the same error as Authenticate.
 func (k *Keys) Holder(ctx context.Context, id string) (Principal, error) {
 	key, err := k.store.Key(ctx, id)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
@@ -186,7 +184,7 @@ func (k *Keys) Holder(ctx context.Context, id string) (Principal, error) {
 	return key.holder(), nil
 }
 
-// mint makes a key with its text; the store gets only the hash.
+// mint creates a key with its text; the store gets only the hash.
 func (k *Keys) mint(spec Spec, by Principal) (string, Key) {
 	id := randomText(8)[:12]
 	text := keyPrefix + id + "_" + randomText(32)
@@ -209,7 +207,7 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// usable tells why a key does not count any more.
+// usable returns an error if the key is revoked or has expired.
 func (k Key) usable(now time.Time) error {
 	switch {
 	case k.RevokedAt != nil:

@@ -328,8 +328,7 @@ func TestFirstKeyIsSavedBeforeItCounts(t *testing.T) {
 	}
 }
 
-// Before requester and auditor were roles here, keys may have had them as words of
-// a domain's own.
+// Before requester and auditor were Manifold's roles, keys may have had them as roles of a domain.
 func TestNoStoredKeyGainsARightByANewWord(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,12 +9,12 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
-// LimitConfig bounds how often one caller may start a session; zero values
-// take the defaults in brackets.
+// LimitConfig limits how often one caller may start a session; zero values mean the defaults in
+// brackets.
 type LimitConfig struct {
-	PerMinute int // sessions that may be started per minute, in the long run [30]
-	Burst     int // sessions that may be started at once [10]
-	// Share is what this server has of the limits [all].
+	PerMinute int // sessions per minute in the long run [30]
+	Burst     int // sessions at once [10]
+	// Share is this server's share of the limits [all].
 	Share *ratelimit.Share
 	// Now is the clock [time.Now].
 	Now func() time.Time
@@ -25,7 +25,7 @@ type RetryAfter struct {
 	Seconds int `json:"retry_after_s"`
 }
 
-// Limiter bounds how often each caller starts a session.
+// Limiter limits new sessions by caller, and messages by session. It is safe for concurrent use.
 type Limiter struct {
 	limit   ratelimit.Limit
 	share   *ratelimit.Share
@@ -33,7 +33,7 @@ type Limiter struct {
 	buckets ratelimit.Keyed
 }
 
-// NewLimiter makes a limiter.
+// NewLimiter returns a limiter.
 func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 	if cfg.PerMinute < 0 || cfg.Burst < 0 {
 		return nil, contracts.Invalid("the rate limit must not be negative")
@@ -45,13 +45,12 @@ func NewLimiter(cfg LimitConfig) (*Limiter, error) {
 	return &Limiter{limit: limit, share: cfg.Share, now: cfg.Now}, nil
 }
 
-// crowd and talk say how much more than one caller's sessions may be: those of all
-// persons of one front end, and the messages of one session.
+// crowd and talk multiply the limit of one caller's sessions: for the sessions of all persons of
+// one frontend, and for the messages of one session.
 const crowd, talk = 10, 10
 
-// AllowSession takes a token of the caller, or gives rate_limited with
-// RetryAfter as Detail. The persons whom a front end names have a bucket together
-// as well: it may invent as many as it likes.
+// AllowSession takes a token of the caller, or returns rate_limited with RetryAfter as Detail. The
+// persons of a frontend also share a bucket, because the frontend could invent any number of them.
 func (l *Limiter) AllowSession(who Principal) error {
 	if who.Kind == KindFrontend && who.Forwarded != "" {
 		if err := l.take("persons of "+who.KeyID, crowd, "too many sessions were started by the users of this front end; the next one may start in %d s"); err != nil {

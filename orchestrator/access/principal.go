@@ -8,33 +8,30 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Principal is an authenticated caller: who a key speaks for, and within
-// which bounds.
+// Principal is an authenticated caller with its roles and scopes.
 type Principal struct {
 	KeyID string
 	Kind  Kind
-	// ID is the name in the key: a person's for user keys, a program's else.
+	// ID is the name in the key: a person's for user keys, else a program's.
 	ID string
-	// Forwarded is the person that a frontend says is asking; only frontend
-	// keys have one.
+	// Forwarded is the person that a frontend names; only frontend keys have one.
 	Forwarded string
-	// Vouched means that somebody whom this server was told to believe stands for
-	// Forwarded: it was signed. Without that a frontend's key alone could claim any
-	// person.
+	// Vouched means that Forwarded was signed by an issuer that this server trusts. Without it a
+	// frontend's key alone could claim any person.
 	Vouched bool
 	Roles   []Role
-	// RolesBefore means that the key is older than some words that are roles now.
+	// RolesBefore means that the key is older than some of Manifold's roles.
 	RolesBefore bool
 	Scopes      Scopes
-	// Via is the interface that the caller came through, for the record of decisions;
-	// "" is the API. It allows and forbids nothing.
+	// Via is the interface that the caller used, for the record of decisions; "" is the API. It has
+	// no effect on rights.
 	Via string
 	// From is the address that the request came from, for the record.
 	From string
 }
 
-// Person is the human being who is asking, "" if there is none that we would
-// believe in: a service speaks for nobody, a frontend for whom it forwards.
+// Person returns the person who makes the request, "" if there is none: a service has none, a
+// frontend the one that it forwards.
 func (p Principal) Person() string {
 	switch p.Kind {
 	case KindUser:
@@ -46,14 +43,13 @@ func (p Principal) Person() string {
 	return ""
 }
 
-// Shared reports whether the caller may be any of several people: a frontend that
-// does not say for whom it asks.
+// Shared reports whether the caller may be any of several people: a frontend that does not name a
+// person.
 func (p Principal) Shared() bool { return p.Kind == KindFrontend && p.Forwarded == "" }
 
-// ForPerson returns the principal of a frontend's key for the person whom the
-// frontend speaks for, with no more than these roles; nil leaves those of the
-// key. Vouched tells that this is more than the frontend's word. All other keys
-// stay who they are.
+// ForPerson returns the principal of a frontend's key for the named person, restricted to these
+// roles; nil roles keep those of the key. vouched means that the name was signed. Principals of
+// other keys are returned unchanged.
 func (p Principal) ForPerson(name string, roles []Role, vouched bool) (Principal, error) {
 	if p.Kind != KindFrontend {
 		return p, nil
@@ -68,10 +64,9 @@ func (p Principal) ForPerson(name string, roles []Role, vouched bool) (Principal
 	return p, nil
 }
 
-// Subject identifies the caller everywhere: in owners, requesters, decisions
-// and rate limits. It is the person's name, or for programs "service:name" and
-// "frontend:name"; people's names hold no colon, so nobody can pose as another
-// kind.
+// Subject identifies the caller everywhere: in owners, requesters, decisions and rate limits. It is
+// the person's name, or for programs "service:name" or "frontend:name". People's names cannot
+// contain a colon, so nobody can pose as another kind.
 func (p Principal) Subject() string {
 	if person := p.Person(); person != "" {
 		return person
@@ -79,18 +74,18 @@ func (p Principal) Subject() string {
 	return p.program()
 }
 
-// within returns those of some roles that are not beyond the caller's own: a
-// requester may do less than an operator.
+// within returns those of the roles that do not exceed the caller's own: operators and admins
+// include requester.
 func (p Principal) within(roles []Role) []Role {
 	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool {
 		return !p.Has(r) && (r != RoleRequester || !p.Has(RoleOperator) && !p.Has(RoleAdmin))
 	})
 }
 
-// program is the name of what stands behind a key that is no person's.
+// program returns the subject of a key that belongs to no person.
 func (p Principal) program() string { return string(p.Kind) + ":" + p.ID }
 
-// Contract returns the principal as domains and plans see it. Its SubjectOf is
+// Contract returns the principal in the form that domains and plans use. SubjectOf of it equals
 // p.Subject.
 func (p Principal) Contract() contracts.Principal {
 	out := contracts.Principal{ID: p.ID, OnBehalfOf: p.Person()}
@@ -109,8 +104,8 @@ func (p Principal) Contract() contracts.Principal {
 // SubjectOf is Subject for a stored principal.
 func SubjectOf(p contracts.Principal) string { return p.Subject() }
 
-// means reports whether the caller holds a role as Manifold means it: in an old key
-// the word may have been a domain's.
+// means reports whether the caller holds a role of Manifold: in an old key the same word may have
+// been a domain's role.
 func (p Principal) means(r Role) bool {
 	young := r == RoleRequester || r == RoleAuditor
 	return p.Has(r) && (!young || !p.RolesBefore)
@@ -119,9 +114,8 @@ func (p Principal) means(r Role) bool {
 // Has reports whether the caller holds the role.
 func (p Principal) Has(r Role) bool { return slices.Contains(p.Roles, r) }
 
-// Covers reports whether the caller may have capabilities of this class of this
-// domain used. Writes need a role that may ask for them; the scopes of the key
-// narrow further.
+// Covers returns nil if the caller may use capabilities of this class in this domain. Writes need
+// the role requester, operator or admin, and the scopes of the key apply.
 func (p Principal) Covers(domain string, class contracts.SideEffectClass) error {
 	if class.Writes() && !p.means(RoleRequester) && !p.Has(RoleOperator) && !p.Has(RoleAdmin) {
 		return contracts.Errorf(contracts.CodeForbidden,
@@ -140,8 +134,7 @@ func (s Scopes) covers(domain string, class contracts.SideEffectClass) error {
 	return nil
 }
 
-// callsOf visits the nodes of a plan that call a capability, those that would take a
-// write back included.
+// callsOf iterates over the nodes of a plan that call a capability, including their compensations.
 func callsOf(plan *contracts.Plan) iter.Seq[*contracts.Node] {
 	return func(yield func(*contracts.Node) bool) {
 		for i := range plan.Nodes {
@@ -169,11 +162,11 @@ func (p Principal) CoversPlan(plan contracts.Plan) error {
 	return nil
 }
 
-// All reports whether nothing is narrowed.
+// All reports whether the scopes restrict nothing.
 func (s Scopes) All() bool { return len(s.Domains) == 0 && len(s.Classes) == 0 }
 
-// Reaches reports whether all calls of a plan lie within the scopes of the caller's
-// key: what it could not have asked for it neither sees nor steers.
+// Reaches returns nil if all calls of a plan are within the scopes of the caller's key: a key
+// neither sees nor steers what it could not have requested.
 func (p Principal) Reaches(plan contracts.Plan) error {
 	if p.Scopes.All() {
 		return nil
@@ -187,8 +180,8 @@ func (p Principal) Reaches(plan contracts.Plan) error {
 	return nil
 }
 
-// MayManage reports whether the caller administers a domain, "" for what belongs to
-// none.
+// MayManage returns nil if the caller may perform the action on a domain, "" for what belongs to no
+// domain.
 func (p Principal) MayManage(a Action, domain string) error {
 	if err := p.May(a); err != nil {
 		return err
@@ -199,7 +192,7 @@ func (p Principal) MayManage(a Action, domain string) error {
 	return contracts.Errorf(contracts.CodeForbidden, "%s reaches beyond the scope of this key", a)
 }
 
-// within reports whether s is at most as wide as the other.
+// within reports whether s is at most as wide as other.
 func (s Scopes) within(other Scopes) bool {
 	return narrower(s.Domains, other.Domains) && narrower(s.Classes, other.Classes)
 }

@@ -11,32 +11,31 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// Reviewers knows who counts as a second person: by the site's rules, and by who
-// granted what to whom. It keeps nothing between calls.
+// Reviewers decides who counts as a second person, by the site's rules and by who granted which
+// key. It has no state between calls.
 type Reviewers struct {
 	keys   *Keys
 	single bool
-	// names gives the name by which the accounts of one person are compared.
+	// names maps the accounts of a person to one name, for comparison.
 	names map[string]string
-	// others are people who have no key here, such as those of a bot.
+	// others are people without a key here, such as those of a bot.
 	others []Principal
-	// vouches means that frontends sign who is asking.
+	// vouches means that frontends sign the person of a request.
 	vouches bool
 }
 
-// ReviewConfig is what a site says of its reviewers.
+// ReviewConfig configures the reviewers of a site.
 type ReviewConfig struct {
 	// Site may be nil.
 	Site *contracts.SiteReview
-	// Others are people without a key of ours whom the server knows by its
-	// configuration.
+	// Others are people without a key whom the server knows by its configuration.
 	Others []Principal
-	// Vouches means that frontends sign who is asking, so that there are people
-	// behind their keys.
+	// Vouches means that frontends sign the person of a request, so that unknown people may use
+	// their keys.
 	Vouches bool
 }
 
-// NewReviewers makes the reviewers of a site.
+// NewReviewers returns the reviewers of a site.
 func NewReviewers(keys *Keys, cfg ReviewConfig) *Reviewers {
 	r := &Reviewers{keys: keys, names: map[string]string{}, others: cfg.Others, vouches: cfg.Vouches}
 	if cfg.Site == nil {
@@ -51,7 +50,7 @@ func NewReviewers(keys *Keys, cfg ReviewConfig) *Reviewers {
 	return r
 }
 
-// ReviewPanel is who may review what, by the keys at one moment.
+// ReviewPanel decides who may review what, by a snapshot of the keys.
 type ReviewPanel struct {
 	of   *Reviewers
 	now  time.Time
@@ -71,8 +70,8 @@ func (r *Reviewers) Panel(ctx context.Context) (ReviewPanel, error) {
 	return p, nil
 }
 
-// personKey normalizes a subject for comparison: an e-mail address is written in many ways,
-// and one person may have several accounts.
+// personKey normalizes a subject for comparison: the case of an e-mail address may vary, and one
+// person may have several accounts.
 func (r *Reviewers) personKey(subject string) string {
 	subject = strings.ToLower(subject)
 	if name, ok := r.names[subject]; ok {
@@ -85,7 +84,7 @@ func (r *Reviewers) among(people []string, who string) bool {
 	return slices.ContainsFunc(people, func(p string) bool { return r.personKey(p) == r.personKey(who) })
 }
 
-// Relation returns the relation of somebody to an action.
+// Relation returns the relation of a caller to an action, "" if they took no part in it.
 func (p ReviewPanel) Relation(who Principal, i contracts.Interrupt) contracts.DeciderRelation {
 	switch subject := who.Subject(); {
 	case i.Initiator != "" && p.of.personKey(i.Initiator) == p.of.personKey(subject):
@@ -97,9 +96,8 @@ func (p ReviewPanel) Relation(who Principal, i contracts.Interrupt) contracts.De
 	}
 }
 
-// MayDecide reports whether the caller may approve, reject or edit a gate. It does
-// not look at the gate's status. Who may approve for others may stop and mend for
-// all; for an approval it is asked who they are.
+// MayDecide returns nil if the caller may approve, reject or edit a gate. It does not check the
+// gate's status. Every reviewer may reject and edit; an approval also needs a person who counts.
 func (p ReviewPanel) MayDecide(who Principal, i contracts.Interrupt, d contracts.Decision) error {
 	if key, ok := p.keys[who.KeyID]; ok && key.usable(p.now) != nil {
 		return key.usable(p.now)
@@ -108,7 +106,7 @@ func (p ReviewPanel) MayDecide(who Principal, i contracts.Interrupt, d contracts
 		return who.MayReview(i)
 	}
 	affirms := p.affirms(who, i)
-	if err := who.MayReview(i); err != nil && !affirms { // who began needs no role to stand by it
+	if err := who.MayReview(i); err != nil && !affirms { // the initiator needs no role to confirm
 		return err
 	}
 	if len(i.Reviewers) > 0 && !affirms && !p.of.among(i.Reviewers, who.Subject()) {
@@ -131,21 +129,21 @@ func (p ReviewPanel) MayDecide(who Principal, i contracts.Interrupt, d contracts
 	return nil
 }
 
-// affirms reports whether somebody is who began an action that is not for others alone to
+// affirms reports whether the caller initiated the action and the gate asks the initiator to
 // approve.
 func (p ReviewPanel) affirms(who Principal, i contracts.Interrupt) bool {
 	asksInitiator := i.Eyes() == contracts.EyesTwoPersons || i.Eyes() == contracts.EyesOwn
 	return asksInitiator && p.Relation(who, i) == contracts.RelationInitiator
 }
 
-// IsRevoked reports whether an approval no longer counts: its key was revoked or has expired
-// while the gate is still undecided.
+// IsRevoked reports whether an approval no longer counts: its key was revoked or has expired while
+// the gate is still undecided.
 func (p ReviewPanel) IsRevoked(d contracts.InterruptDecided) bool {
 	key, ok := p.keys[d.KeyID]
 	return ok && key.usable(p.now) != nil
 }
 
-// secondPerson tells why somebody is no second person for a gate.
+// secondPerson returns the reason why a caller is no second person for a gate, or nil.
 func (p ReviewPanel) secondPerson(who Principal, i contracts.Interrupt) error {
 	person := who.Person()
 	switch {
@@ -172,9 +170,9 @@ func noSecond(format string, args ...any) error {
 	return contracts.Errorf(contracts.CodeForbidden, "this needs a second pair of eyes: "+format, args...)
 }
 
-// refuseGranted refuses ghosts: what a requester granted, or anybody after the request,
-// makes no second person of anybody. A later key of somebody who could review
-// before is no ghost.
+// refuseGranted returns an error if the caller's key was granted by a requester, directly or not,
+// or by anybody after the request: such a key makes no second person. A later key of a person who
+// could already review at the time of the request is accepted.
 func (p ReviewPanel) refuseGranted(who Principal, i contracts.Interrupt) error {
 	if who.KeyID == "" {
 		return nil // known by the server's configuration
@@ -221,15 +219,15 @@ func (k Key) endedBefore(at time.Time) bool {
 	return k.RevokedAt != nil && !k.RevokedAt.After(at) || k.ExpiresAt != nil && !k.ExpiresAt.After(at)
 }
 
-// holder is whom a key speaks for.
+// holder returns the principal of a key.
 func (k Key) holder() Principal {
 	return Principal{
 		KeyID: k.ID, Kind: k.Kind, ID: k.Principal, Roles: k.Roles, RolesBefore: k.RolesVersion < rolesVersion, Scopes: k.Scopes,
 	}
 }
 
-// WhyNoReviewer returns why nobody can approve a gate that is about to be opened, "" if
-// somebody can, as far as is known: users behind a frontend that signs them are not known.
+// WhyNoReviewer returns why nobody can approve a gate that is about to be opened, "" if somebody
+// can. Users behind a frontend that signs them are unknown and count as able to.
 func (r *Reviewers) WhyNoReviewer(ctx context.Context, i contracts.Interrupt) (string, error) {
 	panel, err := r.Panel(ctx)
 	if err != nil {
@@ -237,7 +235,7 @@ func (r *Reviewers) WhyNoReviewer(ctx context.Context, i contracts.Interrupt) (s
 	}
 	pool, holders, initiator := map[string]bool{}, map[string]bool{}, false
 	for _, who := range panel.people() {
-		if who.Shared() { // people whom we know when they come
+		if who.Shared() { // the people behind it are unknown
 			if r.vouches && who.MayReview(i) == nil && panel.refuseGranted(who, i) == nil {
 				return "", nil
 			}
@@ -266,9 +264,9 @@ func (r *Reviewers) WhyNoReviewer(ctx context.Context, i contracts.Interrupt) (s
 	return text + "Let an admin who did not ask make a key for a second person, and ask again.", nil
 }
 
-// Revoked reports which key was revoked that an approved action rests on: of who
-// approved it, or every key of who asked, unless somebody has approved it since.
-// Who never had a key, as a user of a front end, has none to revoke.
+// Revoked reports which key was revoked that an approved action depends on: that of an approver, or
+// all keys of the requester unless somebody has approved since. A person who never had a key, such
+// as a user of a frontend, has none to revoke.
 func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
 	panel, err := r.Panel(ctx)
 	if err != nil {
@@ -277,7 +275,7 @@ func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate
 	var approved time.Time
 	if gate != nil && len(gate.Decisions) > 0 {
 		approved = gate.Decisions[len(gate.Decisions)-1].DecidedAt
-		for _, d := range gate.Decisions { // one revoked before the last decision did not count for it
+		for _, d := range gate.Decisions { // keys revoked before the last decision did not count for it
 			if k, ok := panel.keys[d.KeyID]; d.Decision == contracts.DecisionApprove && ok && k.RevokedAt != nil && k.RevokedAt.After(approved) {
 				return "the key of " + d.DecidedBy + ", who had approved it, was revoked since", nil
 			}
@@ -289,8 +287,8 @@ func (r *Reviewers) Revoked(ctx context.Context, owner contracts.Principal, gate
 	return "", nil
 }
 
-// leftAt is when the last key of somebody was revoked, zero if they have one that
-// counts, or never had any.
+// leftAt returns when the last key of a subject was revoked, zero if they have a usable one or
+// never had any.
 func (p ReviewPanel) leftAt(subject string) (last time.Time) {
 	for _, k := range p.keys {
 		switch who := k.holder(); {
@@ -304,7 +302,7 @@ func (p ReviewPanel) leftAt(subject string) (last time.Time) {
 	return last
 }
 
-// people are all who could come: the usable keys, and those without one.
+// people returns the principals of all usable keys, and the people without a key.
 func (p ReviewPanel) people() []Principal {
 	out := slices.Clone(p.of.others)
 	for _, k := range p.keys {

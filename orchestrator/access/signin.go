@@ -16,13 +16,13 @@ import (
 
 // How long a browser stays signed in.
 const (
-	// SignInIdle is how long without a request.
+	// SignInIdle is the maximum time without a request.
 	SignInIdle = 2 * time.Hour
-	// SignInLongest is how long at all.
+	// SignInLongest is the maximum time in total.
 	SignInLongest = 12 * time.Hour
-	// SignInLink is how long a link that signs somebody in counts.
+	// SignInLink is how long a sign-in link is valid.
 	SignInLink = 10 * time.Minute
-	// seenEvery is how often a request is noted: not each is worth a write.
+	// seenEvery is the minimum interval between two stored uses: not each is worth a write.
 	seenEvery = time.Minute
 )
 
@@ -32,13 +32,12 @@ const (
 	linkToken    = "mfl_"
 )
 
-// tokenForm is kind, key, end in seconds since 1970, secret, MAC.
+// tokenForm is kind, key, expiry in seconds since 1970, secret, MAC.
 var tokenForm = regexp.MustCompile(`^(mf[sl]_)([a-z2-7]{12})_([0-9]{10,12})_[a-z2-7]{52}_([a-z2-7]{52})$`)
 
-// SignIns are the browsers that people are signed in with. A sign-in stands for a
-// key of a person and ends with it. Its token is signed, so that nobody who writes
-// to the database makes one, and the store keeps only its hash. OIDC fits in
-// without a change: it makes a key of the person that ends with the login.
+// SignIns manages browser sign-ins. A sign-in belongs to the key of a person and ends with it. Its
+// token is signed, so that write access to the database is not enough to create one, and the store
+// has only its hash. OIDC would need no change: it would create a key that ends with the login.
 type SignIns struct {
 	keys  *Keys
 	store SignInStore
@@ -46,25 +45,25 @@ type SignIns struct {
 	now   func() time.Time
 }
 
-// SignIn is one browser of a person.
+// SignIn is one signed-in browser of a person.
 type SignIn struct {
-	// Token is what the browser shows.
+	// Token is the value of the browser's cookie.
 	Token string
 	Who   Principal
-	// CSRF is what a request that changes something must say besides.
+	// CSRF is the token that a request with side effects must send as well.
 	CSRF string
-	// Idle is when it ends if nothing is done, Ends when in any case.
+	// Idle is when it ends without further requests, Ends when it ends in any case.
 	Idle, Ends time.Time
 }
 
-// NewSignIns signs tokens with a key of at least 32 bytes that is not in the
-// database.
+// NewSignIns returns sign-ins whose tokens are signed with a key of at least 32 bytes, which must
+// not be in the database.
 func NewSignIns(keys *Keys, store SignInStore, key []byte) *SignIns {
 	return &SignIns{keys: keys, store: store, mac: sumOf(key, "manifold sign-in"), now: keys.now}
 }
 
-// Link returns the token of a link that signs the caller in once, soon. Only the
-// key of a person has one: what a browser does is done by somebody.
+// Link returns the token of a link that signs the caller in once, and when it expires. It needs the
+// key of a person: actions in a browser are those of a person.
 func (s *SignIns) Link(ctx context.Context, who Principal) (token string, until time.Time, err error) {
 	if err := mayBrowse(who); err != nil {
 		return "", time.Time{}, err
@@ -88,7 +87,7 @@ func (s *SignIns) WithKey(ctx context.Context, text string) (SignIn, error) {
 	return s.open(ctx, who)
 }
 
-// WithLink signs in with a link, which no longer counts then.
+// WithLink signs in with a link, which can be used once.
 func (s *SignIns) WithLink(ctx context.Context, token string) (SignIn, error) {
 	keyID, _, ok := s.read(linkToken, token)
 	if !ok {
@@ -108,8 +107,8 @@ func (s *SignIns) WithLink(ctx context.Context, token string) (SignIn, error) {
 	return s.open(ctx, who)
 }
 
-// open makes a sign-in. Its token is always new: one that was there before, by
-// whomever it was set, is worth nothing.
+// open creates a sign-in. Its token is always new, so that a token planted before the sign-in is
+// worthless.
 func (s *SignIns) open(ctx context.Context, who Principal) (SignIn, error) {
 	if err := mayBrowse(who); err != nil {
 		return SignIn{}, err
@@ -118,8 +117,8 @@ func (s *SignIns) open(ctx context.Context, who Principal) (SignIn, error) {
 	return s.told(token, who, s.now(), ends), err
 }
 
-// Read returns the sign-in of a token. active tells that the person has done
-// something, which puts off the end.
+// Read returns the sign-in of a token, or unauthorized if it has ended. active means that the
+// person has done something, which extends the idle time.
 func (s *SignIns) Read(ctx context.Context, token string, active bool) (SignIn, error) {
 	keyID, ends, ok := s.read(sessionToken, token)
 	if !ok {
@@ -154,7 +153,7 @@ func signInAgain() error {
 	return contracts.Errorf(contracts.CodeUnauthorized, "you are not signed in any more; sign in again")
 }
 
-// joined keeps the fault of the store, which is not the caller's.
+// joined returns the error of the store if there is one, else the refusal.
 func joined(refusal, err error) error {
 	if err != nil {
 		return fmt.Errorf("end a sign-in: %w", err)
@@ -162,7 +161,7 @@ func joined(refusal, err error) error {
 	return refusal
 }
 
-// End signs out; what is no sign-in is none already.
+// End signs out; an invalid token is no error.
 func (s *SignIns) End(ctx context.Context, token string) error {
 	if _, _, ok := s.read(sessionToken, token); !ok {
 		return nil
@@ -179,10 +178,10 @@ func (s *SignIns) told(token string, who Principal, seen, ends time.Time) SignIn
 	return SignIn{Token: token, Who: who, CSRF: textOf(sumOf([]byte(token), "csrf")), Idle: idle, Ends: ends}
 }
 
-// SameCSRF reports whether a request says what it must.
+// SameCSRF reports whether a request has sent the right CSRF token.
 func (s SignIn) SameCSRF(said string) bool { return hmac.Equal([]byte(s.CSRF), []byte(said)) }
 
-// issue makes a token that counts as long as the store knows it.
+// issue creates a token and stores its hash; it is valid while the store has it.
 func (s *SignIns) issue(ctx context.Context, kind, keyID string, life time.Duration) (string, time.Time, error) {
 	now := s.now()
 	until := now.Add(life).Truncate(time.Second)
@@ -194,7 +193,7 @@ func (s *SignIns) issue(ctx context.Context, kind, keyID string, life time.Durat
 	return token, until, nil
 }
 
-// read returns the key and the end of a token that was made here and is not over.
+// read returns the key id and the expiry of a token that was signed here and has not expired.
 func (s *SignIns) read(kind, token string) (keyID string, until time.Time, ok bool) {
 	parts := tokenForm.FindStringSubmatch(token)
 	if parts == nil || parts[1] != kind {

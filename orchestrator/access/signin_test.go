@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access/accesstest"
 )
 
-// browser is somebody's key, and the sign-ins of an installation.
+// browser is a person's key, and the sign-ins of an installation.
 type browser struct {
 	t       *testing.T
 	now     time.Time

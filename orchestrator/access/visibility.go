@@ -7,19 +7,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Visibility is which gates and questions a caller may see, in a form that a store can filter
-// by. It agrees with MayReadGate.
+// Visibility describes which gates and questions a caller may see, in a form that a store can
+// filter by. It agrees with MayReadGate.
 type Visibility struct {
-	// All sees everything.
+	// All means everything.
 	All bool
-	// Subject sees what belongs to its own sessions.
+	// Subject may see the interrupts of its own sessions.
 	Subject string
-	// Roles are what the caller could decide by: they show the approvals that ask
-	// for one of them, of whatever session.
+	// Roles are the roles that the caller could decide by: they may see the interrupts that ask for
+	// one of them, in any session.
 	Roles []string
-	// Domains and Classes narrow all that to actions on these; an empty list does
-	// not narrow. What is about no domain is narrowed to the caller's own, and to what
-	// they could decide.
+	// Domains and Classes restrict all that to actions on these; an empty list does not restrict.
+	// Of the interrupts about no domain, the caller then sees only their own, and those that they
+	// could decide.
 	Domains []string
 	Classes []contracts.SideEffectClass
 }
@@ -31,7 +31,7 @@ func (p Principal) Visibility() Visibility {
 		roles = append(roles, string(r))
 	}
 	if p.Has(RoleAdmin) && !p.Has(RoleApprover) {
-		roles = append(roles, string(RoleApprover)) // an admin stands for the default approver
+		roles = append(roles, string(RoleApprover)) // admin includes the default approver
 	}
 	return Visibility{
 		All: p.May(ActionReadGates) == nil, Subject: p.Subject(), Roles: roles,
@@ -39,7 +39,7 @@ func (p Principal) Visibility() Visibility {
 	}
 }
 
-// CanSee reports whether a gate of a session of this owner is in sight.
+// CanSee reports whether a gate in a session of this owner is visible.
 func (s Visibility) CanSee(i contracts.Interrupt, owner string) bool {
 	if !s.Reaches(i) {
 		return false
@@ -47,16 +47,15 @@ func (s Visibility) CanSee(i contracts.Interrupt, owner string) bool {
 	return s.All && (!s.Narrow() || DomainOf(i) != "") || s.Subject == owner || s.decides(i)
 }
 
-// decides compares roles with what the gate or question asks for.
+// decides reports whether one of the roles may decide the gate or question.
 func (s Visibility) decides(i contracts.Interrupt) bool {
 	return slices.ContainsFunc(AskedRoles(i), func(r string) bool { return slices.Contains(s.Roles, r) })
 }
 
-// Narrow reports whether the scopes narrow anything.
+// Narrow reports whether the scopes restrict anything.
 func (s Visibility) Narrow() bool { return len(s.Domains)+len(s.Classes) > 0 }
 
-// DomainOf is the domain that a gate or a question is about, "" if it is about
-// none.
+// DomainOf returns the domain that a gate or question is about, "" if it is about none.
 func DomainOf(i contracts.Interrupt) string {
 	tool := i.ToolName
 	if i.Action != nil {
@@ -66,16 +65,16 @@ func DomainOf(i contracts.Interrupt) string {
 	return domain
 }
 
-// Reaches reports whether the scopes let a gate through. The class of a question is
-// not known, and does not count.
+// Reaches reports whether a gate or question is within the scopes. A question without an action has
+// no class, so that only its domain is checked.
 func (s Visibility) Reaches(i contracts.Interrupt) bool {
 	domain := DomainOf(i)
 	return domain == "" || (len(s.Domains) == 0 || slices.Contains(s.Domains, domain)) &&
 		(len(s.Classes) == 0 || i.Action == nil || slices.Contains(s.Classes, i.Action.Policy.SideEffectClass))
 }
 
-// AskedRoles are the roles that a gate, or a question of a procedure, is put to;
-// all other questions are put to the requester.
+// AskedRoles returns the roles that may decide a gate or answer a procedure's question; all other
+// questions are for the requester.
 func AskedRoles(i contracts.Interrupt) []string {
 	switch {
 	case i.Type.IsGate():
@@ -90,7 +89,7 @@ func AskedRoles(i contracts.Interrupt) []string {
 	}
 }
 
-// GateRoles are the roles of which one may decide a gate.
+// GateRoles returns the roles of which one may decide a gate.
 func GateRoles(i contracts.Interrupt) []string {
 	if len(i.Roles) == 0 {
 		return []string{string(RoleApprover)}
@@ -98,7 +97,7 @@ func GateRoles(i contracts.Interrupt) []string {
 	return rolesOf(DomainOf(i), i.Roles)
 }
 
-// rolesOf are the roles that the words of a domain's manifest stand for.
+// rolesOf returns the full names of roles from a domain's manifest.
 func rolesOf(domain string, words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// Compose makes the answer of a run out of what its nodes found: tables as the
-// manifests present them, summaries, and what is missing, named. Of a run that
-// waits it shows what has come in; nil means nothing yet.
+// Compose returns the answer of a run from the results of its nodes: tables as declared in the
+// manifests, summaries, and the calls without a result with their reasons. For an open run it has
+// the results so far, or is nil if there are none.
 func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answer {
 	c := composer{view: view, catalog: catalog, nodes: map[string]*contracts.NodeView{}, shown: map[string]bool{}, again: newest(view.Nodes)}
 	for i := range view.Nodes {
@@ -29,14 +29,14 @@ func Compose(catalog *contracts.Catalog, view contracts.RunView) *contracts.Answ
 	c.remainingEffects()
 	if len(c.blocks) == 0 {
 		if !view.State.Terminal() {
-			return nil // nothing has come in yet
+			return nil // no results yet
 		}
 		c.text(contracts.BlockNote, "There is nothing to show.")
 	}
 	return &contracts.Answer{Blocks: c.blocks, Verdict: told(view.Verdict)}
 }
 
-// told is a verdict as answers show it: not where it was only recorded.
+// told returns the verdict to display, nil for a shadow verdict.
 func told(v *contracts.Verdict) *contracts.Verdict {
 	if v == nil || v.Shadow {
 		return nil
@@ -44,14 +44,15 @@ func told(v *contracts.Verdict) *contracts.Verdict {
 	return v
 }
 
-// composer puts one answer together, block by block, out of the view of a run,
-// which it does not change; it is used once.
+// composer composes one answer block by block from a run view, which it does not change. It is used
+// once.
 type composer struct {
 	view    contracts.RunView
 	catalog *contracts.Catalog
 	nodes   map[string]*contracts.NodeView
 	blocks  []contracts.Block
-	// shown need not be shown again; again are the instances of steps that count.
+	// shown are the nodes that must not be displayed again; again are the newest instances of
+	// repeated steps.
 	shown map[string]bool
 	again map[string]*contracts.NodeView
 }
@@ -60,7 +61,7 @@ func (c *composer) text(kind contracts.BlockKind, text string) {
 	c.blocks = append(c.blocks, contracts.Block{Kind: kind, Text: text})
 }
 
-// joins shows each join: one table for each capability among its members.
+// joins displays each join: one table for each capability of its members.
 func (c *composer) joins() {
 	for i := range c.view.Nodes {
 		join := &c.view.Nodes[i]
@@ -90,7 +91,7 @@ func (c *composer) joins() {
 	}
 }
 
-// single shows the calls that stand alone, and the steps around all calls.
+// single displays the calls outside of joins, and the steps around all calls.
 func (c *composer) single() {
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
@@ -113,8 +114,8 @@ func (c *composer) single() {
 	}
 }
 
-// results shows completed calls of one capability as a table, or as their
-// summaries, then what is missing.
+// results displays the completed calls of one capability as a table, or as their summaries, and
+// then the calls without a result.
 func (c *composer) results(tool string, members []*contracts.NodeView) {
 	var done []*contracts.NodeView
 	for _, n := range members {
@@ -139,8 +140,8 @@ func (c *composer) results(tool string, members []*contracts.NodeView) {
 	}
 }
 
-// withProof adds to a write's summary what its read-back said. A step that was repeated
-// for items has made no call itself; its copies say it of theirs.
+// withProof adds the result of the read-back to a write's summary. A repeated step has made no call
+// itself; its copies have their own.
 func (c *composer) withProof(n *contracts.NodeView) string {
 	text := cmp.Or(n.Summary, n.Title, n.Tool)
 	if !writes(n) || n.ForEach != nil || c.view.Plan.DryRun {
@@ -161,10 +162,10 @@ func (c *composer) withProof(n *contracts.NodeView) string {
 	}
 }
 
-// problem says why a call has no result.
+// problem displays why a call has no result.
 func (c *composer) problem(n *contracts.NodeView) {
 	if !n.State.Terminal() {
-		return // it is on its way; its question stands beside the answer
+		return // still open; its interrupt is displayed with the answer
 	}
 	title := cmp.Or(n.Title, n.Tool)
 	reason := string(n.State)
@@ -178,7 +179,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 			return
 		}
 	}
-	if n.State == contracts.NodeRejected { // somebody has decided: nothing went wrong
+	if n.State == contracts.NodeRejected { // a decision, not an error
 		c.text(contracts.BlockNote, "Not done: "+gateview.ActionWords(n.Tool)+" – "+reason+".")
 		return
 	}
@@ -189,7 +190,7 @@ func (c *composer) problem(n *contracts.NodeView) {
 	}
 }
 
-// why is what went wrong with a call, for people.
+// why returns the error of a call for people.
 func (c *composer) why(n *contracts.NodeView) string {
 	if n.Error.Message != contracts.Unreachable {
 		return n.Error.Message
@@ -198,7 +199,7 @@ func (c *composer) why(n *contracts.NodeView) string {
 	return CannotReach(c.catalog, domain)
 }
 
-// CannotReach says that a domain is down, by the name that people know.
+// CannotReach returns the message that a domain is down, with its title.
 func CannotReach(catalog *contracts.Catalog, domain string) string {
 	title := domain
 	if d, ok := catalog.Domain(domain); ok && d.Manifest != nil {
@@ -207,7 +208,7 @@ func CannotReach(catalog *contracts.Catalog, domain string) string {
 	return title + " " + contracts.Unreachable
 }
 
-// unwanted notes a step that was skipped although nothing before it failed.
+// unwanted reports whether a node was skipped although no node before it failed.
 func (c *composer) unwanted(n *contracts.NodeView) bool {
 	if n.State != contracts.NodeSkipped || n.Error != nil || n.Merge == contracts.MergeAllCompleted {
 		return false
@@ -218,7 +219,7 @@ func (c *composer) unwanted(n *contracts.NodeView) bool {
 	})
 }
 
-// whySkipped names the step before that did not complete.
+// whySkipped names the dependency that did not complete.
 func (c *composer) whySkipped(n *contracts.NodeView) string {
 	for _, dep := range n.DependsOn {
 		if d := c.nodes[dep]; d != nil && d.State != contracts.NodeCompleted {
@@ -231,7 +232,7 @@ func (c *composer) whySkipped(n *contracts.NodeView) string {
 	return cmp.Or(n.Summary, "not needed")
 }
 
-// aside shows a step around a call: its summary, or why it did not work.
+// aside displays a step around a call: its summary, or its error.
 func (c *composer) aside(n *contracts.NodeView) {
 	switch n.State {
 	case contracts.NodeCompleted:
@@ -242,9 +243,8 @@ func (c *composer) aside(n *contracts.NodeView) {
 	}
 }
 
-// table makes rows of the facts, by the manifest's columns or, without them,
-// of the scalar facts in the order of the output schema. Without facts there is
-// none.
+// table builds the rows from the facts, with the manifest's columns or, without these, the scalar
+// facts in the order of the output schema. It returns nil without rows.
 func (c *composer) table(entry *contracts.CapabilityEntry, done []*contracts.NodeView) *contracts.Block {
 	if len(done) == 0 {
 		return nil
@@ -314,8 +314,7 @@ func scalarColumns(entry *contracts.CapabilityEntry, done []*contracts.NodeView)
 	return columns
 }
 
-// propertyOrder returns the properties of a schema in the order in which the
-// author wrote them.
+// propertyOrder returns the properties of a schema in the order of the document.
 func propertyOrder(schema json.RawMessage) []string {
 	var top struct {
 		Properties json.RawMessage `json:"properties"`
@@ -341,8 +340,7 @@ func propertyOrder(schema json.RawMessage) []string {
 	return names
 }
 
-// rowsOf returns the rows of one result: the list at a path in the facts, or the
-// facts themselves.
+// rowsOf returns the rows of one result: the list at a path in the facts, or the facts themselves.
 func rowsOf(path string, facts map[string]any) []map[string]any {
 	if path == "" {
 		return []map[string]any{facts}

@@ -17,8 +17,8 @@ func texts(a *contracts.Answer) string {
 	return strings.Join(out, "\n")
 }
 
-// TestWhatWasTakenBackIsNotTold: a write that was made again, because what it was
-// looked up for had changed, is told of once, as it ended.
+// TestWhatWasTakenBackIsNotTold: a write that was repeated because its lookup had changed is
+// displayed once, with its final result.
 func TestWhatWasTakenBackIsNotTold(t *testing.T) {
 	t.Parallel()
 	write := contracts.Node{NodeID: "n3", Kind: contracts.KindTool, Tool: "shop.rename", Title: "Rename", Policy: &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}}
@@ -37,9 +37,9 @@ func TestWhatWasTakenBackIsNotTold(t *testing.T) {
 	}
 }
 
-// TestAWorkflowSaysItsPointFirst: the words of the workflow, what it has written,
-// and nothing of the steps in between. What a round wrote stays written when a
-// later one takes its place, unless it was taken back.
+// TestAWorkflowSaysItsPointFirst: the workflow's text comes first, then its writes, and none of the
+// steps in between. The write of a round is displayed even if a later round replaces it, unless it
+// was compensated.
 func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	t.Parallel()
 	step := func(id string, kind contracts.NodeKind, state contracts.NodeState, round int) contracts.NodeView {
@@ -72,8 +72,8 @@ func TestAWorkflowSaysItsPointFirst(t *testing.T) {
 	}
 }
 
-// TestARepeatedWriteIsProvedByItsCopies: the step that stands for all of them was never
-// sent, so it is not said to be unverified.
+// TestARepeatedWriteIsProvedByItsCopies: the repeated step itself was never sent, so it is not
+// reported as unverified.
 func TestARepeatedWriteIsProvedByItsCopies(t *testing.T) {
 	t.Parallel()
 	policy := &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible}
@@ -90,8 +90,8 @@ func TestARepeatedWriteIsProvedByItsCopies(t *testing.T) {
 	}
 }
 
-// TestAStepThatIsNotWantedIsNoError: a draft whose condition does not hold has not
-// failed, and rounds that end early are told.
+// TestAStepThatIsNotWantedIsNoError: a draft whose condition does not hold has not failed, and
+// rounds that end early are reported.
 func TestAStepThatIsNotWantedIsNoError(t *testing.T) {
 	t.Parallel()
 	step := func(id string, state contracts.NodeState, needs ...string) contracts.NodeView {

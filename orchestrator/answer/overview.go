@@ -9,11 +9,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// overviewPerDomain keeps an overview short enough to be read.
+// overviewPerDomain is the maximum number of capabilities listed for one domain.
 const overviewPerDomain = 8
 
-// Overview reports what the caller may ask for, domain by domain, with a sentence
-// that works for each. A domain narrows it, "" is all.
+// Overview lists what the caller may ask for, by domain, with an example of each. domain limits it
+// to one domain, "" lists all.
 func Overview(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
 	a := &contracts.Answer{}
 	for _, d := range catalog.Domains {
@@ -30,8 +30,7 @@ func Overview(catalog *contracts.Catalog, who access.Principal, domain string) *
 	return a
 }
 
-// Greeting says in three lines what can be done here, with one sentence for each
-// domain that the caller may use.
+// Greeting returns a short greeting, with one example for each domain that the caller may use.
 func Greeting(catalog *contracts.Catalog, who access.Principal, domain string) *contracts.Answer {
 	list := contracts.Block{Kind: contracts.BlockList}
 	for _, d := range catalog.Domains {
@@ -59,8 +58,7 @@ func domainTitle(d *contracts.DomainEntry) string {
 	return cmp.Or(d.Manifest.Title, d.Name)
 }
 
-// offers are the capabilities of a domain that the caller may use, one line
-// each.
+// offers returns one line for each capability of a domain that the caller may use.
 func offers(d *contracts.DomainEntry, who access.Principal) []string {
 	var items []string
 	more := 0
@@ -98,8 +96,8 @@ func mayAsk(e *contracts.CapabilityEntry, who access.Principal) bool {
 	return len(rolesFor(e, who)) == 0 && who.Covers(e.Domain, e.Policy.SideEffectClass) == nil
 }
 
-// rolesFor are the roles of which somebody needs one to use a capability, as they are
-// granted; none where they hold one, or need none.
+// rolesFor returns the roles of which the caller needs one to use a capability, or none if they
+// hold one or need none.
 func rolesFor(e *contracts.CapabilityEntry, who access.Principal) []string {
 	allowed := e.Capability.Metadata.AllowedRoles
 	held := who.Contract().In(e.Domain).Roles

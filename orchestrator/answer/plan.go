@@ -11,14 +11,14 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// planned shows the steps of a request above its first gate: several writes, or a write that
-// rests on another step. What is approved is then seen as a part of the whole.
+// planned displays the steps of a request above its first gate if it has several writes, or a write
+// that depends on another step. The approver thus sees the action as part of the whole.
 func (c *composer) planned() {
 	waits := false
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
 		if n.Policy != nil && n.Policy.SideEffectClass.Writes() && n.State.Terminal() {
-			return // the first is decided
+			return // a write has ended already
 		}
 		waits = waits || c.gateOf(n)
 	}
@@ -44,7 +44,7 @@ func (c *composer) gateOf(n *contracts.NodeView) bool {
 	})
 }
 
-// outline is a plan as the requester of it reads it: its own steps, by number.
+// outline formats the requested steps of a plan, by number.
 type outline struct {
 	catalog *contracts.Catalog
 	plan    contracts.Plan
@@ -52,7 +52,8 @@ type outline struct {
 	place   map[string]int // number of a step, by its node
 }
 
-// own tells a step that was asked for; look-ups, joins and the steps of procedures are not.
+// own reports whether a node is a requested step; lookups, joins and the steps of workflows are
+// not.
 func (o outline) own(n contracts.Node) bool {
 	return n.Kind == contracts.KindTool && (n.Role == "" || n.Role == contracts.RoleFollowup) && !o.plan.InWorkflow(n)
 }
@@ -61,7 +62,7 @@ func writesBy(n contracts.Node) bool {
 	return n.Policy != nil && n.Policy.SideEffectClass.Writes()
 }
 
-// lines are the steps; none where there is nothing to see beside a gate.
+// lines returns one line for each step, or none if the gate alone shows everything.
 func (o outline) lines() []string {
 	rows := map[string]contracts.PlanRow{}
 	for _, row := range planner.Rows(o.plan) {
@@ -94,7 +95,8 @@ func (o outline) lines() []string {
 	return nil
 }
 
-// line is one step: what it does, with what, after which, and who approves it.
+// line describes one step: the action, its values, the steps before it, and its approvers. rests
+// reports whether it depends on another step.
 func (o outline) line(n contracts.Node, row contracts.PlanRow) (line string, rests bool) {
 	line = "Step " + strconv.Itoa(o.place[n.NodeID]) + ": " + row.Step
 	if values := o.values(n); writesBy(n) && values != "" {
@@ -115,7 +117,7 @@ func (o outline) line(n contracts.Node, row contracts.PlanRow) (line string, res
 	return line, rests
 }
 
-// after are the numbers of the steps that a step needs, through what stands between them.
+// after returns the numbers of the steps that a step depends on, also through other nodes.
 func (o outline) after(n contracts.Node) []string {
 	found, seen := map[int]bool{}, map[string]bool{}
 	var walk func(n contracts.Node)
@@ -139,8 +141,8 @@ func (o outline) after(n contracts.Node) []string {
 	return out
 }
 
-// values are the parameters of a step as gates show them; one that an earlier step gives is
-// named so, and what is personal stands at the gate alone.
+// values returns the parameters of a step as gates show them. A value from an earlier step is named
+// so, and personal data is masked: only the gate shows it.
 func (o outline) values(n contracts.Node) string {
 	var out []string
 	var specs map[string]contracts.ParameterSpec

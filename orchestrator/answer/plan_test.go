@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 )
 
-// drafted is a run of a look, a write that depends on it, and a note that tells of that.
+// drafted returns a run with a read, a write that depends on it, and a note about the write.
 func drafted() contracts.RunView {
 	reads := &contracts.Policy{SideEffectClass: contracts.ClassRead}
 	writes := &contracts.Policy{SideEffectClass: contracts.ClassWriteReversible, ApprovalRequired: true, Approval: contracts.ApprovalPolicy{Roles: []string{"keeper"}}}
@@ -42,8 +42,8 @@ func planOf(view contracts.RunView) []string {
 	return a.Blocks[at].Items
 }
 
-// The requester sees the steps, what depends on what and who approves what, above the first
-// gate and no later.
+// The requester sees the steps, their dependencies and their approvers above the first gate, and
+// not later.
 func TestThePlanStandsAboveItsFirstGate(t *testing.T) {
 	t.Parallel()
 	want := strings.Join([]string{

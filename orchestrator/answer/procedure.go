@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// procedures shows what workflows came to: their own words and facts, what they
-// have written, and what went wrong. Their other steps are the way there.
+// procedures displays the results of workflows: their text and facts, what they have written, and
+// what failed. Their other steps are not displayed.
 func (c *composer) procedures() {
 	for i := range c.view.Nodes {
 		if n := &c.view.Nodes[i]; n.Kind == contracts.KindResult {
@@ -18,11 +18,11 @@ func (c *composer) procedures() {
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]
 		if !c.view.Plan.InWorkflow(n.Node) {
-			continue // the nodes of a plain plan
+			continue // a node of a plain plan
 		}
 		done := n.State == contracts.NodeCompleted && writes(n)
 		if c.shown[n.NodeID] && !done {
-			continue // of a round that a later one has replaced; what it wrote stays written
+			continue // replaced by a later round; only its writes are displayed
 		}
 		c.shown[n.NodeID] = true
 		switch {
@@ -39,7 +39,7 @@ func (c *composer) procedures() {
 	}
 }
 
-// undone are the writes that calls of the same run have taken back.
+// undone returns the writes that the run itself has compensated.
 func (c *composer) undone() map[string]bool {
 	out := map[string]bool{}
 	for i := range c.view.Nodes {
@@ -58,12 +58,11 @@ func (c *composer) summaryOf(id string) string {
 	return cmp.Or(n.Summary, n.Title, n.Tool)
 }
 
-// result shows the words of a workflow, and its facts as the workflow presents
-// them.
+// result displays the text of a workflow, and its facts as its manifest presents them.
 func (c *composer) result(n *contracts.NodeView) {
 	c.shown[n.NodeID] = true
 	frame := c.view.Plan.Frames[n.Frame]
-	if n.State != contracts.NodeCompleted || frame.Entry != "" { // one inside another is a step of it
+	if n.State != contracts.NodeCompleted || frame.Entry != "" { // a nested workflow is only a step
 		return
 	}
 	if n.Summary != "" {
@@ -79,7 +78,7 @@ func writes(n *contracts.NodeView) bool {
 	return n.Policy != nil && n.Policy.SideEffectClass.Writes()
 }
 
-// newest are the instances of steps that later rounds have made again, by step.
+// newest returns the newest instances of steps that later rounds have repeated, by step.
 func newest(nodes []contracts.NodeView) map[string]*contracts.NodeView {
 	out := map[string]*contracts.NodeView{}
 	for i := range nodes {
@@ -91,8 +90,8 @@ func newest(nodes []contracts.NodeView) map[string]*contracts.NodeView {
 	return out
 }
 
-// takenBack are the nodes of rounds that a later one has replaced: what they came
-// to is no part of the answer.
+// takenBack marks the nodes of rounds that a later round has replaced as shown: their results are
+// not part of the answer.
 func (c *composer) takenBack() {
 	for id, n := range c.nodes {
 		step := id

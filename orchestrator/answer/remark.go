@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// Remarks names the parts of a message that nothing was done about, and what
-// was left out of the plan.
+// Remarks returns notes about the parts of a message that were not used, and about what was left
+// out of the plan.
 func Remarks(t orchestrator.Turn) []contracts.Block {
 	var out []contracts.Block
 	if len(t.Unused) > 0 {
@@ -32,7 +32,7 @@ func Remarks(t orchestrator.Turn) []contracts.Block {
 	return out
 }
 
-// WithoutModel says that a model was asked about a message and gave nothing.
+// WithoutModel returns a note if a model call about a message failed.
 func WithoutModel(calls []contracts.ModelCall) []contracts.Block {
 	for _, c := range calls {
 		if c.Error != "" {
@@ -42,10 +42,10 @@ func WithoutModel(calls []contracts.ModelCall) []contracts.Block {
 	return nil
 }
 
-// Withheld reports which roles a message needs that is plainly understood for somebody who
-// has them, nil where none is missing. The roles stand in the manifests, and are named
-// to whoever may read the catalog; of what the scopes of a key do not reach nothing is
-// told, and nothing of what the capabilities are.
+// Withheld returns the roles that the caller lacks for a message that is understood if roles are
+// ignored, or nil if none is missing. Anybody who may read the catalog may see the role names.
+// Nothing is said about capabilities outside the scopes of the caller's key, nor what the
+// capabilities do.
 func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Understanding) *contracts.Answer {
 	list := contracts.Block{Kind: contracts.BlockList}
 	for _, in := range anyone.Intents {
@@ -63,11 +63,11 @@ func Withheld(catalog *contracts.Catalog, who access.Principal, anyone intent.Un
 	return &contracts.Answer{Blocks: []contracts.Block{{Kind: contracts.BlockError, Text: LacksRole}, list}}
 }
 
-// LacksRole is said before the roles that are missing.
+// LacksRole is the text above the list of missing roles.
 const LacksRole = "This needs a role that you do not have. Whoever runs Manifold here can give it to you:"
 
-// Declined says honestly that a message was not understood, and what could be; absent
-// are the domains that are registered and cannot be asked now.
+// Declined answers that a message was not understood, with the nearest capabilities. absent are the
+// registered domains that are not available now.
 func Declined(u intent.Understanding, absent ...string) *contracts.Answer {
 	a := &contracts.Answer{Blocks: []contracts.Block{{
 		Kind: contracts.BlockText, Text: cmp.Or(u.Question, "I did not understand that as something that I can do."),
@@ -87,7 +87,7 @@ func Declined(u intent.Understanding, absent ...string) *contracts.Answer {
 	return a
 }
 
-// Options are readings of a message as a question offers them.
+// Options returns the alternatives of a message as the options of a question.
 func Options(choices []contracts.Alternative) []contracts.InterruptOption {
 	out := make([]contracts.InterruptOption, len(choices))
 	for i, c := range choices {
@@ -97,8 +97,8 @@ func Options(choices []contracts.Alternative) []contracts.InterruptOption {
 	return out
 }
 
-// RunStatusLines reports where a run stands: at which gates it waits and why, and what it came
-// to, if that is more than recorded.
+// RunStatusLines describes the gates at which a run waits and why, and its verdict, unless that is
+// a shadow verdict.
 func RunStatusLines(run contracts.RunView) []string {
 	var lines []string
 	for _, i := range run.Interrupts {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// Rework makes another table of one, or says in words what it comes to.
+// Rework returns the table sorted, cut or filtered, or a text if the result is no table.
 func Rework(table contracts.Block, o chat.TableOrder) (*contracts.Block, string) {
 	rows := slices.Clone(table.Rows)
 	switch {
@@ -60,8 +60,7 @@ func titles(table contracts.Block) []string {
 	return out
 }
 
-// column finds the one column that a word names: by its title, or by a part of
-// it.
+// column returns the index of the only column whose title is or contains a word, or -1.
 func column(table contracts.Block, word string) int {
 	word = strings.ToLower(word)
 	found := -1
@@ -87,8 +86,7 @@ func cell(row []any, at int) any {
 	return row[at]
 }
 
-// compare orders numbers as numbers and all else as it reads; nothing comes
-// first.
+// compare orders numbers as numbers and everything else as text; empty cells come first.
 func compare(a, b any) int {
 	x, isX := a.(float64)
 	y, isY := b.(float64)
@@ -98,8 +96,8 @@ func compare(a, b any) int {
 	return cmp.Compare(strings.ToLower(chat.FormatValue(a)), strings.ToLower(chat.FormatValue(b)))
 }
 
-// having returns the rows with a cell that is a text; where there is none, those with a
-// cell that has its words.
+// having returns the rows with a cell that equals the text, or else those with a cell that contains
+// it as whole words.
 func having(rows [][]any, text string) [][]any {
 	of := func(fits func(cell string) bool) [][]any {
 		return slices.DeleteFunc(slices.Clone(rows), func(row []any) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Undoable are the writes of a run that took effect, are not taken back in it, and declare
-// what undoes them, the last first.
+// Undoable returns the writes of a run that took effect, are not compensated in it, and declare a
+// compensation, the last first.
 func Undoable(catalog *contracts.Catalog, run contracts.RunView) []contracts.NodeView {
 	back := map[string]bool{}
 	for _, n := range run.Nodes {
@@ -36,8 +36,7 @@ func finished(n contracts.NodeView) time.Time {
 	return *n.FinishedAt
 }
 
-// remainingEffects says of a run that ended before its end what it has done, and how that is
-// taken back.
+// remainingEffects lists the writes of a run that did not complete, and how to undo them.
 func (c *composer) remainingEffects() {
 	if !c.view.State.Terminal() || c.view.State == contracts.RunCompleted {
 		return

@@ -24,7 +24,7 @@ type ViewDeps struct {
 	Catalogs orchestrator.Catalogs
 }
 
-// Views reads where conversations stand. It changes nothing and keeps nothing.
+// Views reads the state of sessions. It changes nothing and has no state.
 type Views struct {
 	dir      *sessions.Directory
 	gates    *gates.Gates
@@ -33,7 +33,7 @@ type Views struct {
 	catalogs orchestrator.Catalogs
 }
 
-// NewViews makes the views of a store.
+// NewViews returns the views of a store.
 func NewViews(deps ViewDeps) (*Views, error) {
 	if deps.Sessions == nil || deps.Gates == nil || deps.Turns == nil || deps.Runner == nil || deps.Catalogs == nil {
 		return nil, errors.New("views: every dependency is needed")
@@ -43,8 +43,8 @@ func NewViews(deps ViewDeps) (*Views, error) {
 	}, nil
 }
 
-// Part reads where a chat stands: narrowed to a turn or to a run, or, with
-// neither, the whole session.
+// Part returns the view of a session, limited to of.Turn or of.RunID if one is set. It does not
+// check access to the session.
 func (v *Views) Part(ctx context.Context, who access.Principal, of orchestrator.SessionView) (orchestrator.SessionView, error) {
 	session, err := v.dir.Get(ctx, of.SessionID)
 	if err != nil {
@@ -74,8 +74,8 @@ func (v *Views) Part(ctx context.Context, who access.Principal, of orchestrator.
 	return view, err
 }
 
-// ofTurn narrows a view to its turn: a message that is regenerated shows its
-// own outcome, whatever came after it.
+// ofTurn limits a view to its turn: a regenerated message displays its own outcome, whatever came
+// after it.
 func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) error {
 	t, err := v.substance(ctx, view.Turn)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
@@ -99,8 +99,7 @@ func (v *Views) ofTurn(ctx context.Context, view *orchestrator.SessionView) erro
 	return nil
 }
 
-// substance returns the turn that says the result of one: of an answer, the turn
-// that asked.
+// substance returns the turn with the result of a turn: for an answer, the turn that asked.
 func (v *Views) substance(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	t, err := v.turns.Turn(ctx, key)
 	if err != nil || t.AskingTurn == nil {
@@ -109,7 +108,7 @@ func (v *Views) substance(ctx context.Context, key orchestrator.TurnKey) (orches
 	return v.turns.Turn(ctx, *t.AskingTurn)
 }
 
-// swept is where a turn stands whose run is no longer kept: it is not done again.
+// swept returns the view of a turn whose run has been deleted; the turn is not executed again.
 func swept(view orchestrator.SessionView) orchestrator.SessionView {
 	return orchestrator.SessionView{
 		SessionID: view.SessionID, Name: view.Name, Notice: view.Notice, Turn: view.Turn, Status: contracts.SessionCompleted,
@@ -134,19 +133,19 @@ func (v *Views) ofRun(ctx context.Context, view *orchestrator.SessionView) error
 	return nil
 }
 
-// answered reports whether somebody has answered a step of a workflow already: the
-// plan was shown above the first question, and is not repeated above each.
+// answered reports whether a human step of a workflow is completed: the plan is displayed above the
+// first question only.
 func answered(run contracts.RunView) bool {
 	return slices.ContainsFunc(run.Nodes, func(n contracts.NodeView) bool {
 		return n.Kind == contracts.KindHuman && run.Plan.InWorkflow(n.Node) && n.State == contracts.NodeCompleted
 	})
 }
 
-// MaxViewRuns is how many runs of a session count for where it stands.
+// MaxViewRuns is the number of a session's newest runs that its view includes.
 const MaxViewRuns = 100
 
-// Session reports where a whole session stands: an open question, else a run or a
-// turn under way, else how the last one ended.
+// Session returns the view of a whole session: its open interrupts, or else its open run or turn,
+// or else the last answer.
 func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orchestrator.SessionView, error) {
 	out := orchestrator.SessionView{
 		SessionID: session.ID, Name: session.Name, RunIDs: []string{},
@@ -182,8 +181,8 @@ func (v *Views) Session(ctx context.Context, session orchestrator.Session) (orch
 	return out, err
 }
 
-// OfEnd is Session for a session that holds nothing but a run that has just ended here;
-// false where it must be read.
+// OfEnd is like Session for a session whose only content is a run that has just ended in this
+// process. It returns false if the session must be read from the store.
 func (v *Views) OfEnd(session orchestrator.Session, runID string) (orchestrator.SessionView, bool) {
 	run, ok := v.runner.EndOf(runID)
 	if !ok {
@@ -199,14 +198,13 @@ func (v *Views) OfEnd(session orchestrator.Session, runID string) (orchestrator.
 	return out, true
 }
 
-// goesOn reports whether a turn is on its way, or was interrupted and will be
-// finished.
+// goesOn reports whether a turn is in progress, or was interrupted and will be finished.
 func goesOn(t orchestrator.Turn) bool {
 	return t.Outcome == "" && t.Kind != orchestrator.TurnCommand && t.Kind != ""
 }
 
-// LastSubstance is the turn that a session is about: the last request, or the
-// request that was answered last. Commands and decisions are not.
+// LastSubstance returns the turn that a session is about: the last request, or the request that was
+// answered last, but never a command or decision.
 func LastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 	for n := range slices.Backward(turns) {
 		t := &turns[n]
@@ -223,7 +221,7 @@ func LastSubstance(turns []orchestrator.Turn) *orchestrator.Turn {
 	return nil
 }
 
-// lastAnswer is what the last turn came to, or the last run if it is newer: a
+// lastAnswer returns the answer of the last turn, or of the last run if that is newer: a
 // compensation has no turn.
 func (v *Views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []execution.Run) (*contracts.Answer, error) {
 	if len(runs) > 0 && (last == nil || last.Answer == nil || runs[0].CreatedAt.After(last.CreatedAt)) {
@@ -246,8 +244,8 @@ func (v *Views) lastAnswer(ctx context.Context, last *orchestrator.Turn, runs []
 	return last.Answer, nil
 }
 
-// withdrawn is what was said when the question of the last request was taken back, which
-// has no other answer; nil where that is not how it ended.
+// withdrawn returns the reply to the command that withdrew the question of the last request, since
+// that request has no other answer. It returns nil if nothing was withdrawn.
 func withdrawn(turns []orchestrator.Turn, last *orchestrator.Turn) *contracts.Answer {
 	if last == nil || last.Outcome != orchestrator.TurnClarifying || last.RunID != "" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// worded shows what a model has worded of what was found, above all else. Each
-// sentence was held to what was found before it was recorded.
+// worded displays the text that a model wrote about the results, above everything else. Each
+// sentence was checked against the results before it was stored.
 func (c *composer) worded() {
 	for i := range c.view.Nodes {
 		n := &c.view.Nodes[i]

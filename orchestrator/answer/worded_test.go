@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/answer"
 )
 
-// TestWordsStandAboveTheTable: the sentences come first with what they rest on, and the
-// table stays; where there are none, nothing is added.
+// TestWordsStandAboveTheTable: the sentences come first with their evidence, and the table stays;
+// without sentences nothing is added.
 func TestWordsStandAboveTheTable(t *testing.T) {
 	t.Parallel()
 	read := contracts.NodeView{Node: contracts.Node{NodeID: "n1", Kind: contracts.KindTool, Tool: "shop.look"}, State: contracts.NodeCompleted, Facts: map[string]any{"price": 3.0}, Summary: "3 a piece"}

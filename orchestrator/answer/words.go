@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// WhoIs says who is asking, as far as is known here, in Markdown.
+// WhoIs returns the caller's identity and roles, in Markdown.
 func WhoIs(who access.Principal) string {
 	return whoIs(who, "**"+chat.Escape(who.Subject())+"**", chat.Escape)
 }
@@ -32,7 +32,7 @@ func whoIs(who access.Principal, name string, escape func(string) string) string
 	return name + " Your roles: " + escape(cmp.Or(strings.Join(roles, ", "), "none")) + "."
 }
 
-// Talk is what is said to small talk, as plain text; "" to what is no such talk.
+// Talk returns the answer to small talk, as plain text; "" if this kind has none.
 func Talk(who access.Principal, kind local.Talk) string {
 	switch kind {
 	case local.TalkThanks:
@@ -50,7 +50,7 @@ func Talk(who access.Principal, kind local.Talk) string {
 	}
 }
 
-// Age says in words how long ago something was.
+// Age describes how long ago something was.
 func Age(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration
@@ -66,7 +66,7 @@ func Age(d time.Duration) string {
 	return "just now"
 }
 
-// Reading reports how one intent was understood.
+// Reading describes how one intent was understood.
 func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 	name := in.Ref()
 	if entry, ok := catalog.Capability(in.Ref()); ok {
@@ -87,9 +87,8 @@ func Reading(catalog *contracts.Catalog, in contracts.Intent) string {
 	return line
 }
 
-// Explains reports whether every word of a text is a value or a word of the
-// capability. Words of up to three letters, such as articles, count for nothing, and
-// neither do those that are small.
+// Explains reports whether every word of a text is a value or a word of the capability. Words of up
+// to three letters, such as articles, and words for which small is true are ignored.
 func Explains(entry *contracts.CapabilityEntry, text string, evidence map[string]contracts.Evidence, small func(string) bool) bool {
 	rest := []byte(text)
 	for _, e := range evidence {

@@ -12,18 +12,18 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Runs tells who may see a run.
+// Runs reads runs with an access check.
 type Runs interface {
 	Read(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error)
 }
 
-// Talks tells what was said in a session, and where it stands.
+// Talks reads the turns and the state of a session.
 type Talks interface {
 	Session(ctx context.Context, who access.Principal, id string, wait time.Duration) (contracts.SessionResponse, error)
 	ListTurns(ctx context.Context, sessionID string) ([]orchestrator.Turn, error)
 }
 
-// Audit reads ledgers. It keeps nothing, and changes nothing.
+// Audit reads ledgers. It has no state and changes nothing.
 type Audit struct {
 	store    execution.Store
 	proofs   Proofs
@@ -34,7 +34,7 @@ type Audit struct {
 	talks    Talks
 }
 
-// New makes the audit of a store; publisher may be nil.
+// New returns the audit of a store; publisher may be nil.
 func New(store execution.Store, proofs Proofs, publisher *Publisher, runner *execution.Runner, runs Runs, directory *sessions.Directory, talks Talks) (*Audit, error) {
 	if store == nil || proofs == nil || runner == nil || runs == nil || directory == nil || talks == nil {
 		return nil, errors.New("audit: every dependency is needed")
@@ -42,7 +42,7 @@ func New(store execution.Store, proofs Proofs, publisher *Publisher, runner *exe
 	return &Audit{store: store, proofs: proofs, verifier: NewVerifier(store, proofs, publisher), runner: runner, runs: runs, sessions: directory, talks: talks}, nil
 }
 
-// Replay plays a run again from plan and ledger, without calling domains.
+// Replay replays a run from its plan and ledger, without calling domains.
 func (a *Audit) Replay(ctx context.Context, who access.Principal, runID string) (execution.Replayed, error) {
 	if _, err := a.runs.Read(ctx, who, runID); err != nil {
 		return execution.Replayed{}, err
@@ -50,8 +50,9 @@ func (a *Audit) Replay(ctx context.Context, who access.Principal, runID string) 
 	return a.runner.Replay(ctx, runID)
 }
 
-// Ledger returns a page of a hash chain: that of a run to those who see it, that
-// of a deleted one, of acts and of broken locks to those who may audit.
+// Ledger returns a page of a hash chain: that of a run for those who may read its ledger, those of
+// deleted runs and administrative actions for those who may audit, that of broken locks for those
+// who may read locks.
 func (a *Audit) Ledger(ctx context.Context, who access.Principal, runID string, p contracts.Page) (contracts.List[contracts.LedgerEntry], error) {
 	var none contracts.List[contracts.LedgerEntry]
 	if err := a.mayReadChain(ctx, who, runID); err != nil {

@@ -1,3 +1,3 @@
-// Package audit verifies the hash chains of ledgers, replays a run from its plan and its
-// ledger, keeps the log over everything that is stored, and signs its roots.
+// Package audit verifies the hash chains of ledgers, replays a run from its plan and its ledger,
+// maintains the transparency log over everything that is stored, and signs its roots.
 package audit

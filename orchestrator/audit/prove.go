@@ -24,9 +24,8 @@ func (a *Audit) Root(ctx context.Context, who access.Principal) (contracts.Audit
 	return contracts.AuditRoot{Size: root.Size, Note: root.Note}, err
 }
 
-// Prove shows that an entry of a ledger is under the last signed root: the
-// entries from it to the one that a leaf of the log names, and the way from the
-// leaf to the root.
+// Prove returns a proof that a ledger entry is covered by the last signed root: the entries from it
+// to the one in a leaf of the log, and the path from the leaf to the root.
 func (a *Audit) Prove(ctx context.Context, who access.Principal, chain string, seq int64) (contracts.AuditProof, error) {
 	var p contracts.AuditProof
 	if err := who.May(access.ActionAudit); err != nil {
@@ -58,8 +57,7 @@ func (a *Audit) Prove(ctx context.Context, who access.Principal, chain string, s
 	return p, nil
 }
 
-// Consistency shows that the log under the last root goes on from the one that
-// had from leaves.
+// Consistency returns a proof that the log under the last root extends the log with from leaves.
 func (a *Audit) Consistency(ctx context.Context, who access.Principal, from int64) (contracts.AuditConsistency, error) {
 	var c contracts.AuditConsistency
 	root, err := a.Root(ctx, who)
@@ -95,9 +93,8 @@ func decoded(path []string) ([]tlog.Hash, error) {
 	return out, nil
 }
 
-// CheckProof checks a proof with nothing but the public keys: that the first
-// entry, through those after it, is the one that the log had under the signed
-// root. It gives what the root says.
+// CheckProof verifies a proof with only the public keys: that the first entry is linked by the
+// later ones to a leaf in the log with the signed root. It returns the head of that root.
 func CheckProof(p contracts.AuditProof, known note.Verifiers) (Head, error) {
 	head, err := OpenRoot(p.Root.Note, known)
 	if err != nil {
@@ -120,7 +117,7 @@ func CheckProof(p contracts.AuditProof, known note.Verifiers) (Head, error) {
 	return head, nil
 }
 
-// linked checks that entries are one chain up to the one of the leaf.
+// linked checks that the entries form one chain up to the entry in the leaf.
 func linked(entries []contracts.LedgerEntry, leaf Leaf) error {
 	if len(entries) == 0 {
 		return contracts.Errorf(contracts.CodeInvalid, "the proof has no entry")
@@ -142,8 +139,7 @@ func linked(entries []contracts.LedgerEntry, leaf Leaf) error {
 	return nil
 }
 
-// CheckConsistency checks that the log under a root has grown from an older
-// one.
+// CheckConsistency verifies that the log under a root extends the log under an older root.
 func CheckConsistency(c contracts.AuditConsistency, older string, known note.Verifiers) (Head, error) {
 	before, err := OpenRoot(older, known)
 	if err != nil {

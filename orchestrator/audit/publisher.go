@@ -15,34 +15,32 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Outside stores roots where no one who can write to the database can change
-// them.
+// Outside stores roots where nobody who can write to the database can change them.
 type Outside interface {
 	Publish(ctx context.Context, root Root) error
-	// Last is the newest root that it has and can give back; the zero Root for
-	// none.
+	// Last returns the newest root that it can read back; the zero Root if there is none.
 	Last(ctx context.Context) (Root, error)
 }
 
-// PublisherConfig describes how roots are made. Signers are needed.
+// PublisherConfig configures a Publisher. Signers and Known are required.
 type PublisherConfig struct {
-	// Every is how often a root is signed if anything has changed [1 min].
+	// Every is the interval between roots, if anything has changed [1 min].
 	Every time.Duration
-	// Signers sign, the newest key first; Known are the keys whose roots are
-	// believed, those that were replaced too.
+	// Signers sign the roots, the newest key first. Known are the trusted keys, including replaced
+	// ones.
 	Signers []note.Signer
 	Known   note.Verifiers
-	// Outside is where roots go, and what the log is compared with at the start.
+	// Outside receives the roots; Start compares the log with them.
 	Outside []Outside
-	// Restored starts though the log is older than the outside copy; the copy goes
-	// on with what there is.
+	// Restored allows the start although the log is older than the outside copy. The copy then
+	// continues with the restored log.
 	Restored bool
 	Now      func() time.Time
 	Logger   *slog.Logger
 }
 
-// Publisher signs roots over all chains and seals, from Start to Stop, in a
-// goroutine of its own. One of several replicas does.
+// Publisher periodically signs a root over all chains and seals, between Start and Stop, in its own
+// goroutine. Only one replica runs it.
 type Publisher struct {
 	cfg PublisherConfig
 	log Log
@@ -51,12 +49,11 @@ type Publisher struct {
 	done chan struct{}
 
 	mu sync.Mutex // guards the fields below, and one publication at a time
-	// newest is the largest head that this process has seen, whatever the
-	// database says later.
+	// newest is the largest head that this process has seen, whatever the database returns later.
 	newest Head
 }
 
-// NewPublisher makes the publisher of a log.
+// NewPublisher returns the publisher of a log.
 func NewPublisher(cfg PublisherConfig, log Log) (*Publisher, error) {
 	if log == nil || len(cfg.Signers) == 0 || cfg.Known == nil {
 		return nil, errors.New("audit: a publisher needs a log, a signer and the known keys")
@@ -69,8 +66,8 @@ func NewPublisher(cfg PublisherConfig, log Log) (*Publisher, error) {
 	return &Publisher{cfg: cfg, log: log}, nil
 }
 
-// Start compares the log with the copies outside, publishes, and goes on to do
-// so. A log that is not the one of a copy is an error, unless it was restored.
+// Start compares the log with the outside copies, publishes once, and then publishes periodically.
+// It returns conflict if the log does not extend a copy, unless cfg.Restored is set.
 func (p *Publisher) Start(ctx context.Context) error {
 	if p.stop != nil {
 		return nil
@@ -81,14 +78,14 @@ func (p *Publisher) Start(ctx context.Context) error {
 	if err := p.Publish(ctx); err != nil {
 		return err
 	}
-	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // longer than the call that starts it
+	work, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the context of this call
 	p.stop, p.done = stop, make(chan struct{})
 	go p.loop(work)
 	return nil
 }
 
-// Compare holds the log to the copies outside. A log that is not the one of a copy
-// is a conflict, unless it was restored.
+// Compare compares the log with the outside copies. It returns conflict if the log does not extend
+// a copy, unless cfg.Restored is set.
 func (p *Publisher) Compare(ctx context.Context) error {
 	for _, o := range p.cfg.Outside {
 		switch err := p.compare(ctx, o); {
@@ -102,8 +99,8 @@ func (p *Publisher) Compare(ctx context.Context) error {
 	return nil
 }
 
-// Stop publishes what is left, and ends. It takes half of the time there is: what
-// is left then stands in the store, and is published after the next start.
+// Stop stops the loop and publishes once more. That may take half of the time left in ctx; what
+// remains is published after the next start.
 func (p *Publisher) Stop(ctx context.Context) error {
 	if p.stop == nil {
 		return nil
@@ -143,18 +140,18 @@ func (p *Publisher) loop(ctx context.Context) {
 	}
 }
 
-// growBy bounds the leaves of one growth.
+// growBy is the maximum number of leaves appended at once.
 const growBy = 1000
 
-// lastWord is how long a root may take to get outside.
+// lastWord is the timeout for sending a root outside.
 const lastWord = 10 * time.Second
 
-// grownMeanwhile is how many times a log may have grown between a look at it and its growth:
-// a commit that was cut off when the loop was stopped may be done after all.
+// grownMeanwhile is how often Publish retries after a conflict: a commit that was interrupted when
+// the loop stopped may still have succeeded.
 const grownMeanwhile = 2
 
-// Publish brings what has changed into the log and its root outside. Nothing
-// changed, nothing is published.
+// Publish appends the changed scopes to the log and sends the new root outside. If nothing has
+// changed, it does nothing.
 func (p *Publisher) Publish(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +170,7 @@ func (p *Publisher) Publish(ctx context.Context) error {
 	if newest.Size == 0 {
 		return failed
 	}
-	// What is in the log by now gets outside even if there is no time for more.
+	// What was added to the log is sent outside even if ctx has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()
 	errs := []error{failed}
@@ -183,7 +180,7 @@ func (p *Publisher) Publish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// grow appends a bounded number of leaves, and tells how many.
+// grow appends at most growBy leaves, and returns how many.
 func (p *Publisher) grow(ctx context.Context) (Root, int, error) {
 	leaves, err := p.log.Unlogged(ctx, growBy)
 	if err != nil || len(leaves) == 0 {
@@ -227,7 +224,7 @@ func (p *Publisher) grow(ctx context.Context) (Root, int, error) {
 	return root, len(leaves), nil
 }
 
-// readBoth reads hashes that are not stored yet, and those that are.
+// readBoth reads hashes from those not stored yet, and else from the store.
 func readBoth(places []int64, fresh map[int64]tlog.Hash, stored tlog.HashReader) ([]tlog.Hash, error) {
 	out := make([]tlog.Hash, len(places))
 	var missing []int64
@@ -253,7 +250,7 @@ func readBoth(places []int64, fresh map[int64]tlog.Hash, stored tlog.HashReader)
 	return out, nil
 }
 
-// hashReader reads the tree that is stored.
+// hashReader reads the stored hashes of the tree.
 func hashReader(ctx context.Context, log Log) tlog.HashReader {
 	return tlog.HashReaderFunc(func(places []int64) ([]tlog.Hash, error) {
 		bodies, err := log.HashesAt(ctx, places)
@@ -273,7 +270,7 @@ func hashReader(ctx context.Context, log Log) tlog.HashReader {
 	})
 }
 
-// compare makes sure that the log goes on from what was published.
+// compare checks that the log extends the root that was published.
 func (p *Publisher) compare(ctx context.Context, o Outside) error {
 	root, err := o.Last(ctx)
 	if err != nil || root.Note == "" {
@@ -289,7 +286,7 @@ func (p *Publisher) compare(ctx context.Context, o Outside) error {
 	return p.contains(ctx, head)
 }
 
-// contains makes sure that the log has grown from a head.
+// contains checks that the log extends a head.
 func (p *Publisher) contains(ctx context.Context, head Head) error {
 	last, err := p.log.LastRoot(ctx)
 	if err != nil {
@@ -309,8 +306,8 @@ func (p *Publisher) contains(ctx context.Context, head Head) error {
 	return nil
 }
 
-// heads are those that the log must contain: the newest of this process, and
-// the copies outside.
+// heads returns the heads that the log must extend: the newest of this process, and the outside
+// copies.
 func (p *Publisher) heads(ctx context.Context) ([]Head, error) {
 	p.mu.Lock()
 	heads := []Head{p.newest}

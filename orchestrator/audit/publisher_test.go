@@ -13,14 +13,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// backlog is a log with more to take in than there is time for: after the first
-// growth it takes as long as it is let.
+// backlog is a log with more leaves than there is time for: after the first growth it blocks until
+// its context ends.
 type backlog struct {
 	audit.Log
 
 	root   audit.Root
 	hashes [][]byte
-	leaves int // those that have come since the start
+	leaves int // those added since the start
 }
 
 func (b *backlog) LastRoot(context.Context) (audit.Root, error) { return b.root, nil }
@@ -50,7 +50,7 @@ func (b *backlog) HashesAt(_ context.Context, places []int64) ([][]byte, error) 
 	return all, nil
 }
 
-// board is where roots are published.
+// board is an outside copy of the roots.
 type board struct{ last audit.Root }
 
 func (b *board) Publish(ctx context.Context, root audit.Root) error {
@@ -60,8 +60,8 @@ func (b *board) Publish(ctx context.Context, root audit.Root) error {
 
 func (b *board) Last(context.Context) (audit.Root, error) { return b.last, nil }
 
-// TestStopDoesNotWaitForAll: the first growth is published, and the rest is left
-// to the next start; neither is a fault.
+// TestStopDoesNotWaitForAll: the first growth is published, and the rest is left to the next start;
+// neither is an error.
 func TestStopDoesNotWaitForAll(t *testing.T) {
 	t.Parallel()
 	log, outside := &backlog{}, &board{}
@@ -80,7 +80,7 @@ func TestStopDoesNotWaitForAll(t *testing.T) {
 	}
 }
 
-// publisher signs with a key of its own and publishes when it is told to.
+// publisher returns a publisher with its own key that publishes only when Publish is called.
 func publisher(t *testing.T, log audit.Log, outside audit.Outside) *audit.Publisher {
 	t.Helper()
 	secret, public, err := note.GenerateKey(rand.Reader, "example.com/roots")
@@ -104,8 +104,8 @@ func publisher(t *testing.T, log audit.Log, outside audit.Outside) *audit.Publis
 	return p
 }
 
-// late is a log whose first growth is seen only by the second look at it, as a commit
-// that was cut off on its way.
+// late is a log whose first growth becomes visible only at the second read, like an interrupted
+// commit that succeeds after all.
 type late struct {
 	backlog
 
@@ -128,8 +128,8 @@ func (l *late) Grow(_ context.Context, size int64, leaves []audit.Leaf, hashes [
 	return nil
 }
 
-// TestALogThatHasGrownMeanwhileIsLookedAtAgain: what had been on its way when the server
-// was told to stop is no fault.
+// TestALogThatHasGrownMeanwhileIsLookedAtAgain: a commit that was in progress when the server was
+// stopped is no error.
 func TestALogThatHasGrownMeanwhileIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	log, outside := &late{backlog: backlog{leaves: 3}, looks: 1}, &board{}

@@ -13,26 +13,26 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// origin begins every root: what its signature is for.
+// origin is the first line of every root: it identifies what is signed.
 const origin = "manifold audit log"
 
-// Head is what a root says: the log had Size leaves with this Hash at At.
+// Head is the content of a root: the log had Size leaves with the tree hash Hash at time At.
 type Head struct {
 	Size int64
 	Hash tlog.Hash
 	At   time.Time
 }
 
-// sign makes a root of a head. All signers sign: while a key is changed, who
-// knows the old one only can follow.
+// sign returns the signed root of a head. All signers sign, so that during a key change those who
+// know only the old key can still verify.
 func (h Head) sign(signers []note.Signer) (Root, error) {
 	text := fmt.Sprintf("%s\n%d\n%s\n%s\n", origin, h.Size, base64.StdEncoding.EncodeToString(h.Hash[:]), h.At.UTC().Format(time.RFC3339))
 	signed, err := note.Sign(&note.Note{Text: text}, signers...)
 	return Root{Size: h.Size, Note: string(signed)}, err
 }
 
-// OpenRoot checks the signature of a root and reads it. Its text is a note with
-// the lines origin, size, hash in base64 and time.
+// OpenRoot verifies the signature of a root and parses it. Its text is a note with the lines
+// origin, size, hash in base64 and time.
 func OpenRoot(text string, known note.Verifiers) (Head, error) {
 	var h Head
 	n, err := note.Open([]byte(text), known)
@@ -55,8 +55,8 @@ func OpenRoot(text string, known note.Verifiers) (Head, error) {
 	return h, nil
 }
 
-// span is the tree over leaves that were added one after the other: the hashes
-// of its complete subtrees, the largest first.
+// span is the Merkle tree over leaves that are appended one by one: the hashes of its complete
+// subtrees, the largest first.
 type span struct {
 	size  int64
 	peaks []tlog.Hash
@@ -76,10 +76,10 @@ func (s *span) add(record []byte) []tlog.Hash {
 	return added
 }
 
-// root is the hash of the whole tree.
+// root returns the hash of the whole tree.
 func (s *span) root() tlog.Hash {
 	if s.size == 0 {
-		empty, _ := tlog.TreeHash(0, nil) // of no leaf there is nothing to read
+		empty, _ := tlog.TreeHash(0, nil) // an empty tree reads no hashes
 		return empty
 	}
 	h := s.peaks[len(s.peaks)-1]

@@ -12,9 +12,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Summary is the audit of a session in Markdown: what was said, what
-// was planned, who decided what, and how it ended. Texts of domains are
-// escaped.
+// Summary returns the audit of a session in Markdown: the messages, plans, decisions and results.
+// Texts of domains are escaped.
 func (a *Audit) Summary(ctx context.Context, who access.Principal, id string) (string, error) {
 	session, err := a.sessions.Read(ctx, who, id)
 	if err != nil {
@@ -35,7 +34,7 @@ func (a *Audit) Summary(ctx context.Context, who access.Principal, id string) (s
 	for _, t := range turns {
 		fmt.Fprintf(&b, "> %s\n\n", escape(contracts.CleanSummary(t.Message)))
 		if t.Notice != "" {
-			fmt.Fprintf(&b, "%s\n\n", t.Notice) // Markdown of our own
+			fmt.Fprintf(&b, "%s\n\n", t.Notice) // Markdown from our own texts
 		}
 		if t.Answer != nil {
 			for _, block := range t.Answer.Blocks {
@@ -103,7 +102,7 @@ func (a *Audit) summarizeLedger(ctx context.Context, b *strings.Builder, runID s
 	return nil
 }
 
-// took is the machine time of a step, and how long people were asked about it.
+// took returns the machine time of a node, and how long it waited for people.
 func took(n contracts.NodeView) string {
 	if n.StartedAt == nil || n.FinishedAt == nil {
 		return ""
@@ -124,7 +123,7 @@ func short(hash string) string {
 	return "`" + hash[:12] + "`"
 }
 
-// escape keeps foreign text from being read as Markdown or HTML.
+// escape keeps foreign text from being interpreted as Markdown or HTML.
 func escape(s string) string {
 	return strings.NewReplacer(
 		"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "#", "\\#", "\n", " ",

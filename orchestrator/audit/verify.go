@@ -10,20 +10,20 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Verifier compares what is stored with what was written. It keeps nothing.
+// Verifier checks the stored data against ledgers, seals and roots. It has no state.
 type Verifier struct {
 	store  execution.Store
 	proofs Proofs
-	// publisher is nil where no roots are signed.
+	// publisher is nil if no roots are signed.
 	publisher *Publisher
 }
 
-// NewVerifier makes the verifier of a store; publisher may be nil.
+// NewVerifier returns the verifier of a store; publisher may be nil.
 func NewVerifier(store execution.Store, proofs Proofs, publisher *Publisher) *Verifier {
 	return &Verifier{store: store, proofs: proofs, publisher: publisher}
 }
 
-// Verify compares what is stored with what was written, for who may audit.
+// Verify is Verifier.Check for callers who may audit.
 func (a *Audit) Verify(ctx context.Context, who access.Principal, chain string) (contracts.AuditReport, error) {
 	if err := who.May(access.ActionAudit); err != nil {
 		return contracts.AuditReport{}, err
@@ -38,8 +38,8 @@ func (a *Audit) Verify(ctx context.Context, who access.Principal, chain string) 
 	return a.verifier.Check(ctx, chain)
 }
 
-// Check compares one chain with its rows; or with "" all chains, all rows with
-// their seals, and the log with its roots.
+// Check verifies one chain and its rows; with "" all chains, all rows against their seals, and the
+// log against its roots.
 func (v *Verifier) Check(ctx context.Context, chain string) (contracts.AuditReport, error) {
 	report := contracts.AuditReport{OK: true}
 	if chain != "" {
@@ -79,7 +79,7 @@ func (v *Verifier) verifyChains(ctx context.Context, report *contracts.AuditRepo
 	}
 }
 
-// verifyRuns looks for runs that have no chain at all.
+// verifyRuns reports runs without a ledger.
 func (v *Verifier) verifyRuns(ctx context.Context, report *contracts.AuditReport) error {
 	page := execution.RunFilter{Limit: contracts.MaxPageLimit, Brief: true}
 	for {
@@ -108,10 +108,9 @@ func (v *Verifier) verifyRows(ctx context.Context, report *contracts.AuditReport
 	return err
 }
 
-// verifyChain checks one chain, and the rows of its run if there are any. What
-// is read first is the run: a run that goes on meanwhile has a longer chain than
-// its row knows of, and a run that is read again if it differs has not changed by
-// chance.
+// verifyChain verifies one chain, and the rows of its run if there are any. The run is read before
+// the ledger, so that a run that continues meanwhile has a longer chain than its row. If there are
+// differences and the chain is longer, both are read again, at most three times.
 func (v *Verifier) verifyChain(ctx context.Context, chain string, report *contracts.AuditReport) error {
 	faults, entries, moving, err := v.chainFaults(ctx, chain)
 	for tries := 0; err == nil && moving && len(faults) > 0 && tries < 3; tries++ {
@@ -130,7 +129,7 @@ func (v *Verifier) verifyChain(ctx context.Context, chain string, report *contra
 	return nil
 }
 
-// chainFaults reports what is wrong with a chain, and whether it grew meanwhile.
+// chainFaults returns the faults of a chain, and whether it has grown meanwhile.
 func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []string, count int, moving bool, err error) {
 	snap, err := v.store.LoadRun(ctx, chain)
 	gone := contracts.CodeOf(err) == contracts.CodeNotFound
@@ -158,7 +157,7 @@ func (v *Verifier) chainFaults(ctx context.Context, chain string) (faults []stri
 	return faults, len(entries), len(entries) > len(known), nil
 }
 
-// unburied reports a chain whose run was deleted without an entry that says so.
+// unburied reports a run that is missing although its chain has no deletion entry.
 func unburied(chain string, entries []contracts.LedgerEntry) []string {
 	if !ofRun(chain) || len(entries) == 0 || entries[len(entries)-1].Kind == contracts.LedgerDeleted {
 		return nil
@@ -166,7 +165,7 @@ func unburied(chain string, entries []contracts.LedgerEntry) []string {
 	return []string{"the run is gone, and no entry says that it was deleted"}
 }
 
-// ofRun reports whether a chain is that of a run, gone or not.
+// ofRun reports whether a chain is that of a run, which may be deleted.
 func ofRun(chain string) bool {
 	return chain != execution.LockChain && chain != execution.AdminChain && !strings.HasPrefix(chain, execution.SessionChain(""))
 }

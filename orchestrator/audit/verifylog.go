@@ -14,13 +14,12 @@ import (
 // logPage is how many leaves or hashes are read at once.
 const logPage = 1000
 
-// verifyLog makes the tree of the log again from its leaves, and compares it with
-// the hashes that are stored, the last root, the roots outside, and each leaf
-// with the chain that it names.
+// verifyLog computes the tree of the log from its leaves, and compares it with the stored hashes,
+// the last root and the outside roots, and each leaf with its chain.
 func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport) error {
 	tree := &logCheck{audit: v, report: report, newest: map[string]Leaf{}, heads: map[int64][]Head{}}
-	// A root is stored before it is published: read in this order, one that comes
-	// meanwhile is not taken for one that the log lacks.
+	// A root is stored before it is published. In this order a root that is added meanwhile is not
+	// reported as missing from the log.
 	outside := tree.outside(ctx)
 	last, err := v.proofs.LastRoot(ctx)
 	if err != nil {
@@ -44,13 +43,13 @@ func (v *Verifier) verifyLog(ctx context.Context, report *contracts.AuditReport)
 	return tree.scopes(ctx)
 }
 
-// logCheck is a log that is made again.
+// logCheck is the state of a log verification.
 type logCheck struct {
 	span
 
 	audit  *Verifier
 	report *contracts.AuditReport
-	// newest is the last leaf of each scope, heads what roots say of a size.
+	// newest is the last leaf of each scope; heads are the roots by their size.
 	newest map[string]Leaf
 	heads  map[int64][]Head
 }
@@ -59,7 +58,7 @@ func (c *logCheck) say(format string, args ...any) {
 	c.report.Found("log", fmt.Sprintf(format, args...))
 }
 
-// outside are the roots that were published.
+// outside returns the published roots.
 func (c *logCheck) outside(ctx context.Context) []Head {
 	if c.audit.publisher == nil {
 		return nil
@@ -71,7 +70,7 @@ func (c *logCheck) outside(ctx context.Context) []Head {
 	return heads
 }
 
-// expect notes what roots say: the stored one, and those outside.
+// expect records the stored root and the outside roots for comparison.
 func (c *logCheck) expect(last Root, heads []Head) {
 	if c.audit.publisher == nil {
 		return
@@ -120,7 +119,7 @@ func (c *logCheck) take(ctx context.Context, leaves []Leaf) error {
 	return nil
 }
 
-// scopes compares what the log says last of each scope with what there is.
+// scopes compares the last leaf of each scope with the stored state.
 func (c *logCheck) scopes(ctx context.Context) error {
 	for scope, leaf := range c.newest {
 		version, err := c.audit.proofs.SealVersion(ctx, scope)

@@ -10,15 +10,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Verb is what a command asks for.
+// Verb is the verb of a command.
 type Verb = orchestrator.Verb
 
-// The verbs. Everything that is none of them is a request or an answer.
+// The verbs. Any other message is a request or an answer.
 const (
 	Approve Verb = "approve"
 	Reject  Verb = "reject"
-	// Assent is a bare yes or no. It never decides anything, but whoever says it
-	// to a gate is told how to decide.
+	// Assent is a bare yes or no. It decides nothing; at a gate the reply explains how to decide.
 	Assent Verb = "assent"
 	Status Verb = "status"
 	Cancel Verb = "cancel"
@@ -26,17 +25,17 @@ const (
 	Help   Verb = "help"
 )
 
-// Command is a message that is nothing but a command.
+// Command is a message that consists only of a command.
 type Command struct {
 	Verb Verb
-	// Codes are the gates that are named, in upper case; a bare command has none.
+	// Codes are the gates in the command, in upper case; a bare command has none.
 	Codes []string
-	// Topic is what help is asked about, or the number of what is to be undone, or All.
+	// Topic is the topic of help, or the number of a write to undo, or All.
 	Topic string
 }
 
-// words are the whole messages, in several languages, that mean a verb. A
-// phrase of more words than these is never a command.
+// words maps whole messages, in several languages, to their verb. A message with additional words
+// is not a command.
 var words = map[string]Verb{
 	"approve": Approve, "approved": Approve, "i approve": Approve, "lgtm": Approve, "yes approve": Approve,
 	"freigeben": Approve, "freigegeben": Approve, "genehmigen": Approve, "genehmigt": Approve,
@@ -60,35 +59,35 @@ var words = map[string]Verb{
 	"no": Assent, "nein": Assent, "não": Assent, "non": Assent,
 }
 
-// noes are the words of Assent that, with a code, reject it.
+// noes are the words of Assent that, with a code, reject the gate.
 var noes = []string{"no", "nein", "não", "non"}
 
-// greetings open a conversation and say nothing yet. They are no commands: to
-// the question what a message should say, "hello" is the answer.
+// greetings are messages without content. They are no commands: if a question asks for the text of
+// a message, "hello" is the answer.
 var greetings = []string{
 	"hi", "hello", "hey", "good morning", "hallo", "moin", "guten tag", "guten morgen",
 	"olá", "oi", "bom dia", "hola", "buenos días", "bonjour", "salut", "ciao", "buongiorno",
 }
 
-// IsGreeting reports whether a message is nothing but a greeting.
+// IsGreeting reports whether a message is only a greeting.
 func IsGreeting(message string) bool {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(greetings, strings.ToLower(text))
 }
 
-// IsAffirmative reports whether a message is a bare yes: the answer to a question that
-// has one option, and never an approval.
+// IsAffirmative reports whether a message is a bare yes. It may answer a question with one option,
+// but is never an approval.
 func IsAffirmative(message string) bool {
 	c, ok := Parse(message)
 	return ok && c.Verb == Assent && !slices.ContainsFunc(noes, func(no string) bool { return strings.HasPrefix(strings.ToLower(strings.TrimSpace(message)), no) })
 }
 
-// joiners may stand between two codes.
+// joiners may be between two codes.
 var joiners = []string{"and", "und", "e", "y", "et"}
 
-// Parse reads a command: the whole message must be a known word or phrase,
-// followed by nothing but gate codes. "yes but skip step 3" is no command, and
-// neither is a question, a quotation, or a text that merely has the word in it.
+// Parse reads a command: the whole message must be a known word or phrase, followed only by gate
+// codes. "yes but skip step 3" is no command, and neither is an approval as a question or a text
+// that merely contains the word.
 func Parse(message string) (Command, bool) {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!…¿¡"+yesMarks+noMarks, r) })
 	if text == "" || len(text) > 200 || strings.ContainsAny(strings.TrimSpace(message), "\n\r") {
@@ -102,7 +101,7 @@ func Parse(message string) (Command, bool) {
 	if !known && thanks(phrase) {
 		verb, known = Thanks, true
 	}
-	if !known { // "list gates" ends like a code, and is none
+	if !known { // "list gates" looks as if it ended with a code
 		fields, codes = cutCodes(fields)
 		phrase = strings.ToLower(strings.Join(fields, " "))
 		verb, known = words[phrase]
@@ -114,7 +113,7 @@ func Parse(message string) (Command, bool) {
 		}
 		return leading(text)
 	case verb == Assent && len(codes) > 0:
-		if slices.Equal(upper(codes), codes) { // "yes Peter" is no code
+		if slices.Equal(upper(codes), codes) { // "yes Peter" has no code
 			verb = Approve
 			if slices.Contains(noes, phrase) {
 				verb = Reject
@@ -128,11 +127,11 @@ func Parse(message string) (Command, bool) {
 	return Command{Verb: verb, Codes: upper(codes)}, !asked && !contradicted(verb, message)
 }
 
-// yesMarks and noMarks are signs that people put beside a word.
+// yesMarks and noMarks are signs that people write next to a word.
 const yesMarks, noMarks = "✓✅👍", "❌👎"
 
-// contradicted reports whether the sign beside a word says the opposite of it:
-// then nobody knows what was meant.
+// contradicted reports whether the sign next to the verb says the opposite, so that the meaning is
+// unclear.
 func contradicted(verb Verb, message string) bool {
 	if verb == Reject {
 		return strings.ContainsAny(message, yesMarks)
@@ -140,7 +139,7 @@ func contradicted(verb Verb, message string) bool {
 	return strings.ContainsAny(message, noMarks)
 }
 
-// cutCodes takes the codes off the end of a message.
+// cutCodes splits the codes off the end of a message.
 func cutCodes(fields []string) (rest, codes []string) {
 	for len(fields) > 1 && isCode(fields[len(fields)-1]) {
 		codes = append(codes, fields[len(fields)-1])
@@ -161,8 +160,8 @@ func upper(codes []string) []string {
 	return out
 }
 
-// codeLength is the length of a gate's code; its letters and digits are those
-// that people do not take for one another.
+// codeLength is the length of a gate's code. Its alphabet has no characters that are easily
+// confused.
 const codeLength = 5
 
 func isCode(s string) bool {

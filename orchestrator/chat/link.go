@@ -12,23 +12,22 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Link lets one person decide one gate on a page, once, and only as long as its
-// action is the one that the person was shown.
+// Link lets one person decide one gate on a page, once, and only while its action is the one that
+// the person was shown.
 type Link struct {
 	GateID       string `json:"g"`
 	ActionSHA256 string `json:"h"`
-	// KeyID is the key that the person came with, Person who they are, Roles what
-	// they had then: a link never allows more than that, and less if the key is
-	// worth less by now.
+	// KeyID is the key that the person used, Person their name, Roles their roles at that time. The
+	// link never allows more than these, and less if the key has fewer rights by now.
 	KeyID   string   `json:"k"`
 	Person  string   `json:"p"`
 	Roles   []string `json:"r"`
-	Vouched bool     `json:"v,omitempty"` // the person was signed by the frontend
+	Vouched bool     `json:"v,omitempty"` // the frontend's statement about the person was signed
 	Expires int64    `json:"e"`           // seconds since 1970
 }
 
-// LinkFor is the link of somebody to a gate as it is, until a time and never longer
-// than the gate.
+// LinkFor returns a person's link to the current action of a gate. It expires at a time, but not
+// after the gate.
 func LinkFor(who access.Principal, i contracts.Interrupt, until time.Time) Link {
 	if i.ExpiresAt != nil && i.ExpiresAt.Before(until) {
 		until = *i.ExpiresAt
@@ -40,26 +39,26 @@ func LinkFor(who access.Principal, i contracts.Interrupt, until time.Time) Link 
 	return l
 }
 
-// Narrow returns the holder of a link with no more roles than it was made with.
+// Narrow returns the principal with no more roles than the link has.
 func (l Link) Narrow(who access.Principal) access.Principal {
 	who.Roles = slices.DeleteFunc(slices.Clone(who.Roles), func(r access.Role) bool { return !slices.Contains(l.Roles, string(r)) })
 	return who
 }
 
-// Expired reports whether the link is too old.
+// Expired reports whether the link has expired.
 func (l Link) Expired(now time.Time) bool { return now.Unix() >= l.Expires }
 
-// LinkToken writes a link so that nobody else can.
+// LinkToken returns a signed token of a link.
 func (s Signer) LinkToken(l Link) string {
 	body, err := json.Marshal(l)
 	if err != nil {
-		return "" // texts and numbers always encode
+		return "" // strings and numbers always encode
 	}
 	text := base64.RawURLEncoding.EncodeToString(body)
 	return text + "." + s.sign("link", text)
 }
 
-// ReadLink reads a link that was written with the same key.
+// ReadLink returns the link of a token that was signed with the same key. It does not check expiry.
 func (s Signer) ReadLink(token string) (Link, bool) {
 	text, sig, _ := strings.Cut(token, ".")
 	if !hmac.Equal([]byte(sig), []byte(s.sign("link", text))) {

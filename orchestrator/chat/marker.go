@@ -10,35 +10,35 @@ import (
 	"strings"
 )
 
-// Marker ties the history that a frontend sends back to its session, and to
-// the gates that were shown in it.
+// Marker ties the history that a frontend sends back to its session, and to the gates that were
+// displayed in it.
 type Marker struct {
 	SessionID string
 	Codes     []string
 }
 
-// markerLine is a link-reference definition, which Markdown does not show.
+// markerLine is a link-reference definition, which Markdown does not display.
 var markerLine = regexp.MustCompile(`(?m)^\[//\]: # \(manifold ([^()\s]+) ([^()\s]*) ([^()\s]+)\)[ \t\r]*$`)
 
-// noSession stands in a marker for the session of a chat in which nothing was asked
-// yet, where gates of others were shown.
+// noSession replaces the session id in the marker of a chat without a session, in which gates of
+// other sessions were displayed.
 const noSession = "-"
 
-// Signer makes and checks markers. The signature covers the person, so that a
-// marker from somebody else's history is worth nothing.
+// Signer creates and verifies markers, cards and links. The signature includes the person, so that
+// a marker from another person's history is invalid.
 type Signer struct{ key []byte }
 
-// NewSigner makes a signer of a secret key of at least 32 bytes.
+// NewSigner returns a signer with a secret key of at least 32 bytes.
 func NewSigner(key []byte) Signer { return Signer{key: key} }
 
-// Line renders a marker. It must stand after an empty line.
+// Line renders a marker. It must follow an empty line.
 func (s Signer) Line(m Marker, subject string) string {
 	codes := strings.Join(m.Codes, ",")
 	m.SessionID = cmp.Or(m.SessionID, noSession)
 	return "[//]: # (manifold " + m.SessionID + " " + codes + " " + s.sign("marker", m.SessionID, codes, subject) + ")"
 }
 
-// Read finds the last marker of a text that was made for this person.
+// Read returns the last marker in a text that was signed for this person.
 func (s Signer) Read(text, subject string) (Marker, bool) {
 	found := markerLine.FindAllStringSubmatch(text, -1)
 	for _, m := range slices.Backward(found) {
@@ -55,16 +55,16 @@ func (s Signer) Read(text, subject string) (Marker, bool) {
 	return Marker{}, false
 }
 
-// cardPrefix begins the id of a tool call that is an approval card of ours.
+// cardPrefix is the prefix of the tool call id of an approval card.
 const cardPrefix = "mfc."
 
-// Card gives the id of an approval card, which comes back with its answer.
+// Card returns the signed tool call id of an approval card, which comes back with its answer.
 func (s Signer) Card(m Marker, subject string) string {
 	codes := strings.Join(m.Codes, "-")
 	return cardPrefix + m.SessionID + "." + codes + "." + s.sign("card", m.SessionID, codes, subject)
 }
 
-// ReadCard reads the id of a card that was made for this person.
+// ReadCard returns the marker in the id of a card that was signed for this person.
 func (s Signer) ReadCard(id, subject string) (Marker, bool) {
 	parts := strings.Split(strings.TrimPrefix(id, cardPrefix), ".")
 	if !strings.HasPrefix(id, cardPrefix) || len(parts) != 3 || parts[1] == "" {

@@ -14,59 +14,59 @@ import (
 // The verbs of a dialogue; their words are in phrases.json.
 const (
 	Show   Verb = "show"   // a gate, by its code
-	Undo   Verb = "undo"   // the last write, or the one of a number
-	Why    Verb = "why"    // how the last request was understood, and what it came to
-	WhoAmI Verb = "whoami" // who is asking, and what they may do
+	Undo   Verb = "undo"   // the last write, or the one with a number
+	Why    Verb = "why"    // how the last request was understood, and its result
+	WhoAmI Verb = "whoami" // the caller and their roles
 	Thanks Verb = "thanks"
-	Back   Verb = "back" // to a question that waits
-	Drop   Verb = "drop" // what is asked or waits here
+	Back   Verb = "back" // to a question that was left open
+	Drop   Verb = "drop" // the open questions, or else the open runs
 )
 
-// All is the topic of what is about all that was done.
+// All is the topic of an undo of everything.
 const All = "all"
 
 //go:embed phrases.json
 var phrasesFile []byte
 
-// phrases are the words of dialogues in all languages that are read. They are
-// data, so that a further language is none of the program.
+// phrases are the words of dialogues in all supported languages. They are data, so that a further
+// language needs no change of code.
 type phrases struct {
 	Verbs map[Verb][]string `json:"verbs"`
-	// Gratitude is said in any order: one of the core words, and words around it.
+	// Gratitude is any sequence of core words and words around them, with one core word.
 	Gratitude struct {
 		Core   []string `json:"core"`
 		Around []string `json:"around"`
 	} `json:"gratitude"`
 	Leading map[Verb][]string `json:"leading"`
-	// Every are words for all that was done.
+	// Every has words for everything that was done.
 	Every   []string `json:"every"`
 	Another []string `json:"another"`
 	Change  []string `json:"change"`
 	Correct []string `json:"correct"`
 	Rename  []string `json:"rename"`
 	Restore []string `json:"restore"`
-	// Changed are words around what something is changed to: "mach 5 draus". Behind may
-	// stand at the end of a fragment, Aim before a value that is given, Named around a name.
+	// Changed are words around a new value: "mach 5 draus". Behind may be at the end of a fragment,
+	// Aim before a value, Named around a name.
 	Changed [][2]string `json:"changed"`
 	Behind  []string    `json:"behind"`
-	// Instead are the words at the end that say that something takes the place of what was
-	// said; they may stand before a value as well: "plutôt 160". Filler says nothing.
+	// Instead are words at the end of a message that replaces something; they may also be before a
+	// value: "plutôt 160". Filler words have no meaning.
 	Instead []string    `json:"instead"`
 	Filler  []string    `json:"filler"`
 	Aim     []string    `json:"aim"`
 	Named   [][2]string `json:"named"`
-	// Naming are the words of parameters that are what something is called.
+	// Naming are the last words of parameter names that are the name of something.
 	Naming []string `json:"naming"`
-	// Withdrawal takes back what was asked: one of the core phrases, and phrases around it.
-	// Regret stands around what is to be undone.
+	// Withdrawal withdraws the request: one of the core phrases, and phrases around it. Regret
+	// phrases are around an undo.
 	Withdrawal struct {
 		Core   []string `json:"core"`
 		Around []string `json:"around"`
 	} `json:"withdrawal"`
 	Regret []string `json:"regret"`
-	// One are the words before and behind what tells one of several: "the US one".
+	// One are the words before and after a selection: "the US one".
 	One [][2]string `json:"one"`
-	// Other point at one that was not named, in the place of one that was.
+	// Other are phrases for another object than the one that was named.
 	Other    []string            `json:"other"`
 	Not      []string            `json:"not"`
 	But      []string            `json:"but"`
@@ -98,8 +98,7 @@ func readPhrases() phrases {
 	return p
 }
 
-// spelledOut writes alternatives out, "take|put it back|off", and words that may be left
-// out, "again?".
+// spelledOut expands alternatives, "take|put it back|off", and optional words, "again?".
 func spelledOut(phrases []string) []string {
 	var all []string
 	for _, phrase := range phrases {
@@ -122,7 +121,7 @@ func spelledOut(phrases []string) []string {
 	return all
 }
 
-// thanks reports whether a phrase is nothing but gratitude: "great, thank you so much".
+// thanks reports whether a phrase is only gratitude: "great, thank you so much".
 func thanks(phrase string) bool {
 	grateful := false
 	for word := range strings.FieldsSeq(phrase) {
@@ -135,15 +134,15 @@ func thanks(phrase string) bool {
 	return grateful
 }
 
-// plain is a message without its case, its edges and the commas between its
-// words.
+// plain normalizes a message: NFC, single spaces, straight apostrophes, and no punctuation at its
+// ends. Case and commas are kept.
 func plain(message string) string {
 	text := strings.TrimFunc(norm.NFC.String(message), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".!?…¿¡", r) })
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")
 }
 
-// after cuts the longest of the phrases off the beginning of a text, with what
-// separates it from the rest.
+// after cuts the longest of the phrases off the beginning of a text, with the commas that follow
+// it.
 func after(text string, all []string) (rest string, ok bool) {
 	lower, best := strings.ToLower(strings.ReplaceAll(text, ",", " ")), 0
 	lower = strings.Join(strings.Fields(lower), " ")
@@ -168,26 +167,24 @@ func after(text string, all []string) (rest string, ok bool) {
 	return strings.ReplaceAll(strings.Join(fields, " "), " ,", ","), true
 }
 
-// FragmentKind is what a fragment does to the request before it.
+// FragmentKind is the effect of a fragment on the previous request.
 type FragmentKind string
 
 // The kinds of fragments.
 const (
-	// FragmentAnother asks for the same with other values.
+	// FragmentAnother requests the same with other values.
 	FragmentAnother FragmentKind = "another"
-	// FragmentChange changes values of what was asked.
+	// FragmentChange changes values of the previous request.
 	FragmentChange FragmentKind = "change"
-	// FragmentCorrect says that values were not meant.
+	// FragmentCorrect corrects values that were not meant.
 	FragmentCorrect FragmentKind = "correct"
-	// FragmentRename gives what was asked for another name.
+	// FragmentRename changes the name in the previous request.
 	FragmentRename FragmentKind = "rename"
-	// FragmentValue is nothing but values: of a read it asks for the same with
-	// them, in a write it changes them.
+	// FragmentValue has only values: it repeats a read with them, and changes a write.
 	FragmentValue FragmentKind = "value"
 )
 
-// Fragment is a message that says nothing by itself: it goes on from the request
-// before it, with the values in Rest.
+// Fragment is an incomplete message: it continues the previous request, with the values in Rest.
 type Fragment struct {
 	Kind FragmentKind
 	Rest string
@@ -209,7 +206,7 @@ func ReadFragment(message string) (Fragment, bool) {
 	return Fragment{FragmentCorrect, text}, replaces // "from Tuesday instead"
 }
 
-// begun reads a text as a fragment by how it begins.
+// begun reads a text as a fragment by its first words.
 func begun(text string) (Fragment, bool) {
 	if rest, ok := framed(text, known.Changed); ok {
 		return Fragment{FragmentChange, unled(rest)}, true
@@ -235,8 +232,8 @@ func begun(text string) (Fragment, bool) {
 	return Fragment{}, false
 }
 
-// unled is what a fragment gives without the word that only says that it takes the place
-// of something: "call it rather Night Desk".
+// unled cuts off a first word that only announces a replacement: "rather" in "call it rather Night
+// Desk".
 func unled(text string) string {
 	first, rest, _ := strings.Cut(text, " ")
 	if rest != "" && slices.Contains(known.Instead, first) {
@@ -245,20 +242,19 @@ func unled(text string) string {
 	return text
 }
 
-// IsNameParameter reports whether a parameter, by the words of its name, is what something
-// is called.
+// IsNameParameter reports whether a parameter, by the words of its name, is the name of something.
 func IsNameParameter(parameter string) bool {
 	words := strings.Fields(parameter)
 	return len(words) > 0 && slices.Contains(known.Naming, words[len(words)-1])
 }
 
-// ParseSelection returns the words of "the US one", "o de Lisboa" that select one of several;
-// false means that the message selects none.
+// ParseSelection returns the words of "the US one", "o de Lisboa" that select one of several; false
+// means that the message is no selection.
 func ParseSelection(message string) (words string, ok bool) {
 	return framed(plain(message), known.One)
 }
 
-// framed returns what stands between the words of the longest frame around a text.
+// framed returns the text between the two parts of the longest matching frame.
 func framed(text string, frames [][2]string) (words string, ok bool) {
 	longest := 0
 	for _, frame := range frames {
@@ -273,7 +269,7 @@ func framed(text string, frames [][2]string) (words string, ok bool) {
 	return words, longest > 0
 }
 
-// unfollowed is a text without the courtesy at its end: "Bruno please".
+// unfollowed cuts courtesies off the end of a text: "Bruno please".
 func unfollowed(text string) string {
 	for {
 		rest, ok := ending(text, known.Behind)
@@ -284,8 +280,8 @@ func unfollowed(text string) string {
 	}
 }
 
-// StripBeneficiary returns a value without the words that introduce it: "it's for Bruno";
-// false means that there are none.
+// StripBeneficiary returns a value without the words that introduce it: "it's for Bruno"; false
+// means that there are none.
 func StripBeneficiary(message string) (string, bool) {
 	text := unfollowed(plain(message))
 	rest, ok := after(text, known.Aim)
@@ -295,8 +291,7 @@ func StripBeneficiary(message string) (string, bool) {
 	return rest, true
 }
 
-// ParseName returns the name in "call it Lunch Bot"; false means that the message has no such
-// form.
+// ParseName returns the name in "call it Lunch Bot"; false means that the message has no such form.
 func ParseName(message string) (string, bool) {
 	name, ok := framed(unfollowed(plain(message)), known.Named)
 	if inner, quoted := ParseQuoted(name); quoted {
@@ -305,8 +300,8 @@ func ParseName(message string) (string, bool) {
 	return name, ok
 }
 
-// IsOtherOne reports whether a message asks for another object without naming it: "no, the
-// other one".
+// IsOtherOne reports whether a message asks for another object without naming it: "no, the other
+// one".
 func IsOtherOne(message string) bool {
 	text := strings.ToLower(plain(message))
 	if f, ok := ReadFragment(message); ok && f.Kind == FragmentCorrect && !slices.Contains(known.Other, text) {
@@ -315,8 +310,8 @@ func IsOtherOne(message string) bool {
 	return slices.Contains(known.Other, text)
 }
 
-// contrast reads "not A, B" and "not A but B" as B. A comma behind the first word makes
-// it an answer of its own: "no, 3 days, from Tuesday".
+// contrast reads "not A, B" and "not A but B" as B. A comma after the first word makes that an
+// answer of its own: "no, 3 days, from Tuesday".
 func contrast(text string) (Fragment, bool) {
 	rest, ok := after(text, known.Not)
 	if first, _, _ := strings.Cut(text, " "); !ok || strings.HasSuffix(first, ",") {
@@ -339,7 +334,7 @@ func contrast(text string) (Fragment, bool) {
 	return corrected(instead), true
 }
 
-// corrected is a text that takes the place of what was said.
+// corrected returns the fragment for a text that replaces an earlier one.
 func corrected(text string) Fragment {
 	text = strings.TrimSpace(text)
 	if f, ok := begun(text); ok {
@@ -348,7 +343,7 @@ func corrected(text string) Fragment {
 	return Fragment{FragmentCorrect, text}
 }
 
-// ParseOrdinal reads "the second one" as 2, "the last" as -1; a bare number is none.
+// ParseOrdinal reads "the second one" as 2, "the last" as -1; a bare number is no ordinal.
 func ParseOrdinal(message string) (int, bool) {
 	text := strings.ToLower(plain(message))
 	for n, all := range known.Ordinals {
@@ -360,22 +355,20 @@ func ParseOrdinal(message string) (int, bool) {
 	return 0, false
 }
 
-// TableOrder is what somebody wants of the table that was shown last.
+// TableOrder is a request about the last displayed table.
 type TableOrder struct {
-	// Sort is the column to sort by, Down whether the greatest is first.
+	// Sort is the column to sort by; Down sorts in descending order.
 	Sort string
 	Down bool
-	// First cuts the table, Count only counts its rows, Filter keeps the rows that
-	// have the word.
+	// First limits the rows, Count only counts them, Filter keeps the rows that contain the text.
 	First int
 	Count bool
-	// Place is the one row that is meant, from 1; -1 is the last.
+	// Place selects one row, from 1; -1 is the last.
 	Place  int
 	Filter string
 }
 
-// ReadTableOrder reads a message that is about the last table; false means that
-// it is none.
+// ReadTableOrder reads a message about the last table; false means that it is none.
 func ReadTableOrder(message string) (TableOrder, bool) {
 	text := plain(message)
 	if place, ok := ParseOrdinal(message); ok {
@@ -415,8 +408,7 @@ func ending(text string, all []string) (string, bool) {
 	return text, false
 }
 
-// BareCode reports whether a message is nothing but what looks like the code of a
-// gate.
+// BareCode reports whether a message is only what may be the code of a gate.
 func BareCode(message string) (string, bool) {
 	text := strings.Trim(plain(message), "`")
 	return strings.ToUpper(text), isCode(text) && (strings.ToUpper(text) == text || strings.ContainsAny(text, "23456789"))

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// MatchOption returns the option that "2", an ordinal or the words of a button stand for, and
-// the only option for "yes". Options of a question for a number have letters.
+// MatchOption returns the id of the option that a number, an ordinal, a button text or "yes" to a
+// single option selects, and else the message. Options of a question for a number have letters.
 func MatchOption(i contracts.Interrupt, message string) string {
 	text := strings.TrimSpace(message)
 	if len(i.Options) == 1 && IsAffirmative(text) {
@@ -43,8 +43,8 @@ func MatchOption(i contracts.Interrupt, message string) string {
 	return i.Options[at-1].ID
 }
 
-// told returns the one option that some words tell from the others, whatever article they
-// begin with: "the US" of "the one for the US".
+// told returns the only option whose label has all of the words. Leading words of at most
+// longestArticle bytes may be left out: "the US" of "the one for the US".
 func told(i contracts.Interrupt, words string) (id string, ok bool) {
 	for {
 		if id = named(i, words); id != words {
@@ -58,11 +58,11 @@ func told(i contracts.Interrupt, words string) (id string, ok bool) {
 	}
 }
 
-// longestArticle is how many bytes the article has at most before what tells one of several.
+// longestArticle is the maximum length in bytes of a leading article that is ignored.
 const longestArticle = 3
 
-// named returns the one option whose label has all the words of a text. To a question for
-// a number a part of a label is none: "three" is not "three weeks".
+// named returns the id of the only option whose label has all words of the text, else the text. For
+// a number question the whole label must match: "three" is not "three weeks".
 func named(i contracts.Interrupt, text string) string {
 	words := strings.Fields(strings.ToLower(text))
 	found := ""
@@ -79,7 +79,7 @@ func named(i contracts.Interrupt, text string) string {
 	return cmp.Or(found, text)
 }
 
-// ParseQuoted is what stands in quotation marks, if that is all.
+// ParseQuoted returns the content of a message that is entirely in quotation marks.
 func ParseQuoted(text string) (string, bool) {
 	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"'", "'"}} {
 		if inner, ok := strings.CutPrefix(text, marks[0]); ok {
@@ -91,7 +91,7 @@ func ParseQuoted(text string) (string, bool) {
 	return "", false
 }
 
-// ParseNumber reads a message that is nothing but a number.
+// ParseNumber reads a message that is only a number.
 func ParseNumber(message string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimRight(strings.TrimSpace(message), ".)"), 64)
 	return n, err == nil

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// A number in words answers a question for a number as itself, and not as the option
-// that begins with it.
+// A number in words answers a question for a number as itself, and not as the option that begins
+// with it.
 func TestANumberInWordsIsNoPartOfAnOption(t *testing.T) {
 	t.Parallel()
 	question := contracts.Interrupt{
@@ -26,7 +26,7 @@ func TestANumberInWordsIsNoPartOfAnOption(t *testing.T) {
 	}
 }
 
-// One of several is told by a word of it, in the words that people put around it.
+// One of several options is selected by one of its words, with the usual words around that.
 func TestOneOfSeveralIsToldByAWordOfIt(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{

@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// Render writes an answer as Markdown. Texts of domains are text: nothing in
-// them is read as markup, as a think tag or as a marker.
+// Render returns an answer as Markdown. Texts of domains are escaped: nothing in them becomes
+// markup, a think tag or a marker.
 func Render(a *contracts.Answer) string { return renderIn("", a) }
 
-// renderIn is Render with what is ours in a language.
+// renderIn is Render with our own texts translated to a language.
 func renderIn(language string, a *contracts.Answer) string {
 	if a == nil {
 		return ""
@@ -38,8 +38,8 @@ func renderIn(language string, a *contracts.Answer) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// decided reports whether a verdict says nothing but that somebody has decided
-// against what was asked, which the answer says in better words.
+// decided reports whether a verdict only says that a person decided against the request, which the
+// answer itself says more clearly.
 func decided(v contracts.Verdict) bool {
 	return (v.Category == "rejected" || v.Category == "cancelled") && len(v.Reasons) == 1
 }
@@ -84,11 +84,11 @@ func table(out *strings.Builder, b contracts.Block) {
 	}
 }
 
-// oneLine shows where a line ends. What is no text is a sign.
+// oneLine replaces line ends by a visible sign.
 var oneLine = strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "\uFFFD", "\t", " ")
 
-// FormatValue writes a value of JSON as people write it, on one line, in the order of
-// its characters: what only moves other text, or hides, is shown as a sign.
+// FormatValue formats a JSON value for people on one line. Characters that reorder or hide text are
+// replaced by a visible sign.
 func FormatValue(v any) string {
 	text := fmt.Sprint(v)
 	switch v := v.(type) {
@@ -109,15 +109,13 @@ var escaper = strings.NewReplacer(
 	"]", "\\]", "#", "\\#", "$", "\\$", "\n", " ", "\r", " ", "◁", "&#9665;", "{{", "{\u200b{",
 )
 
-// Escape makes text show as it is in Markdown, whatever it contains: no markup,
-// no formula, no think tag, no template of the frontend. A bare address may
-// still be shown as a link to itself. Of brackets the closing one is enough:
-// with both escaped, Open WebUI takes what is between for a formula. An underscore within a word is no markup
-// and stays as it is: an escape there splits the word, which Open WebUI shows
-// as two while an answer is not done.
+// Escape escapes text for Markdown: it becomes no markup, formula, think tag or template of the
+// frontend. A bare URL may still become a link. Only closing brackets are escaped: with both
+// escaped, Open WebUI treats the text between them as a formula. Underscores within a word are no
+// markup and stay: Open WebUI splits a word at an escape while an answer is streaming.
 func Escape(s string) string {
 	out := escaper.Replace(gateview.Visible(s))
-	for inWord.MatchString(out) { // a letter between two of them is seen at the second time
+	for inWord.MatchString(out) { // overlapping matches need a second pass
 		out = inWord.ReplaceAllString(out, "${1}_${2}")
 	}
 	return out

@@ -14,17 +14,17 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Frame is how a chat shows a view: what only the frontend and the reader know.
+// Frame is what only the frontend and the reader know about the display of a view.
 type Frame struct {
 	// Links are the pages on which the reader may decide a gate, by its code.
 	Links map[string]string
-	// Shown are the codes of gates that stand above in the same message already.
+	// Shown are the codes of gates that are displayed above in the same message.
 	Shown []string
-	// Rich means that the frontend folds <details> and draws mermaid.
+	// Rich means that the frontend supports <details> and mermaid.
 	Rich bool
 }
 
-// Compose writes the whole reply of a chat. It is never empty: frontends keep
+// Compose returns the whole reply of a chat as Markdown. It is never empty, because frontends keep
 // waiting for a reply without text.
 func Compose(v orchestrator.SessionView, f Frame) string {
 	var parts []string
@@ -44,8 +44,8 @@ func Compose(v orchestrator.SessionView, f Frame) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// plan shows the steps of a run while a person has to decide about it; where it
-// cannot be folded, only if more than one of them is to be decided.
+// plan displays the steps of a run while a person has to decide about it. Without <details> it does
+// so only if more than one step needs an approval.
 func plan(v orchestrator.SessionView, f Frame) string {
 	writes := 0
 	for _, r := range v.Rows {
@@ -60,7 +60,7 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	if f.Rich {
 		fmt.Fprintf(&out, "<details>\n<summary>"+Translate(v.Language, "Plan: %d steps")+"</summary>\n\n", len(v.Rows))
 	}
-	// A long plan that cannot be folded shows what will be asked about alone.
+	// A long plan without <details> displays only the steps that need an approval.
 	short := !f.Rich && len(v.Rows) > maxRows
 	if short {
 		fmt.Fprintf(&out, "Of %d steps, these wait for an approval when their turn comes:\n\n", len(v.Rows))
@@ -82,10 +82,10 @@ func plan(v orchestrator.SessionView, f Frame) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// maxRows is the longest plan that is shown whole where it cannot be folded.
+// maxRows is the longest plan that is displayed in full without <details>.
 const maxRows = 10
 
-// questions writes what waits for a person, with how to answer.
+// questions displays the open interrupts and how to answer them.
 func questions(v orchestrator.SessionView, f Frame) string {
 	var parts []string
 	for _, i := range v.Open {
@@ -143,7 +143,7 @@ func rows(language string, out *strings.Builder, all [][2]string) {
 	}
 }
 
-// exact folds what is sent as it is, where the words above stand for it.
+// exact displays, folded, exactly what is sent if the gate shows labels in place of values.
 func exact(language string, i contracts.Interrupt) string {
 	var all [][2]string
 	if i.Action == nil || !slices.ContainsFunc(slices.Collect(maps.Values(i.Action.Sent())), func(v any) bool { return gateview.IsDigest(v) }) && SentIDs(i) == "" {
@@ -167,8 +167,8 @@ func howToDecide(language, code string, mayApprove bool) string {
 	return fmt.Sprintf(Translate(language, "Somebody else has to approve it, with `approve %s`. You can withdraw it: `withdraw %s`."), code, code)
 }
 
-// ContextRows are what somebody who decides should know besides the
-// parameters, by name: on which installation, who asks, why they are asked, and what was said.
+// ContextRows returns what an approver should know besides the parameters, by name: the
+// installation, the requester, the reason for the gate, and the original message.
 func ContextRows(i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	add := func(name, value string) {
@@ -196,11 +196,11 @@ func ContextRows(i contracts.Interrupt) [][2]string {
 	return out
 }
 
-// maxValue is how much of one value stands in the text of a gate, in characters.
+// maxValue is the maximum number of characters of one value in the text of a gate.
 const maxValue = 2000
 
-// FormatBounded writes a value of a gate whole, or, if it is too long, its beginning, how
-// long it is, its hash, and where it stands whole.
+// FormatBounded formats a value of a gate. Of a value that is too long it returns the beginning,
+// the length, the hash, and the command that shows it in full.
 func FormatBounded(i contracts.Interrupt, v any) string {
 	text := FormatValue(v)
 	if utf8.RuneCountInString(text) <= maxValue {
@@ -214,7 +214,7 @@ func FormatBounded(i contracts.Interrupt, v any) string {
 		string([]rune(text)[:maxValue]), utf8.RuneCountInString(raw), contracts.HashBytes([]byte(raw)), i.Code)
 }
 
-// plainly writes a list of texts as one, and other values as they are.
+// plainly joins a list of values into one text, and formats other values as they are.
 func plainly(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -232,9 +232,8 @@ func capital(word string) string {
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// GateRows is what will be sent, by name and in words, for people who decide: what
-// was chosen from a list with the words of the list, beside the id that will be
-// sent if that is short enough to be read.
+// GateRows returns what will be sent, by name, for approvers. A value that was chosen from a list
+// is its label, followed by the id that will be sent if that is readable.
 func GateRows(i contracts.Interrupt) [][2]string { return sheetIn("", i) }
 
 func sheetIn(language string, i contracts.Interrupt) [][2]string {
@@ -242,7 +241,7 @@ func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	for _, r := range gateview.Of(i) {
 		value := FormatBounded(i, r.Value)
 		most := 80
-		if r.Opaque { // it stands for what nobody reads
+		if r.Opaque { // the label replaces an unreadable id
 			most = 400
 		}
 		switch label := brief(r.Label, most); {
@@ -260,7 +259,7 @@ func sheetIn(language string, i contracts.Interrupt) [][2]string {
 	return out
 }
 
-// SentIDs returns the long ids that the words of the rows stand for.
+// SentIDs returns the unreadable ids for which GateRows displays only labels.
 func SentIDs(i contracts.Interrupt) string {
 	var out []string
 	for _, r := range gateview.Of(i) {
@@ -271,16 +270,14 @@ func SentIDs(i contracts.Interrupt) string {
 	return strings.Join(out, ", ")
 }
 
-// Changes are where a gate differs from the one before, as far as people can
-// read it.
+// Changes returns the differences to the previous version of a gate that people can read.
 func Changes(i contracts.Interrupt) []contracts.FieldDifference {
 	return slices.DeleteFunc(slices.Clone(i.Difference), func(d contracts.FieldDifference) bool {
 		return gateview.IsDigest(d.Before) || gateview.IsDigest(d.After)
 	})
 }
 
-// EvidenceRows returns the evidence for the values of an action that its rows do not show:
-// its path and its value.
+// EvidenceRows returns path and value of the evidence that GateRows does not display.
 func EvidenceRows(i contracts.Interrupt) [][2]string {
 	shown := map[string]bool{}
 	for _, r := range gateview.Of(i) {
@@ -297,8 +294,8 @@ func EvidenceRows(i contracts.Interrupt) [][2]string {
 	return out
 }
 
-// asks writes what is asked with what it rests on. The code of one that a
-// workflow asks is shown: it can be answered by it, from elsewhere too.
+// asks displays a question with its context. The code of a procedure's question is displayed,
+// because it can be answered by code from another chat.
 func asks(i contracts.Interrupt, mayAnswer bool) string {
 	var out strings.Builder
 	out.WriteString("**" + Escape(i.Prompt) + "**")
@@ -314,7 +311,7 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 		for _, l := range lines {
 			text := Escape(FormatValue(l[1]))
 			if strings.HasPrefix(l[1], "https://") && !strings.ContainsAny(l[1], "<>|\\ \t\r\n") {
-				text = "<" + l[1] + ">" // an address with escapes leads nowhere
+				text = "<" + l[1] + ">" // escapes would break the URL
 			}
 			fmt.Fprintf(&out, "| %s | %s |\n", Escape(l[0]), text)
 		}
@@ -334,8 +331,8 @@ func asks(i contracts.Interrupt, mayAnswer bool) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// ofRun reports whether a question is one of a procedure, which somebody else may
-// have to answer, from elsewhere.
+// ofRun reports whether a question is one of a procedure or budget, which another person may answer
+// from another chat.
 func ofRun(i contracts.Interrupt) bool {
 	return i.Workflow != "" || i.Type == contracts.InterruptBudgetExceeded
 }
@@ -347,8 +344,7 @@ func orNothing(before, text string) string {
 	return before + Escape(text)
 }
 
-// FollowUps are the commands that fit where a chat stands; frontends show them
-// as buttons.
+// FollowUps returns the commands that fit the state of a chat; frontends display them as buttons.
 func FollowUps(v orchestrator.SessionView) []string {
 	out := []string{}
 	for _, i := range v.Open {
@@ -373,15 +369,14 @@ func FollowUps(v orchestrator.SessionView) []string {
 	return out
 }
 
-// OptionText is the nth option of a question as words that mean it and nothing else:
-// its mark and its label. A label is a domain's own, and may be "cancel", or the
-// number of another.
+// OptionText returns the text of the nth option's button: its mark and its label. The label alone
+// would be ambiguous: a domain chooses it, and it may be "cancel" or the number of another option.
 func OptionText(i contracts.Interrupt, n int) string {
 	return OptionMark(i, n) + " " + brief(i.Options[n].Label, 60)
 }
 
-// OptionMark is what stands before the nth option: a number, or a letter where the
-// question asks for a number.
+// OptionMark returns the mark of the nth option: a number, or a letter if the question asks for a
+// number.
 func OptionMark(i contracts.Interrupt, n int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	if AsksNumber(i) && n < len(letters) {
@@ -390,7 +385,7 @@ func OptionMark(i contracts.Interrupt, n int) string {
 	return strconv.Itoa(n+1) + "."
 }
 
-// OptionPosition reads a mark, and gives the place of its option from 1.
+// OptionPosition reads a mark and returns the position of its option, from 1.
 func OptionPosition(i contracts.Interrupt, text string) (int, bool) {
 	text = strings.ToLower(strings.TrimRight(text, ".)"))
 	if AsksNumber(i) {
@@ -416,7 +411,7 @@ func AsksNumber(i contracts.Interrupt) bool {
 	})
 }
 
-// brief is a foreign text on one line of bounded length.
+// brief returns a text on one line, cut to a maximum number of characters.
 func brief(s string, most int) string {
 	runes := []rune(contracts.CleanSummary(s))
 	if len(runes) <= most {
@@ -425,8 +420,7 @@ func brief(s string, most int) string {
 	return string(runes[:most-1]) + "…"
 }
 
-// Progress writes one event as a line of plain text, "" if it is no news to
-// people.
+// Progress formats one event as a line of plain text, "" if people need not see it.
 func Progress(e contracts.Event) string {
 	name := e.NodeName
 	if name == "" {

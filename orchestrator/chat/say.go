@@ -9,8 +9,8 @@ import (
 //go:embed say.json
 var sayFile []byte
 
-// translations are what we say by ourselves, by its English words and by the code
-// of the language. A further language is none of the program.
+// translations are our own texts, by the English text and the code of the language. They are data,
+// so that a further language needs no change of code.
 var translations = readSay()
 
 func readSay() map[string]map[string]string {
@@ -21,8 +21,8 @@ func readSay() map[string]map[string]string {
 	return out
 }
 
-// Translate returns one of our sentences in a language, or in English if it has no
-// translation. Words that are to be typed, such as `status`, are the same in all.
+// Translate returns one of our own texts in a language, or in English if it has no translation.
+// Commands in it, such as `status`, are the same in all languages.
 func Translate(language, english string) string {
 	if text := translations[english][language]; text != "" {
 		return text
@@ -42,8 +42,8 @@ func TranslateAll(language, text string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// PreferredLanguage returns the first supported language of a list such as "de-AT, en;q=0.5",
-// "" if there is none.
+// PreferredLanguage returns the first language of a list such as "de-AT, en;q=0.5" by its code, ""
+// if it is not supported.
 func PreferredLanguage(list string) string {
 	first, _, _ := strings.Cut(list, ",")
 	code, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(first)), "-")

@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Task is a background call of a frontend: it is answered at once, in the form
-// that the frontend expects, and never starts a run.
+// Task is a background call of a frontend. It is answered at once, in the form that the frontend
+// expects, and never starts a run.
 type Task string
 
-// The tasks, by the names that Open WebUI gives them.
+// The tasks, by their names in Open WebUI.
 const (
 	TaskTitle        Task = "title_generation"
 	TaskTags         Task = "tags_generation"
@@ -25,16 +25,16 @@ const (
 	TaskMerge        Task = "moa_response_generation"
 	TaskMemory       Task = "memory_review"
 	TaskCompaction   Task = "context_compaction"
-	// TaskPlainTitle is LibreChat's: it takes the reply as it is.
+	// TaskPlainTitle is LibreChat's title task: its reply is plain text.
 	TaskPlainTitle Task = "plain_title"
-	// TaskUnknown has the shape of a task whose prompt an admin has rewritten.
+	// TaskUnknown looks like a task, with a prompt that an admin has rewritten.
 	TaskUnknown Task = "unknown"
 )
 
-// Request is what the recognition of a task looks at.
+// Request is the input of Recognize.
 type Request struct {
-	// Header is the value of the task header, HasHeader whether it was sent at
-	// all: one that is empty says that this is a real turn.
+	// Header is the value of the task header. HasHeader means that it was sent: an empty one marks
+	// a message of a user.
 	Header    string
 	HasHeader bool
 	Stream    bool
@@ -44,7 +44,7 @@ type Request struct {
 	Users  []string
 }
 
-// shapes are the beginnings of the prompts that frontends use by default.
+// shapes are phrases near the start of the default prompts of frontends.
 var shapes = []struct {
 	task  Task
 	words string
@@ -61,8 +61,8 @@ var shapes = []struct {
 	{TaskMerge, "you have been provided with a set of responses from various models"},
 }
 
-// Recognize reports whether a request is a background task. The header decides;
-// without one, the shape of the request does.
+// Recognize reports whether a request is a background task. The header decides if it was sent, else
+// the form of the request.
 func Recognize(r Request) (Task, bool) {
 	if r.HasHeader {
 		return Task(r.Header), r.Header != ""
@@ -92,16 +92,15 @@ func Recognize(r Request) (Task, bool) {
 	}
 }
 
-// notBegun is read by a person, if a message of theirs was taken for a task;
-// frontends that expect JSON fall back to what they do without.
+// notBegun is read by a person whose message was mistaken for a task; frontends that expect JSON
+// ignore it.
 const notBegun = "This looks like a background task of the chat frontend, so nothing was begun. Ask in a stream, or have the frontend send its task header."
 
-// spoken finds the first words of a person in the prompt of a task: Open WebUI
-// and LibreChat each have their own way to write a history.
+// spoken matches the first words of the user in the prompt of a task, as Open WebUI and LibreChat
+// format a history.
 var spoken = regexp.MustCompile(`(?m)^(?:USER|User|Human): *(.+)$`)
 
-// FirstWords makes a title of the first words of a person in the prompt of a
-// task.
+// FirstWords returns a title from the first words of the user in the prompt of a task.
 func FirstWords(prompt string) string {
 	m := spoken.FindStringSubmatch(prompt)
 	if m == nil {
@@ -111,11 +110,11 @@ func FirstWords(prompt string) string {
 	return contracts.CleanSummary(strings.Join(words[:min(len(words), 6)], " "))
 }
 
-// TaskContext is what the answers to tasks are made of.
+// TaskContext is the data for the answers to tasks.
 type TaskContext struct {
-	// Title is the name of the session, Domain that of the model.
+	// Title is the name of the session, Domain the domain of the model entry.
 	Title, Domain string
-	// FollowUps are the commands that fit where the session stands.
+	// FollowUps are the commands that fit the state of the session.
 	FollowUps []string
 }
 
@@ -155,7 +154,7 @@ func TaskReply(t Task, c TaskContext) string {
 func asJSON(v any) string {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return "{}" // maps of texts always encode
+		return "{}" // maps of strings always encode
 	}
 	return string(body)
 }

@@ -7,30 +7,28 @@ import (
 )
 
 var (
-	// attached is what Open WebUI puts before a message that has files.
+	// attached matches what Open WebUI puts before a message with files.
 	attached = regexp.MustCompile(`(?s)^\s*<attached_files>.*?</attached_files>\s*`)
-	// interpreter begins what Open WebUI puts after a message while its code
-	// interpreter is on.
+	// interpreter matches what Open WebUI appends to a message while its code interpreter is on.
 	interpreter = regexp.MustCompile(`(?s)\n+#### Tools Available\s.*<code_interpreter.*$`)
-	// query is how some templates of retrieved context repeat the message.
+	// query matches the message as some templates of retrieved context repeat it.
 	query = regexp.MustCompile(`(?s)^\s*<user_query>\s*(.*?)\s*</user_query>\s*$`)
 )
 
-// wrappings are the signs of all that UnwrapPrompt takes off.
+// wrappings are markers of everything that UnwrapPrompt removes.
 var wrappings = []string{"<attached_files>", "### Task:", "#### Tools Available", "[//]: # (manifold "}
 
-// UnwrapPrompt takes off what a frontend put around the words of a person: the
-// template of retrieved context, the list of attached files, the prompt of a
-// code interpreter, and lines that look like our marker. quoted tells that the
-// own words could not be told for certain from what surrounds them; then what
-// is left may be a request, but never a command.
+// UnwrapPrompt removes what a frontend added to a person's message: the template of retrieved
+// context, the list of attached files, the prompt of a code interpreter, and lines that look like
+// our marker. quoted means that the message could not be separated reliably from retrieved text; it
+// may then be a request, but must not be treated as a command.
 func UnwrapPrompt(text string) (own string, quoted bool) {
 	if !slices.ContainsFunc(wrappings, func(sign string) bool { return strings.Contains(text, sign) }) {
-		return strings.TrimSpace(text), false // most texts, and those of long histories, cost no more than a look
+		return strings.TrimSpace(text), false // fast path for most texts and long histories
 	}
 	text = attached.ReplaceAllString(text, "")
 	if strings.HasPrefix(strings.TrimSpace(text), "### Task:") {
-		// What was retrieved may itself have the closing tag in it.
+		// The retrieved text may itself contain the closing tag.
 		quoted = strings.Count(text, "</context>") != 1
 		if i := strings.LastIndex(text, "</context>"); i >= 0 {
 			text = text[i+len("</context>"):]

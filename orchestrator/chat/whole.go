@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// maxWhole is how many words a message has at most that is made of set phrases.
+// maxWhole is the maximum number of words in a phrase. A message has at most twice as many,
+// including commas.
 const maxWhole = 16
 
-// madeOf reports whether a message is made of phrases of some lists and of nothing else,
-// and which of the lists are among them. A comma may stand anywhere; a phrase that ends
-// with one needs it: "não, esquece" is not "não esquece".
+// madeOf reports whether a message consists only of phrases from the lists, and which lists they
+// are from. Commas may be between phrases; a phrase with a comma needs it: "não, esquece" is not
+// "não esquece".
 func madeOf(message string, lists ...[]string) (used []bool, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(plain(message)), func(c rune) bool { return c == ' ' || c == '.' || c == '!' || c == ';' || c == '–' })
 	text := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(words, " "), ",", " , ")), " ")
@@ -21,7 +22,8 @@ func madeOf(message string, lists ...[]string) (used []bool, ok bool) {
 	return used, covers(words, lists, used, map[int]bool{})
 }
 
-// covers marks the lists that cover some words, the longest phrases first.
+// covers reports whether phrases from the lists cover all words, longest phrase first, and marks
+// the lists in used. dead holds the numbers of remaining words that cannot be covered.
 func covers(words []string, lists [][]string, used []bool, dead map[int]bool) bool {
 	switch {
 	case len(words) == 0:
@@ -45,9 +47,8 @@ func covers(words []string, lists [][]string, used []bool, dead map[int]bool) bo
 	return false
 }
 
-// takesBack reads a message in which somebody no longer wants what was asked, or wants
-// undone what was done, in whatever words stand around that: "no, scrap that, I don't
-// want it after all", "oops, undo that".
+// takesBack reads a message that withdraws the request or undoes what was done, with any set
+// phrases around that: "no, scrap that, I don't want it after all", "oops, undo that".
 func takesBack(message string) (Verb, bool) {
 	drops := slices.Concat(known.Verbs[Drop], known.Withdrawal.Core)
 	used, ok := madeOf(message, known.Verbs[Undo], drops, known.Withdrawal.Around, known.Regret, known.Filler)
@@ -63,14 +64,14 @@ func takesBack(message string) (Verb, bool) {
 	}
 }
 
-// IsRevert reports whether a message asks to undo a change: "change it back", "oops, that was
-// the wrong one, bring it back".
+// IsRevert reports whether a message asks to undo a change: "change it back", "oops, that was the
+// wrong one, bring it back".
 func IsRevert(message string) bool {
 	_, ok := RevertPhrase(message)
 	return ok
 }
 
-// RevertPhrase returns the words of such a message that say what is wanted: "bring it back".
+// RevertPhrase returns the part of such a message that states the request: "bring it back".
 func RevertPhrase(message string) (words string, ok bool) {
 	used, ok := madeOf(message, known.Restore, known.Regret, known.Filler)
 	if !ok || !used[0] {
@@ -85,8 +86,8 @@ func RevertPhrase(message string) (words string, ok bool) {
 	return words, true
 }
 
-// SplitClauses cuts a message at its first sign between clauses that has words on both sides;
-// false means that there is none.
+// SplitClauses cuts a message at its first punctuation mark between clauses. It returns false if
+// there is none, or if one side has no words.
 func SplitClauses(message string) (first, rest string, ok bool) {
 	at := strings.IndexAny(message, ",.;:!–—")
 	if at < 0 {
@@ -96,8 +97,7 @@ func SplitClauses(message string) (first, rest string, ok bool) {
 	return first, rest, first != "" && rest != ""
 }
 
-// IsReason reports whether a clause may be a reason: it has no value, no contrast and no
-// reference.
+// IsReason reports whether a clause may be a reason: it has no value, no contrast and no reference.
 func IsReason(clause string) bool {
 	_, goesOn := ReadFragment(clause)
 	first, _, _ := strings.Cut(strings.ToLower(clause), " ")

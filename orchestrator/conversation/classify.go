@@ -29,15 +29,15 @@ const (
 type sessionContext struct {
 	now   time.Time
 	turns []orchestrator.Turn
-	// questions and gates are what is open.
+	// questions and gates are the open ones.
 	questions, gates []contracts.Interrupt
-	// question is the one that was shown last, if its answer may come now.
+	// question is the last displayed question, if an answer to it is accepted now.
 	question *contracts.Interrupt
-	// last is the request that a fragment goes on from.
+	// last is the request that a fragment continues.
 	last *orchestrator.Turn
 }
 
-// loadSessionContext reads the state of the session for its sender.
+// loadSessionContext reads the state of the input's session.
 func (r *classifier) loadSessionContext(ctx context.Context, in Input) (sessionContext, error) {
 	s := sessionContext{now: r.now()}
 	if in.here() == "" {
@@ -57,15 +57,15 @@ func (r *classifier) loadSessionContext(ctx context.Context, in Input) (sessionC
 	if s.turns, err = r.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()}); err != nil {
 		return s, err
 	}
-	// What others have decided here, from elsewhere, is no part of what is said here.
+	// Decisions that others made here from another chat are not part of this dialogue.
 	s.turns = slices.DeleteFunc(s.turns, func(t orchestrator.Turn) bool { return t.Elsewhere })
 	s.question, s.last = s.shownLast(in), s.lastRequest()
 	return s, nil
 }
 
-// shownLast is the question that a bare value answers: the one that the last
-// answer has shown, which a marker says, or else the last turn. Outside of chats
-// every answer shows all that is open.
+// shownLast returns the question that a bare value answers: the one displayed by the last answer,
+// according to the marker or else the last turn. Outside of chats every answer displays all open
+// questions.
 func (s sessionContext) shownLast(in Input) *contracts.Interrupt {
 	if len(s.questions) == 0 || len(s.turns) == 0 || s.now.Sub(s.turns[len(s.turns)-1].CreatedAt) > questionTTL {
 		return nil
@@ -94,7 +94,7 @@ func (s sessionContext) shownLast(in Input) *contracts.Interrupt {
 	})
 }
 
-// single returns the one open question that is meant; several are none.
+// single returns the only open question that satisfies meant, or nil if there are several.
 func (s sessionContext) single(meant func(contracts.Interrupt) bool) *contracts.Interrupt {
 	var found *contracts.Interrupt
 	for n := range s.questions {
@@ -109,7 +109,7 @@ func (s sessionContext) single(meant func(contracts.Interrupt) bool) *contracts.
 	return found
 }
 
-// lastRequest is the newest turn that a fragment can go on from.
+// lastRequest returns the newest turn that a fragment can continue.
 func (s sessionContext) lastRequest() *orchestrator.Turn {
 	for n := range slices.Backward(s.turns) {
 		t := &s.turns[n]
@@ -123,7 +123,7 @@ func (s sessionContext) lastRequest() *orchestrator.Turn {
 	return nil
 }
 
-// asking is the request that a question belongs to.
+// asking returns the request that a question belongs to.
 func (s sessionContext) asking(q contracts.Interrupt) *orchestrator.Turn {
 	for n := range slices.Backward(s.turns) {
 		t := &s.turns[n]
@@ -134,29 +134,30 @@ func (s sessionContext) asking(q contracts.Interrupt) *orchestrator.Turn {
 	return nil
 }
 
-// shownAgain reports whether the last turn was nothing but a question once more.
+// shownAgain reports whether the last turn only displayed the question again.
 func (s sessionContext) shownAgain(q contracts.Interrupt) bool {
 	return len(s.turns) > 0 && s.turns[len(s.turns)-1].RedisplayedQuestionID == q.InterruptID && s.turns[len(s.turns)-1].Command == again
 }
 
-// again is the command of a turn that shows a question once more.
+// again is the command of a turn that only displays a question again.
 const again orchestrator.Verb = "again"
 
-// classifyMessage decides how a message without an explicit command is handled. Rules are
-// tried in the order of the code; the table lists their effects.
+// classifyMessage decides how a message without an explicit command is handled. The rules are tried
+// in the order of the table.
 //
 //	the message is                    with an open question      else
+//	edited in the chat's history      as in the next column      replaces the original, if that still waits
 //	a value that fits                 its answer                 the question again, if it has expired
 //	yes or no                         asked again                says how to decide
-//	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
+//	"change it back"                  -                          the state before a pending change; else undo
+//	"no, the other one"               -                          asks which, instead of a pending write
+//	about the last table              -                          the table, sorted, cut, counted
+//	"delete it again"                 -                          undo of what the last request has made
 //	"and what does she earn?"         -                          a request about whom the last one was about
+//	"no, Bruno", "make it 3"          corrects the request       changes the last request, or its gate
 //	"and for Bruno?", "Bruno"         -                          the last request with other values
 //	"rename it to Sales"              the request's name         the name in the last request, or in its gate
-//	"delete it again"                 -                          undo of what the last request has made
-//	"no, the other one"               -                          asks which, instead of a pending write
-//	"change it back"                  -                          the state before a pending change; else undo
 //	"the US one"                      the option, the value      the value in the last request; else a row of the table
-//	about the last table              -                          the table, sorted, cut, counted
 //	an understandable request         a request; the question is parked, and named
 //	anything else                     the question once more, then parked; else the reading of the matcher
 func (r *classifier) classifyMessage(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
@@ -203,8 +204,8 @@ func (r *classifier) classifyMessage(ctx context.Context, who access.Principal, 
 	return t, nil
 }
 
-// withdrawnByMessage handles a message that reverts the last request, or asks for another
-// object than was named.
+// withdrawnByMessage handles a message that reverts the last request, or asks for another object
+// than the one named.
 func (r *classifier) withdrawnByMessage(ctx context.Context, who access.Principal, message string, s sessionContext, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	if chat.IsRevert(message) || r.restoresForReason(ctx, who, message) {
 		if next, ok, err := r.revertChange(ctx, s, t); ok || err != nil {
@@ -217,8 +218,8 @@ func (r *classifier) withdrawnByMessage(ctx context.Context, who access.Principa
 	return t, false, nil
 }
 
-// restoresForReason tells a message that wants what was done undone and says why in a
-// clause of its own, which asks for nothing: "take that off again, legal wants to look first".
+// restoresForReason reports whether a message asks to revert something and gives the reason in a
+// second clause that is no request: "take that off again, legal wants to look first".
 func (r *classifier) restoresForReason(ctx context.Context, who access.Principal, message string) bool {
 	first, rest, ok := chat.SplitClauses(message)
 	if !ok {
@@ -232,8 +233,8 @@ func (r *classifier) restoresForReason(ctx context.Context, who access.Principal
 	return false
 }
 
-// answersQuestion reports whether a bare word of the grammar, such as "approve" or
-// "stop", is an answer to the question of a procedure that was shown last.
+// answersQuestion reports whether a bare command word, such as "approve" or "stop", is an answer to
+// the procedure's question that was displayed last.
 func (r *classifier) answersQuestion(ctx context.Context, in Input, c chat.Command) (bool, error) {
 	if len(c.Codes) > 0 || in.Command != nil || in.Start != nil {
 		return false, nil
@@ -246,8 +247,8 @@ func (r *classifier) answersQuestion(ctx context.Context, in Input, c chat.Comma
 	return unfit == nil, nil
 }
 
-// edited is the request that a message takes the place of in its history, if
-// somebody has edited it there.
+// edited returns the earlier request that the message replaces because it was edited in the chat's
+// history, or nil.
 func (s sessionContext) edited(t orchestrator.Turn, in Input) *orchestrator.Turn {
 	if t.HistoryPosition == "" {
 		return nil
@@ -261,8 +262,8 @@ func (s sessionContext) edited(t orchestrator.Turn, in Input) *orchestrator.Turn
 	return nil
 }
 
-// edit makes a request take the place of the one that it was edited from, as far
-// as that still waits: an edited message is no second write.
+// edit makes a request replace the one that it was edited from, if that still waits. If that has
+// already written something, the message is a new request and a notice names undo.
 func (r *classifier) edit(ctx context.Context, old, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if old.RunID == "" {
 		if old.Outcome == orchestrator.TurnClarifying {
@@ -284,7 +285,7 @@ func (r *classifier) edit(ctx context.Context, old, t orchestrator.Turn) (orches
 	return t, nil
 }
 
-// classifyAnswer decides what a message is if a question was displayed last.
+// classifyAnswer decides how a message is handled if a question was displayed last.
 func (r *classifier) classifyAnswer(ctx context.Context, who access.Principal, in Input, s sessionContext, t orchestrator.Turn) (orchestrator.Turn, error) {
 	q := *s.question
 	if next, ok := r.talkAtQuestion(who, in.Message, q, t); ok {
@@ -331,14 +332,14 @@ func (r *classifier) classifyAnswer(ctx context.Context, who access.Principal, i
 	return show(t, q, "I could not take that as an answer."), nil
 }
 
-// show makes a turn of nothing but a question once more.
+// show turns t into a turn that only displays the question again.
 func show(t orchestrator.Turn, q contracts.Interrupt, notice string) orchestrator.Turn {
 	t.Kind, t.Command, t.RedisplayedQuestionID, t.Notice, t.RunID = orchestrator.TurnCommand, again, q.InterruptID, notice, q.RunID
 	return t
 }
 
-// expiredQuestion returns an open question that the message would answer, had it been
-// displayed recently.
+// expiredQuestion returns an open question that the message would answer, had it been displayed
+// recently.
 func (r *classifier) expiredQuestion(ctx context.Context, who access.Principal, in Input, s sessionContext) (contracts.Interrupt, bool) {
 	if in.thread().Marked || len(s.questions) != 1 || len(strings.Fields(in.Message)) > 3 {
 		return contracts.Interrupt{}, false
@@ -347,7 +348,7 @@ func (r *classifier) expiredQuestion(ctx context.Context, who access.Principal, 
 	return s.questions[0], fits
 }
 
-// takesWords reports whether any words would be an answer, to take or to search by.
+// takesWords reports whether the question accepts these words as the answer, or as a new search.
 func takesWords(q contracts.Interrupt, words string) bool {
 	_, searches := decision.SearchAgain(q, words)
 	return searches || freeText(q)
@@ -358,8 +359,8 @@ func freeText(q contracts.Interrupt) bool {
 	return len(q.Options) == 0 && kind == "string" && q.ResponseSchema["pattern"] == nil && q.ResponseSchema["format"] == nil && q.ResponseSchema["enum"] == nil
 }
 
-// fragment reads a message as one that goes on from the last request. A bare
-// number changes its one number.
+// fragment reads a message as a continuation of the last request. A bare number changes the
+// request's only number.
 func (r *classifier) fragment(message string, s sessionContext) (chat.Fragment, bool) {
 	if s.last == nil {
 		return chat.Fragment{}, false
@@ -379,8 +380,8 @@ func (r *classifier) fragment(message string, s sessionContext) (chat.Fragment, 
 	return chat.Fragment{}, false
 }
 
-// isNewRequest reports whether a fragment is a request by itself: "wait, who is Bruno?" It is
-// not if it only gives a name, or values for what was asked: "no, in the sales channel".
+// isNewRequest reports whether a fragment is a complete request: "wait, who is Bruno?" It is not if
+// it only has a name, or values for the last request: "no, in the sales channel".
 func (r *classifier) isNewRequest(ctx context.Context, who access.Principal, message string, f chat.Fragment, before []contracts.Intent) bool {
 	switch f.Kind {
 	case chat.FragmentValue:
@@ -395,17 +396,17 @@ func (r *classifier) isNewRequest(ctx context.Context, who access.Principal, mes
 	}
 }
 
-// maxBare is how many words a message may have that is nothing but values.
+// maxBare is the maximum number of words in a message that consists of values only.
 const maxBare = 4
 
-// namedInstead reads "no, Bruno" to a question whose answer may be any text: a
-// name is the answer. What is said in small letters may be the text itself.
+// namedInstead reads "no, Bruno" to a free-text question: the name is the answer. Words in lower
+// case do not count as a name, since they may be the text itself.
 func namedInstead(message string) (string, bool) {
 	f, ok := chat.ReadFragment(message)
 	return f.Rest, ok && f.Kind == chat.FragmentCorrect && isName(f.Rest)
 }
 
-// isName tells a few words that are all written as names are.
+// isName reports whether the text is a few words, all capitalised.
 func isName(text string) bool {
 	words := strings.Fields(text)
 	small := slices.ContainsFunc(words, func(w string) bool { first, _ := utf8.DecodeRuneInString(w); return !unicode.IsUpper(first) })

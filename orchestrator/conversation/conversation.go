@@ -20,20 +20,20 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Config is how conversations are led; the zero value is a sound default.
+// Config configures conversations; the zero value is valid.
 type Config struct {
-	// FinishEvery is how often turns that were interrupted are looked for [30 s].
+	// FinishEvery is the time between sweeps for interrupted turns [30 s].
 	FinishEvery time.Duration
-	// Restored is when the server started over a restored database: messages from
-	// before are not taken up again. Zero if it did not.
+	// Restored is when the server was started on a restored database, else zero. Turns from before
+	// that are not resumed.
 	Restored time.Time
 	Now      func() time.Time
 	Logger   *slog.Logger
-	// NoModelWords leaves general questions and small talk unanswered by a model.
+	// NoModelWords means that a model does not answer general questions and small talk.
 	NoModelWords bool
 }
 
-// Deps are the use cases and ports that conversations call.
+// Deps are the use cases and ports that Conversation needs.
 type Deps struct {
 	Sessions *sessions.Directory
 	Gates    *gates.Gates
@@ -42,16 +42,16 @@ type Deps struct {
 	Store    execution.Store
 	Runner   *execution.Runner
 	Local    *local.Reader
-	// Model reads messages; nil where there is none.
+	// Model interprets messages; nil if no model is configured.
 	Model    intent.Reader
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
-	// Leases are what other servers have; nil without any.
+	// Leases coordinates the servers of a cluster; nil for a single server.
 	Leases orchestrator.LeaseStore
 }
 
-// Conversation takes what people say to where it leads. What is true stands in
-// the store; it keeps only which turns are being taken here at this moment.
+// Conversation processes what people send. All state is in the store; in memory it has only the
+// turns that this process is processing.
 type Conversation struct {
 	cfg      Config
 	dir      *sessions.Directory
@@ -68,8 +68,7 @@ type Conversation struct {
 	done chan struct{}
 }
 
-// New makes the conversations of a store; Start begins to finish what was
-// interrupted.
+// New returns the conversations of a store. Start starts to finish interrupted turns.
 func New(cfg Config, deps Deps) (*Conversation, error) {
 	if deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Turns == nil || deps.Store == nil ||
 		deps.Runner == nil || deps.Local == nil || deps.Catalogs == nil || deps.Notifier == nil {
@@ -102,8 +101,8 @@ func New(cfg Config, deps Deps) (*Conversation, error) {
 	}, nil
 }
 
-// Start finishes the turns that the last stop has interrupted, and from then on
-// those that nobody repeats.
+// Start finishes the turns that the last stop has interrupted, and then regularly those that were
+// interrupted since.
 func (c *Conversation) Start(ctx context.Context) error {
 	if c.stop != nil {
 		return nil
@@ -111,11 +110,11 @@ func (c *Conversation) Start(ctx context.Context) error {
 	// The sweep outlives the context of the call that started it.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop, c.done = stop, make(chan struct{})
-	go c.sweep(work, c.cfg.Now()) // what begins from now on is taken by who hears it
+	go c.sweep(work, c.cfg.Now()) // newer turns are finished by their own callers
 	return nil
 }
 
-// Stop ends the sweep; a second call is harmless.
+// Stop ends the sweep and waits for it; a second call is harmless.
 func (c *Conversation) Stop(ctx context.Context) error {
 	if c.stop == nil {
 		return nil
@@ -123,7 +122,7 @@ func (c *Conversation) Stop(ctx context.Context) error {
 	c.stop()
 	select {
 	case <-c.done:
-		c.stop = nil // it may be started again
+		c.stop = nil // Start may be called again
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -140,7 +139,7 @@ func (c *Conversation) sweep(ctx context.Context, begun time.Time) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			// What began since then is probably being taken at this moment.
+			// Newer turns are probably being processed at this moment.
 			c.machine.sweep(ctx, c.cfg.Now().Add(-c.cfg.FinishEvery))
 		}
 	}

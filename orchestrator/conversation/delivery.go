@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Exchange begins the answer to a placed input whose sender counts repeats. Its
-// end reports whether the whole answer was written.
+// Exchange begins the answer to a resolved input whose sender counts repeats. The caller reports to
+// end whether the complete answer was written.
 func (c *Conversation) Exchange(ctx context.Context, who access.Principal, in Input) (end func(delivered bool)) {
 	noted := c.threads.Exchange(ctx, who, in.thread(), in.resolved.session.ID)
 	return func(delivered bool) {

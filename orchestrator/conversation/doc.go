@@ -1,4 +1,3 @@
-// Package conversation has the life of what people say: each message, answer,
-// command or decision, from any interface, is a turn that is taken to its outcome
-// once.
+// Package conversation processes the input of people. Each message, answer, command or decision,
+// from any interface, is a turn that is finished exactly once.
 package conversation

@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
-// applyFragment builds a request from a fragment and the request before it, with the values
-// of the fragment. It returns false if the fragment has no value of that request.
+// applyFragment builds a request from a fragment and the previous request, with the values of the
+// fragment. It returns false if the fragment has no value for that request.
 func (r *classifier) applyFragment(ctx context.Context, base orchestrator.Turn, f chat.Fragment, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	at, values := r.fragmentValues(ctx, base, f)
 	if len(values) == 0 {
@@ -24,8 +24,8 @@ func (r *classifier) applyFragment(ctx context.Context, base orchestrator.Turn, 
 	}
 	changed := slices.Clone(base.Intents)
 	in := &changed[at]
-	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // fragmentValues has found it
-	if f.Kind == chat.FragmentValue {                     // of a read another one is asked for
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // fragmentValues has checked that it exists
+	if f.Kind == chat.FragmentValue {                     // a bare value repeats a read and changes a write
 		f.Kind = chat.FragmentAnother
 		if entry.Policy.SideEffectClass.Writes() {
 			f.Kind = chat.FragmentChange
@@ -52,9 +52,9 @@ func (r *classifier) applyFragment(ctx context.Context, base orchestrator.Turn, 
 	return t, true, r.replaceValues(ctx, base, values, &t)
 }
 
-// resolveReference builds a request from a message that refers to the object of the last
-// one, or omits it. While a write is pending or running, "it" may be that request: then no
-// write is built.
+// resolveReference builds a request from a message that refers to the object of the last request,
+// or omits it if unsaid is set. While a write is pending or running, "it" may mean that request:
+// then no write is built.
 func (r *classifier) resolveReference(ctx context.Context, who access.Principal, in Input, s sessionContext, t orchestrator.Turn, unsaid bool) (orchestrator.Turn, bool, error) {
 	if s.last == nil || s.now.Sub(s.last.CreatedAt) > questionTTL {
 		return t, false, nil
@@ -64,7 +64,7 @@ func (r *classifier) resolveReference(ctx context.Context, who access.Principal,
 	if !restores {
 		message = in.Message
 	}
-	if f, is := chat.ReadFragment(in.Message); is && wrote && !restores && f.Kind != chat.FragmentAnother { // "make it 3" is about that write
+	if f, is := chat.ReadFragment(in.Message); is && wrote && !restores && f.Kind != chat.FragmentAnother { // "make it 3" changes that write
 		return t, false, nil
 	}
 	u, ok := r.local.FollowUp(ctx, intent.Request{
@@ -86,12 +86,12 @@ func (r *classifier) resolveReference(ctx context.Context, who access.Principal,
 	return t, true, nil
 }
 
-// minReapplyConfidence is the minimum confidence for treating a message as re-doing a write
-// that has no compensation.
+// minReapplyConfidence is the minimum confidence for treating a message as re-doing a write that
+// has no compensation.
 const minReapplyConfidence = 0.9
 
-// refineChoice handles an answer that narrows down what was meant: "at 205" to "an alert, or
-// the list of them?" leaves only one. The answer is read together with the question's message.
+// refineChoice handles an answer that leaves only one of the options: "at 205" to "an alert, or the
+// list of them?". The answer is read together with the message that led to the question.
 func (r *classifier) refineChoice(ctx context.Context, who access.Principal, message string, q contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, bool) {
 	asking, err := waitingFor(ctx, r.turns, q.InterruptID)
 	if err != nil || asking.AnswerTarget == nil || !asking.AnswerTarget.Capability || len(asking.Intents) > 1 || r.isRequest(ctx, who, message) {
@@ -115,8 +115,8 @@ func (r *classifier) refineChoice(ctx context.Context, who access.Principal, mes
 	return t, true
 }
 
-// answerWithExtraValues handles an answer that gives more values than were asked for: "two,
-// from Monday" to "how many days?".
+// answerWithExtraValues handles an answer with more values than were asked for: "two, from Monday"
+// to "how many days?".
 func (r *classifier) answerWithExtraValues(ctx context.Context, who access.Principal, message string, s sessionContext, fits bool, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	q := *s.question
 	base := s.asking(q)
@@ -129,7 +129,7 @@ func (r *classifier) answerWithExtraValues(ctx context.Context, who access.Princ
 	f := chat.Fragment{Kind: chat.FragmentChange, Rest: message}
 	at, values := r.fragmentValues(ctx, *base, f)
 	_, answers := values[base.AnswerTarget.Param]
-	if answers && change.Contradicts(base.Intents[at], values, base.AnswerTarget.Param) { // "the first one is the 16th" says no number of days
+	if answers && change.Contradicts(base.Intents[at], values, base.AnswerTarget.Param) { // "the first one is the 16th" is no number of days
 		return t, false, nil
 	}
 	if len(values) == 0 || base.Intents[at].ID != base.AnswerTarget.IntentID || answers && len(values) == 1 || !answers && fits ||
@@ -139,7 +139,7 @@ func (r *classifier) answerWithExtraValues(ctx context.Context, who access.Princ
 	return r.applyFragment(ctx, *base, f, t)
 }
 
-// saysAfter reports whether a value of an intent is said behind a place of its message.
+// saysAfter reports whether a value of the intent occurs at or after a byte offset of the message.
 func saysAfter(in contracts.Intent, at int) bool {
 	for _, ev := range in.Evidence {
 		if ev.Span[0] >= at {
@@ -149,7 +149,8 @@ func saysAfter(in contracts.Intent, at int) bool {
 	return false
 }
 
-// writes reports whether one of some requests has an effect.
+// writes reports whether any of the requests has side effects. Unknown capabilities count as
+// writes.
 func (r *classifier) writes(intents []contracts.Intent) bool {
 	return slices.ContainsFunc(intents, func(in contracts.Intent) bool {
 		entry, ok := r.catalogs.Catalog().Capability(in.Ref())
@@ -157,8 +158,8 @@ func (r *classifier) writes(intents []contracts.Intent) bool {
 	})
 }
 
-// replaceValues decides what becomes of the request that is changed: a pending one is
-// replaced; if it has written already, the person is asked.
+// replaceValues decides what happens to the request that is changed: a pending one is replaced; if
+// it has already written, the person is asked.
 func (r *classifier) replaceValues(ctx context.Context, base orchestrator.Turn, values map[string]any, t *orchestrator.Turn) error {
 	if base.RunID == "" {
 		t.Replaces = &orchestrator.Replaced{InterruptID: base.InterruptID}
@@ -190,8 +191,8 @@ func (r *classifier) replaceValues(ctx context.Context, base orchestrator.Turn, 
 }
 
 // undoByMessage builds an undo from a message that asks to remove what the last request has
-// made: "delete it again". The message must say nothing else, and nothing may be pending that
-// it could refer to.
+// created: "delete it again". The message must not ask for anything else, and no gate may be open
+// that it could refer to.
 func (r *classifier) undoByMessage(ctx context.Context, who access.Principal, in Input, s sessionContext, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	if s.last == nil || s.last.RunID == "" || len(s.gates) > 0 || s.now.Sub(s.last.CreatedAt) > questionTTL {
 		return t, false, nil
@@ -214,8 +215,8 @@ func (r *classifier) undoByMessage(ctx context.Context, who access.Principal, in
 	return t, true, nil
 }
 
-// revertChange restores a changed request that is still pending; if nothing is pending, the
-// last write is undone. It returns false if there is nothing to undo.
+// revertChange restores the version of a pending request before its last change; if nothing is
+// pending, the last write is undone. It returns false if that write cannot be undone.
 func (r *classifier) revertChange(ctx context.Context, s sessionContext, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	undo := t
 	undo.Kind, undo.Command = orchestrator.TurnCommand, chat.Undo
@@ -238,14 +239,14 @@ func (r *classifier) revertChange(ctx context.Context, s sessionContext, t orche
 	return t, true, nil
 }
 
-// reselectTarget cancels the pending write and asks which object was meant, if exactly one of
-// its parameters is resolved by a search.
+// reselectTarget cancels the pending write and asks which object was meant, if exactly one of its
+// parameters is resolved by a search.
 func (r *classifier) reselectTarget(ctx context.Context, s sessionContext, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	if s.last == nil || s.last.RunID == "" || len(s.last.Intents) != 1 || !r.writes(s.last.Intents) {
 		return t, false, nil
 	}
 	in := s.last.Intents[0]
-	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // else it writes nothing
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // an unknown capability has no such parameter
 	looked := change.LookedUp(entry, in)
 	if len(looked) != 1 {
 		return t, false, nil
@@ -265,7 +266,7 @@ func (r *classifier) reselectTarget(ctx context.Context, s sessionContext, t orc
 	return t, true, nil
 }
 
-// changedFrom is the request that the last one is a change of.
+// changedFrom returns the request that the last request is a change of.
 func (s sessionContext) changedFrom() (orchestrator.Turn, bool) {
 	if s.last == nil || s.last.RunID == "" {
 		return orchestrator.Turn{}, false
@@ -279,8 +280,8 @@ func (s sessionContext) changedFrom() (orchestrator.Turn, bool) {
 	return orchestrator.Turn{}, false
 }
 
-// cancelReplaced ends the request that this one replaces. done reports that it was too late:
-// that request has had its effect.
+// cancelReplaced cancels the request that t replaces. done reports that it was too late: that
+// request has already written something.
 func (m *machine) cancelReplaced(ctx context.Context, t orchestrator.Turn) (done bool, err error) {
 	old := *t.Replaces
 	if old.RunID == "" {
@@ -301,7 +302,7 @@ func (m *machine) cancelReplaced(ctx context.Context, t orchestrator.Turn) (done
 	return len(change.Written(run)) > 0, err
 }
 
-// close commits that a question before there is a plan is no longer asked.
+// close drops a question of a request that has no run. It does nothing if the question is not open.
 func (m *machine) close(ctx context.Context, t orchestrator.Turn, id string) error {
 	i, err := execution.GetInterrupt(ctx, m.store, id)
 	if contracts.CodeOf(err) == contracts.CodeNotFound || err == nil && i.Status != contracts.InterruptOpen {

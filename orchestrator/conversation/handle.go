@@ -18,9 +18,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// Resolve finds the session of an input and rejects invalid input before any model call. It
-// is quick, so that a frontend can acknowledge the message; Handle resolves an input that was
-// not resolved before.
+// Resolve finds the session of an input and rejects invalid input before any model call. It is
+// quick, so that a frontend can acknowledge the message; Handle resolves an input that was not
+// resolved before.
 func (c *Conversation) Resolve(ctx context.Context, who access.Principal, in Input) (Input, error) {
 	var err error
 	if in.resolved == nil {
@@ -48,7 +48,7 @@ func (c *Conversation) Resolve(ctx context.Context, who access.Principal, in Inp
 	return in, err
 }
 
-// resolveChat finds the chat of a message. A command begins none.
+// resolveChat finds or creates the session of a chat message. A command creates none.
 func (c *Conversation) resolveChat(ctx context.Context, who access.Principal, in Input) (*resolvedInput, error) {
 	session, known, err := c.threads.Find(ctx, who, *in.Thread, in.Message)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Conversation) resolveChat(ctx context.Context, who access.Principal, in
 	}
 	if command := at.command; command != nil {
 		if !known && len(command.Codes) > 0 {
-			// One that cannot be found is said where it is decided.
+			// A gate that is not found is reported when the decision is processed.
 			if i, err := c.reader.gates.Get(ctx, who, command.Codes[0]); err == nil {
 				at.decides = i.SessionID
 			}
@@ -76,8 +76,8 @@ func (c *Conversation) resolveChat(ctx context.Context, who access.Principal, in
 	return at, err
 }
 
-// command is what a placed input orders, nil if it is no command. What may be a
-// word of a request as well is one only where it makes sense.
+// command returns the command in a resolved input, nil if it is none. Words that may also be part
+// of a request are a command only if they make sense in the session.
 func (c *Conversation) command(ctx context.Context, who access.Principal, in Input) (*chat.Command, error) {
 	command, ok := commandOf(in)
 	if code, bare := chat.BareCode(in.Message); !ok && bare && in.Start == nil && !in.Quoted {
@@ -92,7 +92,7 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 	switch command.Verb {
 	case chat.Assent:
 		shown, err := c.reader.shownGates(ctx, who, in)
-		if err != nil || len(shown) == 0 { // it answers a question, or nothing at all
+		if err != nil || len(shown) == 0 { // it answers a question, or refers to nothing
 			return nil, err
 		}
 	case chat.Show:
@@ -107,8 +107,8 @@ func (c *Conversation) command(ctx context.Context, who access.Principal, in Inp
 	return &command, nil
 }
 
-// Handle processes one input; all interfaces call it. It is idempotent by Input.Key, finishes
-// an input that a crash interrupted, and does not wait for the run.
+// Handle processes one input; all interfaces call it. It is idempotent by Input.Key, finishes an
+// input that a crash interrupted, and does not wait for the run.
 func (c *Conversation) Handle(ctx context.Context, who access.Principal, in Input) (Outcome, error) {
 	in, err := c.Resolve(ctx, who, in)
 	if err != nil {
@@ -127,12 +127,12 @@ func (c *Conversation) Handle(ctx context.Context, who access.Principal, in Inpu
 	return taken.(Outcome), nil //nolint:forcetypeassert,errcheck // the function above gives nothing else
 }
 
-// turnKey identifies the turn of an input; false means that it is none, because it
-// only looks, or because nothing was asked where it was said.
+// turnKey returns the key of the input's turn. It returns false if the input is not stored as a
+// turn: it only displays something, or its chat has no session yet.
 func (c *Conversation) turnKey(who access.Principal, in Input) (orchestrator.TurnKey, bool) {
 	fresh := execution.NewID("msg")
 	switch {
-	case in.Resume != nil: // wherever the gate is: a repeat may not find it by its code any more
+	case in.Resume != nil: // not by the gate's session: a repeat may no longer find the gate by its code
 		return orchestrator.TurnKey{Conversation: "decisions of " + who.Subject(), Key: cmp.Or(in.Key, fresh)}, true
 	case in.Start != nil:
 		return orchestrator.TurnKey{Conversation: in.resolved.session.ID, Key: cmp.Or(in.Key, "first")}, true
@@ -143,8 +143,8 @@ func (c *Conversation) turnKey(who access.Principal, in Input) (orchestrator.Tur
 	}
 	switch in.resolved.command.Verb {
 	case chat.Approve, chat.Reject, chat.Cancel, chat.Undo, chat.Drop, chat.Back, chat.Show:
-		// Where nothing tells a repeat from the same word said again, it is said
-		// again.
+		// A positional key cannot tell a repeat from the same word sent again, so it is treated as
+		// sent again.
 		if in.PositionalKey && !in.thread().Continued {
 			key.Key = fresh
 		}
@@ -159,8 +159,7 @@ func (c *Conversation) turnKey(who access.Principal, in Input) (orchestrator.Tur
 	}
 }
 
-// fingerprint is the hash of what was said, to tell a repeat from something else
-// under the same key.
+// fingerprint returns a hash of the input, to detect other content under the same key.
 func fingerprint(in Input) string {
 	var said any = in.Message
 	switch {
@@ -190,7 +189,7 @@ func (c *Conversation) handleTurn(ctx context.Context, who access.Principal, in 
 	}
 	resumed := again && t.Outcome != orchestrator.TurnRefused
 	if again && t.Outcome == orchestrator.TurnRefused {
-		t.Outcome, t.Refusal = "", nil // it had no effect, and may have one now
+		t.Outcome, t.Refusal = "", nil // it had no effect, so it is tried again
 	}
 	ctx, cancel := DetachContext(ctx)
 	defer cancel()
@@ -205,8 +204,8 @@ func (c *Conversation) handleTurn(ctx context.Context, who access.Principal, in 
 	return c.outcome(ctx, in, t, after, again)
 }
 
-// beginTurn returns the turn of an input: the one that has its key, or a new one, which is
-// committed before anything is done about it.
+// beginTurn returns the turn of an input: the existing one with its key, or a new one, which is
+// committed before it has any effect.
 func (c *Conversation) beginTurn(ctx context.Context, who access.Principal, in Input, key orchestrator.TurnKey, words string) (t orchestrator.Turn, again bool, err error) {
 	t, err = c.turns.Turn(ctx, key)
 	switch {
@@ -239,7 +238,7 @@ func (c *Conversation) beginTurn(ctx context.Context, who access.Principal, in I
 	return t, again, nil
 }
 
-// news is what others have decided here since the turn before.
+// news reports what others have decided in the session since the previous turn.
 func (c *Conversation) news(ctx context.Context, who access.Principal, in Input) (string, error) {
 	if in.here() == "" || in.Start != nil {
 		return "", nil
@@ -252,8 +251,7 @@ func (c *Conversation) news(ctx context.Context, who access.Principal, in Input)
 	return c.machine.commands.News(ctx, who, in.here(), turns[len(turns)-1].CreatedAt)
 }
 
-// trail says for the audit in which chat, and with which message, something was
-// said.
+// trail identifies the chat and the message of an input for the audit.
 func trail(in Input) string {
 	if in.Thread == nil {
 		return ""
@@ -281,7 +279,7 @@ func (c *Conversation) currentState(ctx context.Context, who access.Principal, i
 	return c.outcome(ctx, in, t, after, false)
 }
 
-// outcome is what a finished turn came to.
+// outcome returns the outcome of a finished turn.
 func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Turn, after int64, again bool) (Outcome, error) {
 	o := Outcome{SessionID: t.SessionID, Turn: t.TurnKey, RunID: t.RunID, After: after, Notice: t.Notice}
 	if t.Kind == orchestrator.TurnCommand || t.Kind == orchestrator.TurnDecision && t.Resume == nil {
@@ -308,7 +306,7 @@ func (c *Conversation) outcome(ctx context.Context, in Input, t orchestrator.Tur
 	return o, err
 }
 
-// commanded is what a command came to; repeated says that it was said
+// commanded returns the outcome of a command; repeated means that the command was already processed
 // before.
 func commanded(t orchestrator.Turn, here string, after int64, repeated bool) Outcome {
 	o := Outcome{SessionID: cmp.Or(t.RunSession, here), Notice: t.Notice, RunID: t.RunID, After: after, Answer: t.Answer}
@@ -325,7 +323,7 @@ func commanded(t orchestrator.Turn, here string, after int64, repeated bool) Out
 	return o
 }
 
-// parked reports which question is left open.
+// parked returns a notice about the question that is left open.
 func (c *Conversation) parked(ctx context.Context, id string) string {
 	i, err := execution.GetInterrupt(ctx, c.machine.store, id)
 	if err != nil || i.Status != contracts.InterruptOpen {
@@ -334,11 +332,11 @@ func (c *Conversation) parked(ctx context.Context, id string) string {
 	return "My question “" + chat.Escape(contracts.CleanSummary(i.Prompt)) + "” waits; write `back` to return to it."
 }
 
-// messageTimeout limits the handling of a message whose sender has disconnected.
+// messageTimeout limits the processing of a message whose sender has disconnected.
 const messageTimeout = 2 * time.Minute
 
-// DetachContext returns a copy of ctx that is not cancelled when the client disconnects and
-// that expires after two minutes.
+// DetachContext returns a copy of ctx that is not cancelled when the client disconnects and that
+// expires after messageTimeout.
 func DetachContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), messageTimeout)
 }

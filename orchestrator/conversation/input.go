@@ -9,47 +9,47 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Input is one thing that somebody says or clicks, in any interface: a message, which
-// may be a request, an answer or a command, or a decision on one gate.
+// Input is one message or click of a user, in any interface: a request, an answer, a command, or a
+// decision on one gate.
 type Input struct {
-	// Key identifies what was said: the same key with the same words again is the
-	// same turn, and has no second effect. Without one a repeat is something new.
+	// Key is the idempotency key of the input: the same key with the same content is the same turn,
+	// and has no second effect. Without a key every input is a new turn.
 	Key string
-	// PositionalKey means that Key is only the position of the message in the history, because
-	// its sender does not identify messages.
+	// PositionalKey means that Key is only the position of the message in the history, because its
+	// sender does not identify messages.
 	PositionalKey bool
 
-	// Start begins a session of its own with this first message; else SessionID is
-	// the session that is spoken to, and else Thread the chat.
+	// Start creates a new session with this first message. Otherwise SessionID is the session, or
+	// Thread identifies the chat.
 	Start     *contracts.StartSession
 	SessionID string
 	Thread    *Thread
 
-	// Domain is the domain that the chat's model entry ("manifold-DOMAIN") restricts the
-	// request to; "" for all.
+	// Domain is the domain that the chat's model entry ("manifold-DOMAIN") restricts the request
+	// to; "" for all.
 	Domain  string
 	Message string
-	// Quoted means that the person's own words could not be told for certain from
-	// what stands around them: then they are never a command.
+	// Quoted means that the person's own text could not be separated reliably from quoted text.
+	// Such a message is never treated as a command.
 	Quoted bool
-	// Command is what was clicked, where an interface has buttons for commands.
+	// Command is the command of a button that was clicked.
 	Command *chat.Command
-	// Resume decides or answers one gate or question: that of Gate, which is its
-	// id or code, else the open one of SessionID.
+	// Resume decides a gate or answers a question: the one whose id or code is Gate, or else the
+	// open one of SessionID.
 	Gate   string
 	Resume *contracts.Resume
-	// Language is the language that its sender has set, by its code, "" for none.
+	// Language is the code of the language that the sender has set, "" for none.
 	Language string
-	// SaidAt is when it was said, where it may be taken later than that: it cancels
-	// and approves nothing that came since. Zero is when it is first taken.
+	// SaidAt is when the message was sent, if it may be processed later than that: it must not
+	// cancel or approve anything newer. Zero means now.
 	SaidAt time.Time
 
-	resolved *resolvedInput // where it belongs, once that is found
-	secret   bool           // a credential was taken out of it
+	resolved *resolvedInput // its session, once found
+	secret   bool           // a credential was removed
 }
 
-// withoutSecrets is an input in which no credential stands that somebody pasted
-// by mistake: it would be kept with the session, and shown to the approver.
+// withoutSecrets returns the input without credentials that were pasted by mistake: they would be
+// stored with the session and shown to the approver.
 func (in Input) withoutSecrets() Input {
 	if in.Start != nil {
 		start := *in.Start
@@ -63,7 +63,7 @@ func (in Input) withoutSecrets() Input {
 
 const noCredential = "There was a key or token in your message. I have not kept it; but it stands in this chat now, so change it where it is used."
 
-// Thread is how a chat frontend ties a message to its chat.
+// Thread identifies the chat of a message from a chat frontend.
 type Thread = sessions.Thread
 
 // resolvedInput is the session of an input, and its command if it is one.
@@ -71,12 +71,12 @@ type resolvedInput struct {
 	session orchestrator.Session
 	known   bool
 	command *chat.Command
-	// decides is the session of the gate that a command names, where nothing was
-	// asked in its own chat yet.
+	// decides is the session of the gate that a command names, if the command's own chat has no
+	// session yet.
 	decides string
 }
 
-// thread is the chat of an input; outside of chats nothing is known of one.
+// thread returns the chat of an input, zero outside of chats.
 func (in Input) thread() Thread {
 	if in.Thread == nil {
 		return Thread{}
@@ -84,7 +84,7 @@ func (in Input) thread() Thread {
 	return *in.Thread
 }
 
-// here is the session that the input belongs to, "" if there is none yet.
+// here returns the id of the input's session, "" if there is none yet.
 func (in Input) here() string {
 	if in.resolved == nil || !in.resolved.known {
 		return ""
@@ -92,27 +92,27 @@ func (in Input) here() string {
 	return in.resolved.session.ID
 }
 
-// Outcome is what an input came to; View shows it.
+// Outcome is the outcome of an input; Conversation.View displays it.
 type Outcome struct {
 	SessionID string
 	Name      string
-	// Turn is the turn that it was, RunID the run that it is about. The run's
-	// events after After are news to this reader.
+	// Turn is the input's turn, RunID the run that it is about. The run's events after After are
+	// new to this reader.
 	Turn  orchestrator.TurnKey
 	RunID string
 	After int64
-	// New is the session if it was made with the run and holds nothing else.
+	// New is the session if it was created together with the run and has nothing else.
 	New *orchestrator.Session
-	// Notice is the reply to a command. Alone says that it is all there is to
-	// show, Quiet that what was found before is no news.
+	// Notice is the reply to a command. Alone means that nothing else is displayed, Quiet that
+	// earlier events are not repeated.
 	Notice       string
 	Alone, Quiet bool
-	// InReplyTo is the turn that this is the reply to.
+	// InReplyTo is the turn that this replies to.
 	InReplyTo orchestrator.TurnKey
-	// Language is the one to answer in, "" if that is not known.
+	// Language is the language to answer in, "" if unknown.
 	Language string
-	// Answer is an answer of its own, Show what it shows instead of where the
-	// session stands.
+	// Answer is displayed instead of the answer of the run, Show instead of the session's open
+	// interrupts.
 	Answer *contracts.Answer
 	Show   []contracts.Interrupt
 	// Decided is the gate or question that was decided or answered.

@@ -9,12 +9,12 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// wholeSentence is how many words a message has that tells the language of who
-// says it: "ok" and "AAPL" are said in all.
+// wholeSentence is the minimum number of words for detecting the language: "ok" and "AAPL" occur in
+// all languages.
 const wholeSentence = 4
 
-// language is the one to answer an input in: the one that its sender has set,
-// else that of the last whole sentence here.
+// language returns the language to answer in: the one that the sender has set, else that of the
+// last complete sentence in the session.
 func (c *Conversation) language(ctx context.Context, in Input) string {
 	if in.Language != "" {
 		return in.Language
@@ -24,7 +24,7 @@ func (c *Conversation) language(ctx context.Context, in Input) string {
 	}
 	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: in.here()})
 	if err != nil {
-		return "" // it is answered in English
+		return "" // English
 	}
 	for _, t := range slices.Backward(turns) {
 		if found := languageOf(t.Message); found != "" {

@@ -21,10 +21,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// machine takes turns to their outcome. Each step is a function of the turn and
-// the store: what it does outside the turn has an id that follows from the turn,
-// or is found done already, so that a step that is made twice, by a repeat or
-// after a crash, has one effect. It keeps nothing of its own but who reads what.
+// machine processes turns until they have an outcome. Each step depends only on the turn and the
+// store. Whatever a step creates outside the turn has an id derived from the turn, or is found if
+// it exists already, so that a step that runs twice, for a repeat or after a crash, has one effect.
+// machine holds no state but the model calls in progress.
 type machine struct {
 	now      func() time.Time
 	restored time.Time
@@ -36,7 +36,7 @@ type machine struct {
 	runner   *execution.Runner
 	local    *local.Reader
 	reader   *classifier
-	// plain means that a model's own words are not shown.
+	// plain means that free text of a model is not displayed.
 	plain    bool
 	intents  *intent.Adapter
 	catalogs orchestrator.Catalogs
@@ -44,16 +44,15 @@ type machine struct {
 	leases   orchestrator.LeaseStore
 	runs     *runs.Runs
 	commands *command.Commands
-	// reading are the messages that a model may be reading.
+	// reading has the messages that a model is reading.
 	reading singleflight.Group
 }
 
-// maxSteps bounds how often a turn is taken up while others save it: each of
-// them has made a step.
+// maxSteps bounds how often a turn is reloaded while others save it: each of them has made a step.
 const maxSteps = 20
 
-// finish commits steps of a turn until it has an outcome. resumed says that it
-// was begun before, by a delivery that may have got anywhere.
+// finish runs and saves steps of a turn until it has an outcome. resumed means that an earlier
+// delivery may have run any of them.
 func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
 	for range maxSteps {
 		if t.Outcome != "" {
@@ -65,7 +64,7 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 		}
 		saved, refused, err := result.turn, result.refused, result.err
 		switch {
-		case contracts.CodeOf(err) == contracts.CodeConflict: // somebody else has made a step
+		case contracts.CodeOf(err) == contracts.CodeConflict: // another process has made a step
 			if t, err = m.turns.Turn(ctx, t.TurnKey); err != nil {
 				return t, err
 			}
@@ -79,8 +78,8 @@ func (m *machine) finish(ctx context.Context, t orchestrator.Turn, resumed bool)
 	return t, contracts.Errorf(contracts.CodeUnavailable, "this message is being taken elsewhere; ask again in a moment")
 }
 
-// step makes one step, and gives the turn as it is to be saved. An error leaves
-// the turn as it was.
+// step runs one step and returns the turn to be saved. If it returns an error, the turn is not
+// saved.
 func (m *machine) step(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
 	switch t.Kind {
 	case orchestrator.TurnReply:
@@ -97,8 +96,8 @@ func (m *machine) step(ctx context.Context, t orchestrator.Turn, resumed bool) (
 	return m.request(ctx, t)
 }
 
-// reply commits the answer to a question, and goes on with the turn that asked
-// it, if no run did.
+// reply commits the answer to a question. If a turn has asked it, not a run, it then finishes that
+// turn.
 func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i, err := execution.GetInterrupt(ctx, m.store, t.AnsweredQuestionID)
 	if err != nil {
@@ -107,7 +106,7 @@ func (m *machine) reply(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	if i.Status == contracts.InterruptOpen {
 		answered, err := m.gates.Decide(ctx, t.By, i, *t.Resume)
 		if contracts.CodeOf(err) == contracts.CodeConflict {
-			answered, err = execution.GetInterrupt(ctx, m.store, t.AnsweredQuestionID) // somebody was faster, or this turn elsewhere
+			answered, err = execution.GetInterrupt(ctx, m.store, t.AnsweredQuestionID) // another person was faster, or this turn in another process
 		}
 		if err != nil {
 			return t, err
@@ -137,8 +136,8 @@ func answeredBy(i contracts.Interrupt, who access.Principal) bool {
 	})
 }
 
-// resumeTurn stores the answer in the turn that asked the question and then finishes that
-// turn. The answer is saved with a version check, so that concurrent callers apply it once.
+// resumeTurn stores the answer in the turn that asked the question and then finishes that turn. The
+// answer is saved with a version check, so that concurrent callers apply it once.
 func (m *machine) resumeTurn(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (orchestrator.Turn, error) {
 	asking, err := m.asking(ctx, reply, i)
 	for err == nil && waits(asking, i) {
@@ -160,14 +159,14 @@ func (m *machine) resumeTurn(ctx context.Context, reply orchestrator.Turn, i con
 	return m.finish(ctx, asking, true)
 }
 
-// waits reports whether a turn has not taken the answer to a question yet. One that
-// was interrupted may not know that its question is open, and answered already.
+// waits reports whether a turn still waits for the answer to a question. An interrupted turn may
+// still have the Question, although it is open or even answered.
 func waits(t orchestrator.Turn, i contracts.Interrupt) bool {
 	return t.InterruptID == i.InterruptID && (t.Outcome == orchestrator.TurnClarifying || t.Question != nil)
 }
 
-// asking finds the turn that asked a question; none is no error, since a
-// question may outlive its turn.
+// asking returns the turn that asked a question, or a zero turn if it was deleted: a question may
+// outlive its turn.
 func (m *machine) asking(ctx context.Context, reply orchestrator.Turn, i contracts.Interrupt) (t orchestrator.Turn, err error) {
 	if reply.AskingTurn != nil {
 		t, err = m.turns.Turn(ctx, *reply.AskingTurn)
@@ -180,7 +179,7 @@ func (m *machine) asking(ctx context.Context, reply orchestrator.Turn, i contrac
 	return t, err
 }
 
-// waitingFor returns the turn that waits for the answer to a question.
+// waitingFor returns the turn that waits for the answer to a question, or not_found.
 func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID string) (orchestrator.Turn, error) {
 	found, err := turns.ListTurns(ctx, orchestrator.TurnFilter{InterruptID: interruptID})
 	switch {
@@ -192,7 +191,7 @@ func waitingFor(ctx context.Context, turns orchestrator.Turns, interruptID strin
 	return orchestrator.Turn{}, contracts.Errorf(contracts.CodeNotFound, "no turn waits for interrupt %q", interruptID)
 }
 
-// decision commits what somebody decided about one gate.
+// decision commits a decision about one gate.
 func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed bool) (orchestrator.Turn, error) {
 	i, err := execution.GetInterrupt(ctx, m.store, t.Gate)
 	if err != nil {
@@ -208,11 +207,11 @@ func (m *machine) decision(ctx context.Context, t orchestrator.Turn, resumed boo
 }
 
 const (
-	// maxFinishDelay is the age from which an interrupted turn is no longer finished by the sweep.
+	// maxFinishDelay is the age from which the sweep no longer finishes an interrupted turn.
 	maxFinishDelay = time.Hour
-	// withdrawn is how long a run may take to end that waits for a person.
+	// withdrawn is how long to wait for a cancelled run to end.
 	withdrawn = 10 * time.Second
-	// sweepPage bounds how many turns one sweep takes up.
+	// sweepPage is the maximum number of turns in one sweep.
 	sweepPage = 100
 )
 
@@ -229,12 +228,12 @@ func (m *machine) sweep(ctx context.Context, before time.Time) {
 	}
 }
 
-// finishLate commits the outcome of a turn that nobody may be waiting for.
+// finishLate finishes an interrupted turn, or ends it with a notice if it is too old.
 func (m *machine) finishLate(ctx context.Context, t orchestrator.Turn) error {
 	if t.By.ID != "" && m.now().Sub(t.CreatedAt) < maxFinishDelay && !t.CreatedAt.Before(m.restored) {
 		_, err := m.finish(ctx, t, true)
 		if !command.Retryable(err) {
-			return nil // it was refused, and says so
+			return nil // the reason is stored in the turn
 		}
 		return err
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
-// What a model is given of a conversation: so many turns, so many characters of each
-// answer, so many capabilities that it was about.
+// Limits on the context for a model: the number of turns, the characters of each answer, and the
+// number of recent capabilities.
 const (
 	maxEarlier  = 10
 	maxAnswered = 800
 	maxRecent   = 6
 )
 
-// forModel reports which turn an input is where a model reads messages: what is plainly the
-// answer to the question that was shown last, by its number or its label, needs none; all
-// else is left to the model, with the conversation before it.
+// forModel returns the turn of an input if a model is configured. A number or label of an option of
+// the last displayed question is taken as the answer without a model call. Everything else is left
+// to the model, with the conversation so far.
 func (r *classifier) forModel(ctx context.Context, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
 	s, err := r.loadSessionContext(ctx, in)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *classifier) forModel(ctx context.Context, in Input, t orchestrator.Turn
 	return r.linkAskingTurn(ctx, *q, t)
 }
 
-// surroundings adds to a request what a model is given of the conversation.
+// surroundings adds the context of the conversation to a request for a model.
 func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *intent.Request) (sessionContext, error) {
 	s, err := m.reader.loadSessionContext(ctx, Input{SessionID: t.SessionID, resolved: &resolvedInput{known: true, session: orchestrator.Session{ID: t.SessionID}}})
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *machine) surroundings(ctx context.Context, t orchestrator.Turn, req *in
 	return s, nil
 }
 
-// answered is what a turn was answered, in few words.
+// answered returns the answer of a turn, shortened to maxAnswered characters.
 func (m *machine) answered(ctx context.Context, t orchestrator.Turn) (string, error) {
 	a := t.Answer
 	if t.RunID != "" && t.RunSession == "" {
@@ -100,7 +100,7 @@ func (m *machine) answered(ctx context.Context, t orchestrator.Turn) (string, er
 	return out, nil
 }
 
-// open is a question or gate as the model's prompt shows it.
+// open returns a question or gate in the form of the model's prompt.
 func (s sessionContext) open(i contracts.Interrupt) intent.Open {
 	o := intent.Open{ID: i.InterruptID, Kind: intent.OpenQuestion, Prompt: i.Prompt}
 	for _, option := range i.Options {
@@ -119,7 +119,7 @@ func (s sessionContext) open(i contracts.Interrupt) intent.Open {
 	return o
 }
 
-// turnOfRun is the turn whose request became a run.
+// turnOfRun returns the turn whose request became the run.
 func (s sessionContext) turnOfRun(runID string) *orchestrator.Turn {
 	for n := range slices.Backward(s.turns) {
 		if runID != "" && s.turns[n].RunID == runID && len(s.turns[n].Intents) > 0 {
@@ -129,7 +129,7 @@ func (s sessionContext) turnOfRun(runID string) *orchestrator.Turn {
 	return nil
 }
 
-// intentOf is the intent of a turn that a question or gate is about.
+// intentOf returns the intent of a turn that a question or gate is about, or nil.
 func intentOf(t *orchestrator.Turn, i contracts.Interrupt, ref string) *contracts.Intent {
 	if t == nil {
 		return nil
@@ -144,8 +144,8 @@ func intentOf(t *orchestrator.Turn, i contracts.Interrupt, ref string) *contract
 	return nil
 }
 
-// proposed takes what a model's reading says besides intents: an answer, a change, a
-// withdrawal, a question or words. false means that it is a request.
+// proposed handles what a model returned instead of intents: an answer, a change, a withdrawal, a
+// question or free text. It returns false if the message is a request.
 func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s sessionContext, u intent.Understanding) (orchestrator.Turn, bool, error) {
 	switch {
 	case u.Answer != nil:
@@ -166,8 +166,8 @@ func (m *machine) proposed(ctx context.Context, t orchestrator.Turn, s sessionCo
 	return t, false, nil
 }
 
-// answers makes a turn the answer to a question. A value that does not fit shows the
-// question once more.
+// answers turns t into the answer to a question. If the value does not fit, the question is
+// displayed again.
 func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s sessionContext, a intent.Answer) (orchestrator.Turn, bool, error) {
 	for _, q := range s.questions {
 		if q.InterruptID != a.ID {
@@ -190,8 +190,8 @@ func (m *machine) answers(ctx context.Context, t orchestrator.Turn, s sessionCon
 	return t, false, nil
 }
 
-// revises makes a turn the request before with other values: what waited of it is
-// superseded, and the approver sees the new one whole.
+// revises turns t into the previous request with other values. What was pending of that request is
+// replaced, and the approver sees the new request in full.
 func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s sessionContext, revision intent.Revision) (orchestrator.Turn, bool, error) {
 	for _, i := range slices.Concat(s.questions, s.gates) {
 		if i.InterruptID != revision.ID {
@@ -214,9 +214,8 @@ func (m *machine) revises(ctx context.Context, t orchestrator.Turn, s sessionCon
 	return t, false, nil
 }
 
-// revisesPlan changes a gate that a plan has opened. The gate is edited where it stands, so
-// that what the plan has done stays done; where a value has to be looked up, and nothing was
-// written yet, the plan is made again with it.
+// revisesPlan changes a gate of a plan. The gate is edited in place, so that finished steps are
+// kept. If a value needs a search and nothing was written yet, a new plan is made with it.
 func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s sessionContext, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
 	if !i.Type.IsGate() || i.Action == nil {
 		return t, false, nil
@@ -238,7 +237,7 @@ func (m *machine) revisesPlan(ctx context.Context, t orchestrator.Turn, s sessio
 	return t, true, nil
 }
 
-// redrafts makes a turn the plan before with other values for the step of a gate.
+// redrafts turns t into the previous plan with other values for the step of a gate.
 func (m *machine) redrafts(ctx context.Context, t orchestrator.Turn, s sessionContext, i contracts.Interrupt, values map[string]any) (orchestrator.Turn, bool, error) {
 	at := slices.IndexFunc(s.turns, func(o orchestrator.Turn) bool { return o.RunID == i.RunID && o.Draft != nil })
 	if at < 0 {
@@ -266,7 +265,7 @@ func (m *machine) redrafts(ctx context.Context, t orchestrator.Turn, s sessionCo
 	return t, true, nil
 }
 
-// withValues makes a turn a request with other values for one of its intents.
+// withValues turns t into a request with other values for one of its intents.
 func (m *machine) withValues(ctx context.Context, t, base orchestrator.Turn, intentID string, values map[string]any) (orchestrator.Turn, bool, error) {
 	changed := slices.Clone(base.Intents)
 	at := slices.IndexFunc(changed, func(in contracts.Intent) bool { return in.ID == intentID })
@@ -295,8 +294,8 @@ func (m *machine) withValues(ctx context.Context, t, base orchestrator.Turn, int
 	return t, true, err
 }
 
-// withdraws makes a turn the command that takes a request back: a question is dropped, what
-// waits for an approval cancelled, and what was done last undone.
+// withdraws turns t into a command: drop for a question of a turn, cancel for a question or gate of
+// a run, and otherwise undo of the last write.
 func (m *machine) withdraws(t orchestrator.Turn, s sessionContext, w intent.Withdrawal) orchestrator.Turn {
 	t.Kind, t.Command = orchestrator.TurnCommand, chat.Undo
 	for _, i := range slices.Concat(s.questions, s.gates) {
@@ -311,7 +310,7 @@ func (m *machine) withdraws(t orchestrator.Turn, s sessionContext, w intent.With
 	return t
 }
 
-// ownWords are words of a model: an answer in which nothing was looked up or done.
+// ownWords returns free text of a model, marked as such: no capability was called for it.
 func (m *machine) ownWords(u intent.Understanding) *contracts.Answer {
 	if m.plain {
 		return answer.Declined(intent.Understanding{Outcome: contracts.ReadingDeclined})
@@ -322,7 +321,7 @@ func (m *machine) ownWords(u intent.Understanding) *contracts.Answer {
 	}}
 }
 
-// askFreely asks a question of the model's. The message is read again with the answer.
+// askFreely asks a question of the model. The message is read again with the answer.
 func (m *machine) askFreely(t orchestrator.Turn, u intent.Understanding) orchestrator.Turn {
 	i := contracts.Interrupt{Type: contracts.InterruptClarification, Prompt: u.Question, ResponseSchema: map[string]any{"type": "string", "minLength": 1}}
 	for _, o := range u.Options {
@@ -332,7 +331,7 @@ func (m *machine) askFreely(t orchestrator.Turn, u intent.Understanding) orchest
 	return ask(t, i, m.now())
 }
 
-// byWords is a turn as the local reader has it, which stands where a model gave no reading.
+// byWords classifies a message with the local reader, after the model call has failed.
 func (m *machine) byWords(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	in := Input{Key: t.Key, SessionID: t.SessionID, Domain: t.Model, Message: t.Message, SaidAt: t.SaidAt, resolved: &resolvedInput{known: true, session: orchestrator.Session{ID: t.SessionID}}}
 	return m.reader.classifyMessage(ctx, t.By, in, t)

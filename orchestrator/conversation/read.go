@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// classifier decides what an input is before anything is done about it. It changes nothing.
+// classifier decides what an input is before it has any effect. It changes nothing.
 type classifier struct {
 	now      func() time.Time
 	store    execution.Gates
@@ -31,8 +31,8 @@ type classifier struct {
 	runner   *execution.Runner
 }
 
-// commandOf reads what a message orders: a click, a look, or a command of the
-// grammar. The first message of a session is none.
+// commandOf returns the command in an input: a clicked one, or one of the grammar. The first
+// message of a session is never a command.
 func commandOf(in Input) (chat.Command, bool) {
 	switch {
 	case in.Command != nil:
@@ -43,7 +43,7 @@ func commandOf(in Input) (chat.Command, bool) {
 	return chat.Parse(in.Message)
 }
 
-// read reports which turn an input is.
+// read returns the new turn for an input.
 func (r *classifier) read(ctx context.Context, who access.Principal, in Input) (orchestrator.Turn, error) {
 	t := orchestrator.Turn{
 		SessionID: cmp.Or(in.resolved.decides, in.resolved.session.ID), Elsewhere: in.resolved.decides != "", Kind: orchestrator.TurnRequest, By: who, Message: in.Message, CreatedAt: r.now(), SaidAt: in.SaidAt,
@@ -66,7 +66,7 @@ func (r *classifier) read(ctx context.Context, who access.Principal, in Input) (
 	return r.classifyMessage(ctx, who, in, t)
 }
 
-// linkAskingTurn records in t which turn has asked the question.
+// linkAskingTurn stores in t the run or the turn that has asked the question.
 func (r *classifier) linkAskingTurn(ctx context.Context, i contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if i.RunID != "" {
 		t.RunID = i.RunID
@@ -80,8 +80,7 @@ func (r *classifier) linkAskingTurn(ctx context.Context, i contracts.Interrupt, 
 	return t, err
 }
 
-// resumed reads a decision about one gate, or the answer to one question, that
-// was given as such.
+// resumed reads an input with a Resume: a decision about one gate, or the answer to one question.
 func (r *classifier) resumed(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i, err := r.gateOf(ctx, who, in)
 	if err != nil {
@@ -96,7 +95,7 @@ func (r *classifier) resumed(ctx context.Context, who access.Principal, in Input
 		return t, contracts.Errorf(contracts.CodeInvalid, "%s is a question: answer it with a response", i.Code)
 	}
 	t.Kind, t.AnsweredQuestionID = orchestrator.TurnReply, i.InterruptID
-	if words, ok := in.Resume.Response.(string); ok { // a person may answer in words wherever they answer
+	if words, ok := in.Resume.Response.(string); ok { // the answer may be free text
 		read := *in.Resume
 		t.Resume = &read
 		if picked := chat.MatchOption(i, words); picked != strings.TrimSpace(words) {
@@ -117,7 +116,7 @@ func (r *classifier) gateOf(ctx context.Context, who access.Principal, in Input)
 	return r.gates.Open(ctx, who, in.SessionID, in.Resume.InterruptID)
 }
 
-// said is a decision or an answer in words, for those who read what was said.
+// said returns a decision or an answer as the text of a message.
 func said(i contracts.Interrupt, body contracts.Resume) string {
 	if i.Type.IsGate() || body.Response == nil {
 		return string(body.Decision) + " " + i.Code
@@ -125,8 +124,8 @@ func said(i contracts.Interrupt, body contracts.Resume) string {
 	return chat.FormatValue(body.Response)
 }
 
-// commanded reads a command. A bare approval means the one gate that this chat
-// has shown, from now on.
+// commanded reads a command. An approval without a code refers to the only gate that the chat has
+// displayed.
 func (r *classifier) commanded(ctx context.Context, who access.Principal, in Input, t orchestrator.Turn) (orchestrator.Turn, error) {
 	c := *in.resolved.command
 	t.Kind, t.Command, t.Codes, t.Topic = orchestrator.TurnCommand, c.Verb, c.Codes, c.Topic
@@ -147,15 +146,14 @@ func (r *classifier) commanded(ctx context.Context, who access.Principal, in Inp
 	return t, err
 }
 
-// cameLater tells that something began only after the input was said.
+// cameLater reports whether something began after the input was sent.
 func (in Input) cameLater(begun time.Time) bool { return !in.SaidAt.IsZero() && begun.After(in.SaidAt) }
 
-// shownGates are the codes that a bare word may mean. The last answer of the
-// history says which gates it has shown: an approval of what the person has not
-// seen is none. Without a marker, as after a frontend has compacted the
-// history, only the one open gate of a chat that was answered before can be
-// meant. A gate that was decided already counts while no other is open, so that
-// the same word again gets the same reply.
+// shownGates returns the codes of the gates that a bare "yes" may refer to. The marker of the last
+// answer lists the gates that it displayed: nobody can approve what they have not seen. Without a
+// marker, as after a frontend has compacted the history, only the open gates of a chat with an
+// earlier answer count. Gates that are already decided count only while no other is open, so that a
+// repeated word gets the same reply.
 func (r *classifier) shownGates(ctx context.Context, who access.Principal, in Input) ([]string, error) {
 	thread := in.thread()
 	if in.here() == "" || !thread.Marked && !thread.Continued {
@@ -178,13 +176,13 @@ func (r *classifier) shownGates(ctx context.Context, who access.Principal, in In
 	return closed, err
 }
 
-// value reads a typed answer: an option, or a value of the asked parameter. A
-// free text that is itself an understandable request is no answer.
+// value returns the answer in a message: an option, or a value of the parameter that was asked for.
+// Free text that is itself an understandable request is no answer.
 func (r *classifier) value(ctx context.Context, who access.Principal, i contracts.Interrupt, message string) (any, bool) {
 	text := r.stripAnswerPhrases(ctx, i, message)
 	if c, ok := chat.Parse(text); ok && c.Verb == chat.Assent && text == strings.TrimSpace(message) {
 		kind, _ := i.ResponseSchema["type"].(string)
-		return chat.IsAffirmative(text), kind == "boolean" && len(i.Options) == 0 // else a bare yes says nothing here
+		return chat.IsAffirmative(text), kind == "boolean" && len(i.Options) == 0 // otherwise a bare yes is no answer
 	}
 	if inner, ok := chat.ParseQuoted(text); ok && freeText(i) {
 		return inner, true
@@ -203,8 +201,8 @@ func (r *classifier) value(ctx context.Context, who access.Principal, i contract
 	return r.filled(ctx, i, text)
 }
 
-// stripAnswerPhrases returns the part of an answer that matters: the option that it names, the
-// name that it gives, or the words to search for.
+// stripAnswerPhrases returns the relevant part of an answer: the option or name in it, or the words
+// to search for.
 func (r *classifier) stripAnswerPhrases(ctx context.Context, i contracts.Interrupt, message string) string {
 	text := chat.MatchOption(i, message)
 	if text != strings.TrimSpace(message) {
@@ -226,20 +224,20 @@ func (r *classifier) stripAnswerPhrases(ctx context.Context, i contracts.Interru
 	if _, searches := decision.SearchAgain(i, aimed); searches {
 		return aimed
 	}
-	// Where a name is asked for, its words alone are read; where a text is, all of them.
+	// If a name is asked for, only the name is taken; if a text is, the whole answer.
 	if value, ok := r.filled(ctx, i, message); ok && value == aimed && freeText(i) {
 		return aimed
 	}
 	return text
 }
 
-// asksName tells a question for what something is called.
+// asksName reports whether the question asks for the name of something.
 func (r *classifier) asksName(ctx context.Context, i contracts.Interrupt) bool {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
 	return err == nil && t.AnswerTarget != nil && chat.IsNameParameter(gateview.ParameterWords(t.AnswerTarget.Param))
 }
 
-// filled reads a value of the asked parameter out of words.
+// filled extracts a value of the asked parameter from a text.
 func (r *classifier) filled(ctx context.Context, i contracts.Interrupt, text string) (any, bool) {
 	t, err := waitingFor(ctx, r.turns, i.InterruptID)
 	if err != nil || t.AnswerTarget == nil || t.AnswerTarget.Param == "" {
@@ -254,7 +252,7 @@ func (r *classifier) filled(ctx context.Context, i contracts.Interrupt, text str
 			return nil, false
 		}
 		values, _ := r.local.Fill(entry, text, []string{t.AnswerTarget.Param}, r.now())
-		for _, value := range values { // a list parameter may stand in for the single one
+		for _, value := range values { // a list parameter may be filled instead of the single one
 			if _, err := decision.Value(i, value); err == nil {
 				return value, true
 			}
@@ -267,9 +265,9 @@ func (r *classifier) isRequest(ctx context.Context, who access.Principal, text s
 	return len(r.requests(ctx, who, text)) > 0
 }
 
-// saysWhatToDo reports whether a text is a request in its own words, and not only a
-// value that some request can be guessed from: "Ana Souza?" is the latter. One for what
-// was asked before that leaves something out only gives values to that.
+// saysWhatToDo reports whether a text states a request, and not only a value from which one can be
+// guessed, such as "Ana Souza?". An incomplete request for a capability of before does not count:
+// it only gives values for that request.
 func (r *classifier) saysWhatToDo(ctx context.Context, who access.Principal, text string, before []contracts.Intent) bool {
 	return slices.ContainsFunc(r.requests(ctx, who, text), func(in contracts.Intent) bool {
 		again := len(in.Missing) > 0 && slices.ContainsFunc(before, func(b contracts.Intent) bool { return b.Ref() == in.Ref() })
@@ -277,7 +275,7 @@ func (r *classifier) saysWhatToDo(ctx context.Context, who access.Principal, tex
 	})
 }
 
-// requests are those that the words of a text alone make plain.
+// requests returns the intents that the local reader finds in a text without any context.
 func (r *classifier) requests(ctx context.Context, who access.Principal, text string) []contracts.Intent {
 	u, err := r.intents.Understand(ctx, intent.Request{Message: text, Catalog: r.catalogs.Catalog(), Roles: rolesOf(who), Now: r.now(), Local: true})
 	if err != nil || u.Outcome != contracts.ReadingAccepted {

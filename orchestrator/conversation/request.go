@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// request makes the next step of a request: it is understood and compiled, to a
-// run, a question or an answer; a question is then opened.
+// request runs the next step of a request: it understands the message and compiles a plan, which
+// leads to a run, a question or an answer, or it opens the question.
 func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if t.Question != nil {
 		return m.open(ctx, t)
@@ -36,7 +36,7 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 		if err != nil || next.Outcome != "" || next.Question != nil {
 			return next, err
 		}
-		if len(next.Calls) > 0 { // what was paid for is kept before it is built on
+		if len(next.Calls) > 0 { // model calls are saved before their result is used
 			return next, nil
 		}
 		t = next
@@ -44,8 +44,8 @@ func (m *machine) request(ctx context.Context, t orchestrator.Turn) (orchestrato
 	return m.compile(ctx, t)
 }
 
-// clearReplaced makes way for a request that takes the place of another: that is
-// withdrawn, or undone behind its own gate.
+// clearReplaced removes the request that t replaces: it is cancelled, or undone with a gate of its
+// own.
 func (m *machine) clearReplaced(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	if t.Undo {
 		if _, _, err := m.runs.Compensate(ctx, t.By, t.Replaces.RunID, t.Replaces.NodeID); err != nil {
@@ -67,7 +67,7 @@ func (m *machine) clearReplaced(ctx context.Context, t orchestrator.Turn) (orche
 	return t, nil
 }
 
-// understand settles the intents of a turn, or asks or says why there are none.
+// understand determines the intents of a turn, or asks a question, or answers why there are none.
 func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	kind, talk := talkOf(m.local, t.Message)
 	if talk && !asksAbout(kind) {
@@ -95,7 +95,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	if next, ok, err := m.proposed(ctx, t, s, u); ok || err != nil {
 		return next, err
 	}
-	if talk && u.Outcome != contracts.ReadingAccepted { // a capability may tell who somebody is
+	if talk && u.Outcome != contracts.ReadingAccepted { // a capability may answer who somebody is
 		return answered(t, m.talk(t, kind)), nil
 	}
 	if u.Outcome != contracts.ReadingAccepted {
@@ -112,7 +112,7 @@ func (m *machine) understand(ctx context.Context, t orchestrator.Turn) (orchestr
 	t.Draft, t.More = u.Draft, u.More
 	t.Intents, t.Unused, t.Understood = u.Intents, u.Unused, u.Outcome == contracts.ReadingAccepted
 	if t.Draft != nil {
-		t.Intents = nil // they are its steps
+		t.Intents = nil // the steps of the draft contain them
 	}
 	switch {
 	case t.Understood:
@@ -131,9 +131,9 @@ func answered(t orchestrator.Turn, a *contracts.Answer) orchestrator.Turn {
 
 func rolesOf(who access.Principal) []string { return who.Contract().Roles }
 
-// compile plans the turn's intents: to a question, or to a run. It commits the
-// run, whose id follows from the turn: a turn that is finished after a crash
-// does not make a second one.
+// compile plans the turn's intents, which leads to a question or a run, and submits the run. The
+// run's id is derived from the turn, so that a turn that is finished after a crash does not start a
+// second run.
 func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	session, err := m.dir.Get(ctx, t.SessionID)
 	if err != nil {
@@ -171,8 +171,8 @@ func (m *machine) compile(ctx context.Context, t orchestrator.Turn) (orchestrato
 	return t, nil
 }
 
-// absent are the domains that are registered and have no manifest in service, of which
-// nothing can be understood: the server has just started, or theirs was refused.
+// absent returns the registered domains without an active manifest, whose capabilities are unknown:
+// the server has just started, or the manifest was rejected.
 func (m *machine) absent() []string {
 	catalog := m.catalogs.Catalog()
 	var names []string
@@ -184,8 +184,8 @@ func (m *machine) absent() []string {
 	return names
 }
 
-// down reports which domains of a plan cannot be reached, as their last checks
-// have it, and whether nothing of the plan could be done without them.
+// down returns a sentence for each domain of a plan that was unreachable at its last health check.
+// all reports whether that is every domain of the plan.
 func (m *machine) down(plan contracts.Plan) (said []string, all bool) {
 	health, seen := m.catalogs.Health(), map[string]bool{}
 	for _, n := range plan.Nodes {
@@ -214,8 +214,8 @@ func (m *machine) planRequest(session orchestrator.Session, t orchestrator.Turn)
 	}
 }
 
-// refusal answers a request that cannot be planned, where a person can read
-// why; faults of ours go up.
+// refusal turns the error of a request that cannot be planned into its answer; internal errors are
+// returned.
 func refusal(t orchestrator.Turn, err error) (orchestrator.Turn, error) {
 	switch contracts.CodeOf(err) {
 	case contracts.CodeForbidden, contracts.CodeUnsupported, contracts.CodeInvalid, contracts.CodeBudgetExceeded, contracts.CodeConflict:
@@ -236,14 +236,14 @@ func (m *machine) askCapability(t orchestrator.Turn, u intent.Understanding) orc
 	return ask(t, i, m.now())
 }
 
-// askPlanner asks for what a plan is missing.
+// askPlanner asks for a value that the plan lacks.
 func (m *machine) askPlanner(t orchestrator.Turn, q planner.Question) orchestrator.Turn {
 	t.Understood = true
 	t.AnswerTarget = &orchestrator.AnswerTarget{IntentID: q.IntentID, Param: q.Param, Role: q.Role, Domain: q.Domain}
 	return ask(t, contracts.Interrupt{Type: q.Kind, Prompt: q.Prompt, Options: q.Options, ResponseSchema: q.Schema}, m.now())
 }
 
-// ask keeps the question with the turn until it is open.
+// ask stores a new question in the turn; the next step opens it.
 func ask(t orchestrator.Turn, i contracts.Interrupt, now time.Time) orchestrator.Turn {
 	i.InterruptID, i.Code, i.Status = execution.NewID("gate"), execution.NewCode(), contracts.InterruptOpen
 	i.SessionID, i.CreatedAt, i.Requesters = t.SessionID, now, []string{t.By.Subject()}
@@ -255,8 +255,8 @@ func ask(t orchestrator.Turn, i contracts.Interrupt, now time.Time) orchestrator
 	return t
 }
 
-// open commits the turn's question. It was saved with the turn before: a
-// question without its turn could not be answered.
+// open opens the turn's question. The turn was saved with it before: a question without its turn
+// could not be answered.
 func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	i := *t.Question
 	_, err := execution.GetInterrupt(ctx, m.store, i.InterruptID)
@@ -267,7 +267,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 		})
 		m.notifier.Committed(i.SessionID, "")
 	}
-	if contracts.CodeOf(err) == contracts.CodeConflict { // somebody else has opened it, or its code is taken
+	if contracts.CodeOf(err) == contracts.CodeConflict { // another process has opened it, or its code is taken
 		if _, err = execution.GetInterrupt(ctx, m.store, i.InterruptID); contracts.CodeOf(err) == contracts.CodeNotFound {
 			i.Code = execution.NewCode()
 			t.Question, err = &i, nil
@@ -281,7 +281,7 @@ func (m *machine) open(ctx context.Context, t orchestrator.Turn) (orchestrator.T
 	return t, nil
 }
 
-// takeAnswer puts an answer where the turn's question says it belongs.
+// takeAnswer stores an answer in the field that the turn's AnswerTarget names.
 func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 	if t.AnswerTarget == nil {
 		return contracts.Errorf(contracts.CodeInternal, "the turn does not know what it asked")
@@ -317,7 +317,7 @@ func (m *machine) takeAnswer(t *orchestrator.Turn, response any) error {
 	return nil
 }
 
-// afterDone takes what is wanted of a request that has had its effect.
+// afterDone handles the choice of what to do about a request that has already written.
 func (m *machine) afterDone(t *orchestrator.Turn, response any) error {
 	t.AnswerTarget = nil
 	switch response {
@@ -332,10 +332,10 @@ func (m *machine) afterDone(t *orchestrator.Turn, response any) error {
 	return nil
 }
 
-// chooseCapability replaces the reading of one clause; its parameters are read
-// again from its own words, not from the answer.
+// chooseCapability replaces the capability of one clause. Its parameters are read again from the
+// clause, not from the answer.
 func (m *machine) chooseCapability(t *orchestrator.Turn, intentID string, response any) error {
-	ref, _ := response.(string) // a value that is no text resolves to nothing
+	ref, _ := response.(string) // a value that is no string matches no capability
 	if t.Draft != nil {
 		t.Understood = true
 		return nil

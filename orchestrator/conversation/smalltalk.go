@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// talkOf reports what a message says that asks for nothing that is done: small talk, or
-// what there is to ask for.
+// talkOf reports whether a message is no request but small talk or a call for help, and of which
+// kind.
 func talkOf(words *local.Reader, message string) (local.Talk, bool) {
 	if chat.IsGreeting(message) {
 		return local.TalkGreeting, true
@@ -21,17 +21,17 @@ func talkOf(words *local.Reader, message string) (local.Talk, bool) {
 	return words.SmallTalk(message)
 }
 
-// helps is the talk of who writes the word "help": it never is a request.
+// helps is the kind of a message that is only the word "help"; it is never a request.
 const helps local.Talk = "help"
 
-// asksAbout tells talk that a capability may answer better than we: who somebody is,
-// what something does.
+// asksAbout reports whether a capability may give a better answer than a fixed text: who somebody
+// is, what something does.
 func asksAbout(kind local.Talk) bool {
 	return kind == local.TalkAsker || kind == local.TalkAbout
 }
 
-// talkAtQuestion answers small talk while a question is open, and shows the question
-// once more. Words that the question may want are left to it.
+// talkAtQuestion answers small talk while a question is open, and displays the question again. If
+// the question accepts free text, it does nothing.
 func (r *classifier) talkAtQuestion(who access.Principal, message string, q contracts.Interrupt, t orchestrator.Turn) (orchestrator.Turn, bool) {
 	if freeText(q) {
 		return t, false
@@ -44,7 +44,7 @@ func (r *classifier) talkAtQuestion(who access.Principal, message string, q cont
 	return show(t, q, chat.Escape(said)), true
 }
 
-// talk is what is said to small talk.
+// talk returns the answer to small talk.
 func (m *machine) talk(t orchestrator.Turn, kind local.Talk) *contracts.Answer {
 	catalog := m.catalogs.Catalog()
 	if kind == local.TalkGreeting {

@@ -8,21 +8,21 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation/command"
 )
 
-// stepResult is the turn after a step that was saved, or why there is none.
+// stepResult is the saved turn after a step, or the error of the step.
 type stepResult struct {
 	turn         orchestrator.Turn
 	refused, err error
-	// unchanged means that nothing was saved: the turn is as it was.
+	// unchanged means that nothing was saved.
 	unchanged bool
 }
 
-// stepExclusively runs one step. If the step may call a model, it holds a lease across the
-// cluster, so that the model is called once per turn; concurrent callers get its result.
+// stepExclusively runs one step. If the step may call a model, it holds a lease across the cluster,
+// so that the model is called once per turn; concurrent callers get its result.
 func (m *machine) stepExclusively(ctx context.Context, t orchestrator.Turn, resumed bool) stepResult {
 	if t.Kind != orchestrator.TurnRequest || t.Understood || !m.intents.HasModel() {
 		return m.stepAndSave(ctx, t, resumed)
 	}
-	ctx, cancel := DetachContext(ctx) // others wait for it too
+	ctx, cancel := DetachContext(ctx) // other callers wait for the result too
 	defer cancel()
 	out, _, _ := m.reading.Do(t.Conversation+"\x00"+t.Key+"\x00"+t.Model, func() (any, error) {
 		read := func() bool {
@@ -46,7 +46,7 @@ func (m *machine) stepExclusively(ctx context.Context, t orchestrator.Turn, resu
 	return done
 }
 
-// stepAndSave makes one step and commits it.
+// stepAndSave runs one step and saves the turn.
 func (m *machine) stepAndSave(ctx context.Context, t orchestrator.Turn, resumed bool) stepResult {
 	next, refused := m.step(ctx, t, resumed)
 	if refused != nil {

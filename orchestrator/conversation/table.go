@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// tableFor is how long a table can be asked about.
+// tableFor is the time during which messages can refer to a displayed table.
 const tableFor = 30 * time.Minute
 
-// answerFromTable answers from the last table without a new call. It returns false if there is
-// no table.
+// answerFromTable answers from the last table without a new call. It returns false if there is no
+// table.
 func (r *classifier) answerFromTable(ctx context.Context, s sessionContext, o chat.TableOrder, t orchestrator.Turn) (orchestrator.Turn, bool, error) {
 	table, err := r.lastTable(ctx, s)
 	if err != nil || table == nil {
@@ -33,7 +33,7 @@ func (r *classifier) answerFromTable(ctx context.Context, s sessionContext, o ch
 	return t, true, nil
 }
 
-// lastTable is the table that was shown last.
+// lastTable returns the last displayed table, or nil.
 func (r *classifier) lastTable(ctx context.Context, s sessionContext) (*contracts.Block, error) {
 	for _, t := range slices.Backward(s.turns) {
 		if s.now.Sub(t.CreatedAt) > tableFor {

@@ -13,10 +13,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
-// evidences are where the values of a text stand in it.
+// evidences are the positions of values in a text, by parameter.
 type evidences = map[string]contracts.Evidence
 
-// fragmentValues reads the values of a fragment for the last intent that takes all of them. It
+// fragmentValues reads the values of a fragment for the last intent that accepts all of them. It
 // returns none if the fragment has words that are neither values nor words of the capability.
 func (r *classifier) fragmentValues(ctx context.Context, base orchestrator.Turn, f chat.Fragment) (int, map[string]any) {
 	another := f.Kind == chat.FragmentAnother || f.Kind == chat.FragmentValue
@@ -29,7 +29,7 @@ func (r *classifier) fragmentValues(ctx context.Context, base orchestrator.Turn,
 			continue
 		}
 		texts := []string{f.Rest}
-		if aimed, is := chat.StripBeneficiary(f.Rest); is { // "it's for Bruno" may be nothing but the name
+		if aimed, is := chat.StripBeneficiary(f.Rest); is { // "it's for Bruno" may mean only the name
 			texts = append(texts, aimed)
 		}
 		for _, text := range texts {
@@ -41,10 +41,10 @@ func (r *classifier) fragmentValues(ctx context.Context, base orchestrator.Turn,
 	return 0, nil
 }
 
-// allValues returns the values of a text if they are all that it says: first those of what
-// was named before, "and for Bruno", then, of what is corrected, others as well.
+// allValues returns the values of a text if it has no other words: first only those of parameters
+// that the request has, "and for Bruno"; for a correction also those of other parameters.
 func (r *classifier) allValues(ctx context.Context, base orchestrator.Turn, in contracts.Intent, kind chat.FragmentKind, text string) map[string]any {
-	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // fragmentValues has found it
+	entry, _ := r.catalogs.Catalog().Capability(in.Ref()) // fragmentValues has checked that it exists
 	values, evidence := r.valuesIn(entry, in, kind, text)
 	named := maps.Clone(values)
 	if kind != chat.FragmentChange && base.RunID != "" {
@@ -65,8 +65,8 @@ func (r *classifier) allValues(ctx context.Context, base orchestrator.Turn, in c
 	return r.valuesForCapability(ctx, entry, in, text)
 }
 
-// valuesForCapability reads a text as a message to one capability, in any supported language:
-// every word must be a value of a parameter that the request has, or belong to the command.
+// valuesForCapability reads a text as a message to one capability, in any supported language: every
+// word must be a value of a parameter that the request has, or belong to the command.
 func (r *classifier) valuesForCapability(ctx context.Context, entry *contracts.CapabilityEntry, in contracts.Intent, text string) map[string]any {
 	req := intent.Request{Message: text, Catalog: r.catalogs.Catalog(), AnyRole: true, Now: r.now(), Local: true}
 	if u, err := r.intents.Understand(ctx, req); err != nil || u.Outcome == contracts.ReadingAccepted && u.Intents[0].Ref() != entry.Ref() {
@@ -98,7 +98,7 @@ func (r *classifier) valuesIn(entry *contracts.CapabilityEntry, in contracts.Int
 	if kind == chat.FragmentRename {
 		values, evidence = change.Renamed(in, text)
 	}
-	if len(values) == 0 && kind != chat.FragmentRename { // a name that nothing has is none of something else
+	if len(values) == 0 && kind != chat.FragmentRename { // no known value matches: it may be a name
 		values, evidence = r.nameOf(entry, in, text)
 	}
 	if n, is := chat.ParseNumber(text); is {
@@ -107,9 +107,8 @@ func (r *classifier) valuesIn(entry *contracts.CapabilityEntry, in contracts.Int
 	return values, evidence
 }
 
-// nameOf reads a text that is written as a name, and that nothing else is read from,
-// as the one text that an intent has: "and Carla?". Whether there is one of that
-// name is for the look-up to say.
+// nameOf reads a text that is written as a name as the only string parameter of an intent: "and
+// Carla?". The later lookup checks that an object of this name exists.
 func (r *classifier) nameOf(entry *contracts.CapabilityEntry, in contracts.Intent, text string) (map[string]any, evidences) {
 	var named []string
 	for name, value := range in.Parameters {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// View shows what an input came to, as it is now.
+// View returns the current view of an input's outcome.
 func (c *Conversation) View(ctx context.Context, who access.Principal, o Outcome) (orchestrator.SessionView, error) {
 	if len(o.Show) > 0 {
 		return c.viewOfInterrupts(ctx, who, o)
@@ -40,15 +40,15 @@ func (c *Conversation) viewOfInterrupts(ctx context.Context, who access.Principa
 	return view, err
 }
 
-// RecordDisplayed records the gates that a reply has displayed in full; an interface calls it
-// when the reply is written. If it fails they are displayed again.
+// RecordDisplayed records the gates that a reply has displayed in full; an interface calls it when
+// the reply is written. If it fails they are displayed again.
 func (c *Conversation) RecordDisplayed(ctx context.Context, view orchestrator.SessionView) {
 	if err := gates.RecordShown(ctx, c.turns, view); err != nil {
 		c.cfg.Logger.WarnContext(ctx, "what was shown is not kept", slog.Any("error", err))
 	}
 }
 
-// Refresh gives where what an earlier view shows stands now.
+// Refresh returns the current state of an earlier view.
 func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error) {
 	if from.SessionID == "" {
 		return from, nil
@@ -58,8 +58,7 @@ func (c *Conversation) Refresh(ctx context.Context, who access.Principal, from o
 	return view, err
 }
 
-// Await refreshes a view until nothing runs any more, at most as long as wait
-// says.
+// Await refreshes a view until nothing is running, at most for wait.
 func (c *Conversation) Await(ctx context.Context, who access.Principal, from orchestrator.SessionView, wait time.Duration) (orchestrator.SessionView, error) {
 	view := from
 	err := orchestrator.WaitFor(ctx, c.notifier, from.SessionID, wait, func(ctx context.Context) (bool, error) {
@@ -70,7 +69,8 @@ func (c *Conversation) Await(ctx context.Context, who access.Principal, from orc
 	return view, err
 }
 
-// Session gives where a whole session stands, waiting while it is running.
+// Session returns the state of a whole session. It waits while the session is running, at most for
+// wait.
 func (c *Conversation) Session(ctx context.Context, who access.Principal, id string, wait time.Duration) (contracts.SessionResponse, error) {
 	if _, err := c.dir.Read(ctx, who, id); err != nil {
 		return contracts.SessionResponse{}, err
@@ -78,8 +78,8 @@ func (c *Conversation) Session(ctx context.Context, who access.Principal, id str
 	return c.SessionOf(ctx, Outcome{SessionID: id}, wait)
 }
 
-// SessionOf is Session for a participant: whoever decides a gate may see the result of
-// it, but not the earlier session.
+// SessionOf is like Session, without an access check: whoever decides a gate may see its result,
+// but not the earlier session.
 func (c *Conversation) SessionOf(ctx context.Context, o Outcome, wait time.Duration) (contracts.SessionResponse, error) {
 	began := time.Now()
 	view, ended, err := c.endOfNew(ctx, o, wait)
@@ -98,14 +98,13 @@ func (c *Conversation) SessionOf(ctx context.Context, o Outcome, wait time.Durat
 	view = withReply(view, o)
 	view.InReplyTo = o.InReplyTo
 	c.RecordDisplayed(ctx, view)
-	session, err := c.dir.Get(ctx, o.SessionID) // its name does not change where it stands
+	session, err := c.dir.Get(ctx, o.SessionID) // only for its name and times
 	view.Name, view.CreatedAt, view.UpdatedAt = session.Name, session.CreatedAt, session.UpdatedAt
 	return view.Response(), err
 }
 
-// endOfNew waits for the run of a new session while this process advances it, and gives
-// how it ended without reading what was written a moment ago; false where the session
-// must be read.
+// endOfNew waits for the run of a new session while this process executes it, and returns its end
+// from memory. It returns false if the session must be read from the store.
 func (c *Conversation) endOfNew(ctx context.Context, o Outcome, wait time.Duration) (view orchestrator.SessionView, ended bool, err error) {
 	if o.New == nil || wait <= 0 {
 		return view, false, nil
@@ -121,8 +120,8 @@ func (c *Conversation) endOfNew(ctx context.Context, o Outcome, wait time.Durati
 	return view, ended, err
 }
 
-// withReply puts what an input was told into the answer of a session: REST has no
-// other place for it.
+// withReply adds the reply to an input to the answer of the session: the REST API has no separate
+// field for it.
 func withReply(view orchestrator.SessionView, o Outcome) orchestrator.SessionView {
 	if len(o.Show) > 0 {
 		view.Open = o.Show
@@ -154,7 +153,7 @@ func (c *Conversation) Sessions(ctx context.Context, who access.Principal, befor
 		if err != nil {
 			return out, err
 		}
-		view.Answer = nil // a list shows where each stands
+		view.Answer = nil // a list shows only states
 		out.Items = append(out.Items, view.Response())
 	}
 	return out, nil
@@ -165,13 +164,13 @@ func (c *Conversation) ListTurns(ctx context.Context, sessionID string) ([]orche
 	return c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID})
 }
 
-// Changes returns a signal after each change of a session, until leave. It tells
-// nothing of the session, so anybody may have it.
+// Changes returns a channel with a signal after each change of a session, until leave. A signal has
+// no content, so there is no access check.
 func (c *Conversation) Changes(sessionID string) (signal <-chan struct{}, leave func()) {
 	return c.notifier.Subscribe(sessionID, true)
 }
 
-// News gives the events of a session after a number.
+// News returns the events of a session after a sequence number.
 func (c *Conversation) News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error) {
 	if _, err := c.dir.Read(ctx, who, sessionID); err != nil {
 		return nil, err
@@ -179,8 +178,8 @@ func (c *Conversation) News(ctx context.Context, who access.Principal, sessionID
 	return c.journal.Events(ctx, sessionID, after, contracts.MaxEvents)
 }
 
-// Peek reports where a chat stands without beginning anything, for the background
-// calls of frontends; false means that nothing is known of it.
+// Peek returns the view of a chat without creating a session, for the background calls of
+// frontends. It returns false if the chat has no session.
 func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread) (orchestrator.SessionView, bool, error) {
 	session, known, err := c.threads.Find(ctx, who, t, "")
 	if err != nil || !known {
@@ -190,8 +189,8 @@ func (c *Conversation) Peek(ctx context.Context, who access.Principal, t Thread)
 	return view, err == nil, err
 }
 
-// IsCurrent reports whether a chat should be continued although a newer one could begin:
-// something runs or waits in it, and the newer one has not begun.
+// IsCurrent reports whether the chat should be continued rather than the newer one: it has an open
+// interrupt or run, and the newer one has no session yet.
 func (c *Conversation) IsCurrent(ctx context.Context, who access.Principal, conversation, newer string) bool {
 	if _, begun, err := c.threads.Own(ctx, who, sessions.ChatID(who, newer)); begun || err != nil {
 		return false

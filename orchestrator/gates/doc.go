@@ -1,3 +1,3 @@
-// Package gates has every question of a run or a session: who may see it, who
-// may decide it, and the one function that decides.
+// Package gates finds, displays and decides the gates and questions of runs and sessions. All
+// interfaces decide through Gates.Decide.
 package gates

@@ -20,16 +20,16 @@ type Filter struct {
 	RunID     string
 	Status    contracts.InterruptStatus
 	Type      contracts.InterruptType
-	// Mine leaves out what the caller sees only because they see everything: what
-	// is left is their own, or theirs to decide.
+	// Mine leaves out what the caller sees only because they may see everything. What is left is
+	// their own, or theirs to decide.
 	Mine bool
-	// Gates leaves out questions about what was asked for.
+	// Gates leaves out the questions about requests.
 	Gates bool
 	contracts.Page
 }
 
-// WaitingTypes are the types that a person may have to come for: gates, and what
-// procedures and their budgets ask.
+// WaitingTypes returns the types that may wait for another person: gates, and the questions of
+// procedures and budgets.
 func WaitingTypes() []contracts.InterruptType {
 	return []contracts.InterruptType{
 		contracts.InterruptWriteApproval, contracts.InterruptPlanApproval, contracts.InterruptResultReview,
@@ -37,7 +37,7 @@ func WaitingTypes() []contracts.InterruptType {
 	}
 }
 
-// Gates are the questions in the store. It keeps nothing of its own.
+// Gates are the interrupts in the store. It has no state and is safe for concurrent use.
 type Gates struct {
 	store     execution.Gates
 	list      orchestrator.GateList
@@ -47,7 +47,7 @@ type Gates struct {
 	notifier  orchestrator.Notifier
 }
 
-// Deps are what the questions work with; every one is needed.
+// Deps are the dependencies of Gates; all are required.
 type Deps struct {
 	Store     execution.Gates
 	List      orchestrator.GateList
@@ -57,7 +57,7 @@ type Deps struct {
 	Notifier  orchestrator.Notifier
 }
 
-// New makes the questions of a store.
+// New returns the gates of a store.
 func New(d Deps) (*Gates, error) {
 	if d.Store == nil || d.List == nil || d.Runner == nil || d.Sessions == nil || d.Reviewers == nil || d.Notifier == nil {
 		return nil, errors.New("gates: every dependency is needed")
@@ -65,9 +65,9 @@ func New(d Deps) (*Gates, error) {
 	return &Gates{store: d.Store, list: d.List, runner: d.Runner, sessions: d.Sessions, reviewers: d.Reviewers, notifier: d.Notifier}, nil
 }
 
-// List returns a page of the questions that the caller may see, the oldest first.
+// List returns a page of the interrupts that the caller may see, the oldest first.
 func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.Interrupt], error) {
-	if f.Limit <= 0 { // what waits is looked through for one of it
+	if f.Limit <= 0 { // callers without a limit want the whole page
 		f.Limit = contracts.MaxPageLimit
 	}
 	page := f.Bounded(contracts.MaxPageLimit)
@@ -86,7 +86,7 @@ func (g *Gates) List(ctx context.Context, who access.Principal, f Filter) (contr
 	return g.list.ListGates(ctx, filter)
 }
 
-// Each goes through all that List gives, page by page, until seen says stop.
+// Each calls seen for everything that List returns, page by page, until seen returns true.
 func (g *Gates) Each(ctx context.Context, who access.Principal, f Filter, seen func(contracts.Interrupt) (stop bool)) error {
 	for {
 		page, err := g.List(ctx, who, f)
@@ -97,11 +97,11 @@ func (g *Gates) Each(ctx context.Context, who access.Principal, f Filter, seen f
 	}
 }
 
-// refuseEvery is the measure in which refusals come: one of a gate that is not
-// theirs takes as long as one of none, so that time tells nobody which codes there are.
+// refuseEvery is the time grid of not_found replies: a gate that the caller may not see takes as
+// long as one that does not exist, so that timing does not reveal codes.
 const refuseEvery = 20 * time.Millisecond
 
-// Get gives one question by its id or its code.
+// Get returns one interrupt by its id or code, or not_found if the caller may not see it.
 func (g *Gates) Get(ctx context.Context, who access.Principal, idOrCode string) (contracts.Interrupt, error) {
 	began := time.Now()
 	i, err := g.find(ctx, who, idOrCode)
@@ -120,7 +120,7 @@ func (g *Gates) find(ctx context.Context, who access.Principal, idOrCode string)
 		i, err = g.store.InterruptByCode(ctx, idOrCode)
 	}
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
-		return contracts.Interrupt{}, access.MaskForbidden(err, "gate", idOrCode) // in the words of one that is not theirs
+		return contracts.Interrupt{}, access.MaskForbidden(err, "gate", idOrCode) // same text as for one that is not the caller's
 	}
 	if err != nil {
 		return contracts.Interrupt{}, err
@@ -135,13 +135,13 @@ func (g *Gates) find(ctx context.Context, who access.Principal, idOrCode string)
 	return i, nil
 }
 
-// Interrupt returns one question as it stands, without a check of rights: callers check them
-// before they show it.
+// Interrupt returns one interrupt without an access check. Callers must check access before they
+// show it.
 func (g *Gates) Interrupt(ctx context.Context, id string) (contracts.Interrupt, error) {
 	return execution.GetInterrupt(ctx, g.store, id)
 }
 
-// Open returns a session's open question, named by its id when several are open.
+// Open returns the session's open interrupt; id is required if several are open.
 func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id string) (contracts.Interrupt, error) {
 	if id != "" {
 		i, err := g.Get(ctx, who, id)
@@ -165,29 +165,28 @@ func (g *Gates) Open(ctx context.Context, who access.Principal, sessionID, id st
 	return open[0], nil
 }
 
-// ByLink is the Via of a decision that came through a link, ByPage of one on the
-// web page.
+// The Via of a decision: ByLink for one through a link, ByPage for one on the web page.
 const (
 	ByLink = "link"
 	ByPage = "page"
 )
 
-// HasDecided reports whether somebody has decided the present action of a gate.
+// HasDecided reports whether somebody has decided the current action of a gate.
 func HasDecided(i contracts.Interrupt, subject string) bool {
 	return slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
 		return d.DecidedBy == subject && d.ActionSHA256 == i.ActionSHA256
 	})
 }
 
-// Decide records a decision or an answer, for all interfaces. It commits; the conversation
-// acts on the answer to a question that was asked before there is a plan. A link counts once:
-// whoever has decided this action already has used it.
+// Decide commits a decision or an answer, for all interfaces. If a turn has asked the question, the
+// conversation must continue that turn. A link counts once: it returns conflict if the person has
+// already decided this action.
 func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.Interrupt, body contracts.Resume) (contracts.Interrupt, error) {
 	owner, err := g.sessions.Owner(ctx, i.SessionID)
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
-	if words, ok := body.Response.(string); ok { // what is no value may be what to search by
+	if words, ok := body.Response.(string); ok { // a text that does not fit may be search words
 		if _, refused := decision.Value(i, words); refused != nil {
 			if answer, ok := decision.SearchAgain(i, words); ok {
 				body.Response = answer
@@ -222,8 +221,7 @@ func (g *Gates) Decide(ctx context.Context, who access.Principal, i contracts.In
 	return decided, nil
 }
 
-// Drop commits that a question before there is a plan is no longer asked. One that
-// was answered meanwhile stays so.
+// Drop closes a question that belongs to no run. If it was answered meanwhile, nothing changes.
 func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Interrupt) (contracts.Interrupt, error) {
 	owner, err := g.sessions.Owner(ctx, i.SessionID)
 	if err != nil {
@@ -232,7 +230,7 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	if i.RunID != "" {
 		return i, contracts.Errorf(contracts.CodeInvalid, "%s belongs to a run; cancel that", i.Code)
 	}
-	if err := mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionAnswer); err != nil { // no approval
+	if err := mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionAnswer); err != nil { // no approval, so no panel
 		return i, err
 	}
 	dropped, err := execution.UpdateInterrupt(ctx, g.store, i.InterruptID, func(i *contracts.Interrupt, _ time.Time) error {
@@ -246,8 +244,8 @@ func (g *Gates) Drop(ctx context.Context, who access.Principal, i contracts.Inte
 	return dropped, err
 }
 
-// Permissions returns the codes of those open gates that the caller may approve, and of
-// those open questions that they may answer.
+// Permissions returns the codes of the open gates that the caller may approve, and of the open
+// questions that they may answer.
 func (g *Gates) Permissions(ctx context.Context, who access.Principal, open ...contracts.Interrupt) (approve, answer []string, err error) {
 	open = slices.DeleteFunc(slices.Clone(open), func(i contracts.Interrupt) bool { return i.Status != contracts.InterruptOpen })
 	if len(open) == 0 {
@@ -275,13 +273,13 @@ func (g *Gates) Permissions(ctx context.Context, who access.Principal, open ...c
 	return approve, answer, nil
 }
 
-// MayReject reports whether the caller may stop or mend what is asked about.
+// MayReject returns nil if the caller may reject the gate, else the reason.
 func MayReject(who access.Principal, owner contracts.Principal, i contracts.Interrupt) error {
 	return mayDecide(access.ReviewPanel{}, who, owner, i, contracts.DecisionReject)
 }
 
-// shaped are, for a gate whose approver may have shaped nothing, all who have
-// answered or edited anything in its run until now.
+// shaped returns, for a gate with contracts.EyesStrict, everybody who has answered or edited
+// anything in its run so far. They must not approve it.
 func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, error) {
 	if i.Eyes() != contracts.EyesStrict || i.RunID == "" {
 		return nil, nil
@@ -301,8 +299,8 @@ func (g *Gates) shaped(ctx context.Context, i contracts.Interrupt) ([]string, er
 	return out, err
 }
 
-// shapes reports whether the answer to a question shapes a run: to cancel, to try the
-// same again and to look again do not.
+// shapes reports whether the answer to a question changes what a run does. Cancelling, retrying and
+// repeating a lookup do not.
 func shapes(i contracts.Interrupt) bool {
 	switch i.Response {
 	case contracts.AnswerRetry, contracts.AnswerCancelNode, contracts.AnswerRepeatLookup:
@@ -312,16 +310,15 @@ func shapes(i contracts.Interrupt) bool {
 	}
 }
 
-// with returns a gate with more requesters.
+// with returns a copy of the gate with additional requesters.
 func with(i contracts.Interrupt, requesters []string) contracts.Interrupt {
 	i.Requesters = slices.Concat(i.Requesters, requesters)
 	return i
 }
 
-// mayDecide lets the owner withdraw or edit what they asked for, approvers
-// decide gates, and whoever may steer the run answer its questions. A question
-// before there is a plan is the owner's alone: whoever answers it asks for the
-// plan.
+// mayDecide checks a decision: the owner may withdraw or edit their own request, approvers may
+// decide gates, and whoever may steer the run may answer its questions. Only the owner may answer a
+// question that belongs to no run, because the answer is part of the request.
 func mayDecide(panel access.ReviewPanel, who access.Principal, owner contracts.Principal, i contracts.Interrupt, d contracts.Decision) error {
 	own := who.Subject() == access.SubjectOf(owner)
 	switch {
@@ -343,8 +340,8 @@ func mayDecide(panel access.ReviewPanel, who access.Principal, owner contracts.P
 	}
 }
 
-// withAuditRecord attaches an audit record to decisions that reach beyond a run or come by a
-// link; the ledger of the run has every decision.
+// withAuditRecord attaches an audit record to decisions that settle an unknown outcome or come
+// through a link; all other decisions are only in the ledger of the run.
 func withAuditRecord(ctx context.Context, who access.Principal, i contracts.Interrupt) context.Context {
 	detail := map[string]any{"run_id": i.RunID, "node_id": i.NodeID, "type": i.Type}
 	switch {
@@ -357,7 +354,7 @@ func withAuditRecord(ctx context.Context, who access.Principal, i contracts.Inte
 	}
 }
 
-// DecidedBy reports whether somebody has made a decision on what a gate shows now.
+// DecidedBy reports whether somebody has made this decision on the current action of a gate.
 func DecidedBy(i contracts.Interrupt, subject string, d contracts.Decision) bool {
 	return slices.ContainsFunc(i.Decisions, func(x contracts.InterruptDecided) bool {
 		return x.DecidedBy == subject && x.Decision == d && x.ActionSHA256 == i.ActionSHA256

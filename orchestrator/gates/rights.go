@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Rights returns for each decision why the caller may not make it, nil if they may;
-// of a question that is closed nobody may decide anything.
+// Rights returns for each decision why the caller may not make it, nil if they may. For a closed
+// interrupt every decision has an error.
 func (g *Gates) Rights(ctx context.Context, who access.Principal, i contracts.Interrupt) (map[contracts.Decision]error, error) {
 	out := map[contracts.Decision]error{}
 	decisions := []contracts.Decision{contracts.DecisionAnswer}

@@ -12,22 +12,21 @@ import (
 
 const elsewhere = " in "
 
-// DecisionsConversation names the conversation in which somebody speaks of sessions that
-// are not those of their own chat; a client that names no chat has none.
+// DecisionsConversation returns the conversation for decisions from a chat about the gates of other
+// sessions. It includes the client's chat id, which may be empty.
 func DecisionsConversation(subject, chat string) string {
 	return "decisions of " + subject + elsewhere + chat
 }
 
-// WasShown reports whether the sender of a turn saw the current version of the gate in
-// this conversation: a word approves nothing else. Two things prove it: the signed marker
-// of the answer before, which comes back with the history, and what is stored with an
-// earlier turn of the same conversation.
+// WasShown reports whether the sender of a turn has seen the current version of the gate in this
+// conversation: only then may one word approve it. The proof is the signed marker of the previous
+// answer, which comes back with the history, or an earlier turn of the same conversation.
 func WasShown(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn, i contracts.Interrupt) (bool, error) {
 	if slices.Contains(t.SeenGateCodes, i.Code) {
 		return true, nil
 	}
 	if strings.HasSuffix(t.Conversation, elsewhere) {
-		return false, nil // it is no place
+		return false, nil // without a chat id, turns of different chats cannot be told apart
 	}
 	before, err := turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: t.SessionID})
 	is := orchestrator.DisplayedGate{InterruptID: i.InterruptID, ActionSHA256: i.ActionSHA256}
@@ -36,7 +35,7 @@ func WasShown(ctx context.Context, turns orchestrator.Turns, t orchestrator.Turn
 	}), err
 }
 
-// ShowFirst makes a turn show a gate that it cannot approve yet, and returns the reply.
+// ShowFirst makes the turn display a gate that it cannot approve yet, and returns the reply.
 func ShowFirst(t *orchestrator.Turn, i contracts.Interrupt) string {
 	if t.RedisplayedQuestionID != "" {
 		return fmt.Sprintf("`%s` was not shown here; look at it first, with `show %s`.", i.Code, i.Code)
@@ -45,8 +44,8 @@ func ShowFirst(t *orchestrator.Turn, i contracts.Interrupt) string {
 	return fmt.Sprintf("This is what `%s` is about. Nothing is approved yet: look at it, and write `approve %s` once more.", i.Code, i.Code)
 }
 
-// RecordShown stores that the reply to the turn of a view showed the gates of the view
-// whole; a view that is no reply to a turn is not stored.
+// RecordShown stores in the turn that the view replies to that its gates were displayed in full. If
+// the view replies to no turn, it does nothing.
 func RecordShown(ctx context.Context, turns orchestrator.Turns, view orchestrator.SessionView) error {
 	var gates []orchestrator.DisplayedGate
 	for _, i := range view.Open {
@@ -60,7 +59,7 @@ func RecordShown(ctx context.Context, turns orchestrator.Turns, view orchestrato
 	return recordShown(ctx, turns, view.InReplyTo, gates)
 }
 
-// tries bounds how often a turn is saved again because somebody else has saved it.
+// tries is the maximum number of attempts to save a turn that others keep saving.
 const tries = 20
 
 func recordShown(ctx context.Context, turns orchestrator.Turns, key orchestrator.TurnKey, gates []orchestrator.DisplayedGate) error {

@@ -15,7 +15,7 @@ type item struct {
 	finished, givenUp bool
 }
 
-// Receive inserts the items that are not there yet, and gives those.
+// Receive inserts the new items, and returns those.
 func (s *Store) Receive(_ context.Context, items []orchestrator.InboxMessage) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,7 +29,7 @@ func (s *Store) Receive(_ context.Context, items []orchestrator.InboxMessage) ([
 	return clone(fresh)
 }
 
-// received finds an item; the caller holds mu.
+// received returns an item; the caller must hold mu.
 func (s *Store) received(channel, id string) *item {
 	for _, i := range s.inbox {
 		if i.Channel == channel && i.ID == id {
@@ -39,7 +39,7 @@ func (s *Store) received(channel, id string) *item {
 	return nil
 }
 
-// Unfinished returns a channel's items that were not answered yet.
+// Unfinished returns a channel's unanswered items.
 func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Store) Unfinished(_ context.Context, channel string) ([]orchestrator.In
 	return clone(out)
 }
 
-// NoteReply keeps where an item that waits is being answered.
+// NoteReply stores where an unanswered item is being answered.
 func (s *Store) NoteReply(_ context.Context, channel, id, reply string) (waits bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Store) NoteReply(_ context.Context, channel, id, reply string) (waits b
 	return waits, nil
 }
 
-// Finish drops the body of an item and keeps its id.
+// Finish deletes the body of an item and keeps its id.
 func (s *Store) Finish(_ context.Context, channel, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Store) GiveUp(_ context.Context, channel, id, problem string) error {
 	return nil
 }
 
-// GivenUp gives a channel's items that were given up.
+// GivenUp returns a channel's items that were given up.
 func (s *Store) GivenUp(_ context.Context, channel string) ([]orchestrator.InboxMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *Store) GivenUp(_ context.Context, channel string) ([]orchestrator.Inbox
 	return clone(out)
 }
 
-// ForgetReceived removes what was ended before a time, and all before another.
+// ForgetReceived deletes what was ended before a time, and everything before another.
 func (s *Store) ForgetReceived(_ context.Context, ended, all time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ var (
 	_ orchestrator.Turns    = (*Killed)(nil)
 )
 
-// Killed is what a process keeps of conversations, until it is killed at one of
-// its writes: to these, or to its runs.
+// Killed is the store of a process that is killed at a given write, to sessions and turns or to
+// runs.
 type Killed struct {
 	Process *executiontest.Killed
 	Store   *Store
@@ -48,7 +48,7 @@ func (k *Killed) ListSessions(ctx context.Context, f orchestrator.SessionFilter)
 	return executiontest.Read(ctx, k.Process, func() (contracts.List[orchestrator.Session], error) { return k.Store.ListSessions(ctx, f) })
 }
 
-// SweepSessions does not count: it comes by the clock.
+// SweepSessions is not counted: the clock triggers it.
 func (k *Killed) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptSessions, error) {
 	return executiontest.Read(ctx, k.Process, func() (orchestrator.SweptSessions, error) { return k.Store.SweepSessions(ctx, idleSince) })
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// unproven is a store that seals and logs nothing; its chains are those of its
-// runs.
+// unproven is a store without seals and log; its chains are those of its runs.
 type unproven struct{ runs execution.Store }
 
 func (u unproven) Chains(ctx context.Context, after string, limit int) ([]string, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Ports are what the use cases work with.
+// Ports are the ports of the use cases.
 type Ports struct {
 	Sessions orchestrator.Sessions
 	Gates    orchestrator.GateList
@@ -25,13 +25,13 @@ type Ports struct {
 	Runner   *execution.Runner
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
-	// Proofs may be nil: nothing is sealed or logged then.
+	// Proofs may be nil: then nothing is sealed or logged.
 	Proofs audit.Proofs
-	// Intents is one that is trained already; nil makes a new one.
+	// Intents is a trained matcher; nil creates a new one.
 	Intents *local.Reader
 }
 
-// Rooms are all use cases of the orchestrator, put together as the server does.
+// Rooms are all use cases of the orchestrator, wired as in the server.
 type Rooms struct {
 	Sessions     *sessions.Directory
 	Gates        *gates.Gates
@@ -40,7 +40,7 @@ type Rooms struct {
 	Audit        *audit.Audit
 }
 
-// Wire makes the use cases over ports.
+// Wire wires the use cases with the ports.
 func Wire(tb testing.TB, p Ports) Rooms {
 	tb.Helper()
 	var r Rooms

@@ -1,7 +1,6 @@
-// Package orchestratortest holds a store in memory with all that the use cases
-// keep (runs and their gates, sessions, turns, previews, secrets, the outbox of
-// webhooks, the inbox), and the suite that every implementation must pass. It is for
-// tests only: it forgets everything with the process.
+// Package orchestratortest has an in-memory store for everything that the use cases store (runs and
+// their gates, sessions, turns, previews, secrets, the outbox of webhooks, the inbox), and the
+// suite that every implementation must pass. It is for tests only: nothing is persistent.
 package orchestratortest
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Opened is what the suite needs of an implementation.
+// Opened is the interface of an implementation that the suite tests.
 type Opened interface {
 	execution.Store
 	orchestrator.Sessions
@@ -34,7 +33,7 @@ type Opened interface {
 
 var _ Opened = (*Store)(nil)
 
-// Store keeps everything in memory.
+// Store stores everything in memory.
 type Store struct {
 	*executiontest.Store
 
@@ -44,7 +43,7 @@ type Store struct {
 	previews map[previewKey]orchestrator.Preview
 	secrets  map[string][]byte
 	outbox   []delivery
-	inbox    []*item // in the order in which they came
+	inbox    []*item // in the order of arrival
 }
 
 type previewKey struct{ owner, planHash string }
@@ -66,7 +65,7 @@ func NewStore(options ...executiontest.Option) *Store {
 	return s
 }
 
-// clone copies a value as a store on disk would.
+// clone copies a value through its encoding, as a store on disk would.
 func clone[T any](v T) (T, error) {
 	var out T
 	raw, err := json.Marshal(v)
@@ -94,7 +93,7 @@ func (s *Store) CreateSession(_ context.Context, session orchestrator.Session) e
 	return nil
 }
 
-// CreateSessionWithRun inserts both or none.
+// CreateSessionWithRun inserts both or neither.
 func (s *Store) CreateSessionWithRun(ctx context.Context, session orchestrator.Session, run execution.Run, ttl time.Duration, first execution.Transition) error {
 	if err := s.CreateSession(ctx, session); err != nil {
 		return err
@@ -119,7 +118,7 @@ func (s *Store) Session(_ context.Context, id string) (orchestrator.Session, err
 	return clone(session)
 }
 
-// ListSessions returns the newest first.
+// ListSessions returns the newest sessions first.
 func (s *Store) ListSessions(_ context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +134,7 @@ func (s *Store) ListSessions(_ context.Context, f orchestrator.SessionFilter) (c
 	return page(found, f.Cursor, f.Limit, func(s orchestrator.Session) string { return s.ID })
 }
 
-// ListGates gives a page of what a reader may see, in the order of opening.
+// ListGates returns a page of what a reader may see, in the order of opening.
 func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
 	all, err := s.Interrupts(ctx, execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *Store) ListGates(ctx context.Context, f orchestrator.GateFilter) (contr
 	return page(all, f.Cursor, f.Limit, func(i contracts.Interrupt) string { return i.InterruptID })
 }
 
-// page cuts a page out of a sorted listing; its cursor is the id of an item.
+// page returns a page of a sorted list; its cursor is the id of an item.
 func page[T any](all []T, cursor string, limit int, id func(T) string) (contracts.List[T], error) {
 	if cursor != "" {
 		at := slices.IndexFunc(all, func(item T) bool { return id(item) == cursor })
@@ -161,7 +160,7 @@ func page[T any](all []T, cursor string, limit int, id func(T) string) (contract
 	return clone(contracts.Cut(all, limit, id))
 }
 
-// SaveSession replaces a session that nobody has changed since.
+// SaveSession replaces a session unless its version has changed.
 func (s *Store) SaveSession(_ context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	session, err := clone(session)
 	if err != nil {
@@ -181,7 +180,7 @@ func (s *Store) SaveSession(_ context.Context, session orchestrator.Session) (or
 	return clone(session)
 }
 
-// SweepSessions deletes what nobody has touched since a time.
+// SweepSessions deletes what was not used since a time.
 func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptSessions, error) {
 	var swept orchestrator.SweptSessions
 	for _, id := range idle(ctx, s, idleSince) {
@@ -204,7 +203,7 @@ func (s *Store) SweepSessions(ctx context.Context, idleSince time.Time) (orchest
 	return swept, errors.Join(executiontest.Took(s.Store, "questions", swept.Questions), executiontest.Took(s.Store, "turns", swept.Turns))
 }
 
-// idle are the sessions in which nothing goes on, and has not since a time.
+// idle returns the sessions with nothing open and no activity since a time.
 func idle(ctx context.Context, s *Store, since time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,8 +226,7 @@ func isOpen(ctx context.Context, s *Store, interruptID string) bool {
 	return err == nil && i.Status == contracts.InterruptOpen
 }
 
-// DeleteSession removes a session with all that belongs to it; ledger entries
-// stay.
+// DeleteSession deletes a session with all that belongs to it, except its ledger entries.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	if _, err := s.Session(ctx, id); err != nil {
 		return err

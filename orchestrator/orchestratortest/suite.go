@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Run checks that the stores that open gives, each empty, keep what the use
-// cases keep. What they must do for runs is in executiontest.
+// Run tests the empty stores that open returns, as used by the use cases. What they must do for
+// runs is tested in executiontest.
 func Run(t *testing.T, open func(t *testing.T) Opened) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s Opened){
@@ -58,7 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 	}
 }
 
-// day is the time at which the examples play.
+// day returns the time of the examples.
 func day() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC) }
 
 func exampleSession(id string, minute int) orchestrator.Session {

@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// openGates opens gates of three sessions: of ana (a…) and ben (b…), on two
-// domains and two classes, for the default approver and for a role of its own,
-// and a question of each.
+// openGates opens gates and questions in sessions of ana (a…) and ben (b…), in two domains and two
+// classes, for the default approver and for a role of a domain.
 func openGates(t *testing.T, s Opened) []contracts.Interrupt {
 	t.Helper()
 	var all []contracts.Interrupt
@@ -120,7 +119,7 @@ func gatesArePaged(t *testing.T, s Opened) {
 		t.Fatal(err)
 	}
 	same(t, "the first page", []string{"a1", "a2", "a3", "b1"}, ids(first.Items))
-	// What was shown is decided, and something opens, before the next page.
+	// What was listed is decided, and a new gate opens, before the next page.
 	if _, err := execution.UpdateInterrupt(t.Context(), s, "a1", func(i *contracts.Interrupt, _ time.Time) error {
 		i.Status = contracts.InterruptApproved
 		return nil

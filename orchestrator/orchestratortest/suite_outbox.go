@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// lookingAt claims what is due for no time at all.
+// lookingAt claims due deliveries for zero time.
 func lookingAt(now time.Time, limit int) orchestrator.DeliveryClaim {
 	return orchestrator.DeliveryClaim{Now: now, Until: now, Limit: limit}
 }

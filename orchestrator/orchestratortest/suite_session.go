@@ -33,7 +33,7 @@ func sessionIDOnce(t *testing.T, s Opened) {
 	}
 }
 
-// sessionWithRun inserts both or none.
+// sessionWithRun tests that both or neither are inserted.
 func sessionWithRun(t *testing.T, s Opened) {
 	begin := func(session, run string) error {
 		return s.CreateSessionWithRun(t.Context(), exampleSession(session, 0), execution.Run{
@@ -61,7 +61,7 @@ func sessionWithRun(t *testing.T, s Opened) {
 	if err != nil || run.Run.SessionID != "s1" || run.Run.Owner != "one" || len(run.Nodes) != 1 {
 		t.Errorf("run %+v, %v", run, err)
 	}
-	// Of several at once one is first, as with CreateSession.
+	// Of several concurrent calls one succeeds, as with CreateSession.
 	var refused sync.Map
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -169,8 +169,8 @@ func sessionIsSavedOnceAVersion(t *testing.T, s Opened) {
 	}
 }
 
-// race has several write the same version; exactly one may win, all others get
-// conflict. It returns the number of the winner.
+// race calls write concurrently for the same version. Exactly one call may succeed, all others must
+// return conflict. It returns the number of the winner.
 func race(t *testing.T, write func(n int) error) int {
 	t.Helper()
 	const many = 16
@@ -254,7 +254,7 @@ func sessionIsDeleted(t *testing.T, s Opened) {
 	wantWhole(t, s, "s2", "r2")
 }
 
-// wantBuried checks that a chain of n entries ends in who deleted its rows.
+// wantBuried checks that a chain of n entries ends with a deletion entry.
 func wantBuried(t *testing.T, s Opened, chain string, n int) {
 	t.Helper()
 	entries, err := s.Ledger(t.Context(), chain, 0, 0)
@@ -326,9 +326,8 @@ func openRunKeepsSession(t *testing.T, s Opened) {
 	wantWhole(t, s, "s1", "r1")
 }
 
-// idleTalkIsSwept has sessions that began long ago: one is idle, one has a run,
-// one an open question, one a turn that goes on, one a young turn beside an old
-// one with its settled question.
+// idleTalkIsSwept has sessions that began long ago: one is idle, one has a run, one an open
+// question, one an unfinished turn, one a recent turn and an old one with its settled question.
 func idleTalkIsSwept(t *testing.T, s Opened) {
 	since := day().Add(24 * time.Hour)
 	for _, id := range []string{"idle", "runs", "asks", "goes on", "young"} {

@@ -46,7 +46,7 @@ func turnOnce(t *testing.T, s Opened) {
 	same(t, "turns", []orchestrator.Turn{want, other}, turns)
 }
 
-// sessionStands reads while a session goes on: whatever a turn names is there.
+// sessionStands reads a session while it changes: everything that a turn refers to exists.
 func sessionStands(t *testing.T, s Opened) {
 	const runs = 12
 	createSession(t, s, orchestrator.Session{ID: "s1", Owner: contracts.Principal{ID: "ana"}})
@@ -135,7 +135,7 @@ func unfinishedTurns(t *testing.T, s Opened) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if key == "k4" { // an outcome may be taken back: the turn goes on
+		if key == "k4" { // an outcome may be reset: the turn continues
 			turn.Outcome = orchestrator.TurnClarifying
 			if turn, err = s.SaveTurn(t.Context(), turn); err != nil {
 				t.Fatal(err)

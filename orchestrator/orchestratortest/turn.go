@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// BeginTurn inserts a turn, or gives the one that has its key.
+// BeginTurn inserts a turn, or returns the existing one with its key.
 func (s *Store) BeginTurn(_ context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
 	t, err = clone(t)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Store) BeginTurn(_ context.Context, t orchestrator.Turn) (turn orchestr
 	return turn, true, err
 }
 
-// SaveTurn replaces a turn that nobody has changed since.
+// SaveTurn replaces a turn unless its version has changed.
 func (s *Store) SaveTurn(_ context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	t, err := clone(t)
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *Store) ListTurns(_ context.Context, f orchestrator.TurnFilter) ([]orche
 	return clone(turns)
 }
 
-// SessionState reads where a session stands. The turns are read first: what they name was
-// stored before them.
+// SessionState reads a session. The turns are read first: what they refer to was stored before
+// them.
 func (s *Store) SessionState(ctx context.Context, sessionID string, runs int) (at orchestrator.SessionState, err error) {
 	if at.Turns, err = s.ListTurns(ctx, orchestrator.TurnFilter{SessionID: sessionID}); err != nil {
 		return at, err
@@ -97,7 +97,7 @@ func (s *Store) turnAt(key orchestrator.TurnKey) int {
 	return slices.IndexFunc(s.turns, func(t orchestrator.Turn) bool { return t.TurnKey == key })
 }
 
-// SavePreview keeps a plan that was shown.
+// SavePreview stores a plan that was shown.
 func (s *Store) SavePreview(_ context.Context, p orchestrator.Preview) error {
 	p, err := clone(p)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) SavePreview(_ context.Context, p orchestrator.Preview) error {
 	return nil
 }
 
-// Preview returns the owner's preview that has not expired.
+// Preview returns the owner's preview unless it has expired.
 func (s *Store) Preview(_ context.Context, owner, planHash string, now time.Time) (orchestrator.Preview, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Store) DropPreviews(_ context.Context, before time.Time) error {
 	return nil
 }
 
-// SecretOnce stores the first secret of a name, and gives the one that stands.
+// SecretOnce stores the first secret of a name, and returns the stored one.
 func (s *Store) SecretOnce(_ context.Context, name string, proposal []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,13 +142,13 @@ func (s *Store) SecretOnce(_ context.Context, name string, proposal []byte) ([]b
 	return slices.Clone(s.secrets[name]), nil
 }
 
-// notify queues the notice of an interrupt if its session wants one. It runs
-// inside the transaction that opens the interrupt.
+// notify queues the notices of an interrupt if its session has a webhook. It runs in the
+// transaction that opens the interrupt.
 func (s *Store) notify(i contracts.Interrupt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	url := s.sessions[i.SessionID].WebhookURL
-	// An interrupt gets here by way of JSON, so that encoding it cannot fail.
+	// An interrupt was decoded from JSON, so encoding it cannot fail.
 	notices, err := orchestrator.NoticesOf(i, url)
 	for _, d := range notices {
 		if err == nil && url != "" {
@@ -157,7 +157,7 @@ func (s *Store) notify(i contracts.Interrupt) {
 	}
 }
 
-// Claim gives deliveries whose time has come to one caller.
+// Claim returns due deliveries to one caller.
 func (s *Store) Claim(_ context.Context, c orchestrator.DeliveryClaim) ([]orchestrator.WebhookDelivery, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

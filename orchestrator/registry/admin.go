@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Register makes a domain known, or changes its registration. The manifest is
-// fetched and judged first; an error of it leaves everything as it was, and is
-// returned with the report. Who may call this is for the caller to check.
+// Register registers a domain, or changes its registration. The manifest is fetched and judged
+// first. If it has errors nothing is changed, and the error is returned with the report. The caller
+// must check access.
 func (r *Registry) Register(ctx context.Context, reg contracts.Registration) (contracts.DomainReport, error) {
 	reg.URL = strings.TrimRight(reg.URL, "/")
 	if faults := append(registrationFaults("", reg), remoteFaults(reg)...); len(faults) > 0 {
@@ -37,7 +37,8 @@ func managedByFile(name string) error {
 	return contracts.Errorf(contracts.CodeConflict, "domain %q is managed by the bootstrap file; change it there", name)
 }
 
-// refused reports a manifest with errors; the error carries them as faults.
+// refused returns the report and the error for a manifest with errors; the error has them as
+// faults.
 func refused(domain string, findings []contracts.Finding) (contracts.DomainReport, error) {
 	var faults []contracts.Fault
 	for _, f := range findings {
@@ -49,7 +50,7 @@ func refused(domain string, findings []contracts.Finding) (contracts.DomainRepor
 		contracts.Invalid("the manifest is refused", faults...)
 }
 
-// RefreshDomain fetches the manifest now and judges it, changed or not.
+// RefreshDomain fetches and judges the manifest now, even if it is unchanged.
 func (r *Registry) RefreshDomain(ctx context.Context, name string) (contracts.DomainReport, error) {
 	d, ok := r.domains.domain(name)
 	if !ok {
@@ -58,9 +59,9 @@ func (r *Registry) RefreshDomain(ctx context.Context, name string) (contracts.Do
 	return r.intake.look(ctx, d, true)
 }
 
-// Confirm activates the pending manifest with this digest: an admin has read
-// what it loosens or whose sentences it takes. It is judged once more, because
-// other domains may have changed since.
+// Confirm activates the pending manifest with this digest, after an admin has accepted what it
+// loosens or whose sentences it takes. It is judged again, because other domains may have changed
+// since. It returns conflict if another manifest is pending, or none.
 func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.DomainReport, error) {
 	release, err := r.domains.take(ctx)
 	if err != nil {
@@ -100,8 +101,7 @@ func (r *Registry) Confirm(ctx context.Context, name, digest string) (contracts.
 	return contracts.DomainReport{Domain: name, Outcome: contracts.DomainActive, Digest: digest, Findings: c.findings}, nil
 }
 
-// Unregister forgets a domain. Runs that wait for one of its capabilities find
-// it gone and ask a person.
+// Unregister removes a domain. Runs that wait for one of its capabilities then ask a person.
 func (r *Registry) Unregister(ctx context.Context, name string) error {
 	release, err := r.domains.take(ctx)
 	if err != nil {
@@ -122,10 +122,9 @@ func (r *Registry) Unregister(ctx context.Context, name string) error {
 	return r.domains.publish()
 }
 
-// Refresh asks for a domain's manifest again, because something that runs
-// found it changed. Callers that come while one is under way share the next
-// one: what is under way may have been answered before the change. What another server
-// has saved is taken over first.
+// Refresh fetches a domain's manifest again, because a run found it changed. Callers during a fetch
+// share the next one, since the current one may have been answered before the change. The changes
+// of other servers are taken over first.
 func (r *Registry) Refresh(ctx context.Context, name string) error {
 	if err := r.Follow(ctx); err != nil {
 		return err

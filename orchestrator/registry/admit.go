@@ -13,31 +13,30 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// maxFindings bounds what is kept about one manifest.
+// maxFindings is the maximum number of findings stored for one manifest.
 const maxFindings = 200
 
-// admission judges manifests. It is a function of values: what it needs of
-// the world is in the set.
+// admission judges manifests. It has no state: the other domains are in the set.
 type admission struct {
 	site   contracts.SitePolicy
 	tester Tester
 	linter *linter
 }
 
-// candidate is a manifest that was looked at.
+// candidate is a manifest that was judged.
 type candidate struct {
 	digest   string
 	body     []byte
-	manifest *contracts.Manifest // nil when it cannot be read
+	manifest *contracts.Manifest // nil if it cannot be parsed
 	findings []contracts.Finding
-	told     map[string][]contracts.Finding // what others are told of it, once it is in use
+	told     map[string][]contracts.Finding // findings for other domains, if it is activated
 }
 
 func (c *candidate) find(pointer string, severity contracts.Severity, message string) {
 	c.findings = append(c.findings, contracts.Finding{Pointer: pointer, Severity: severity, Message: message})
 }
 
-// worst is the gravest severity of the findings, a warning if there is none.
+// worst returns the highest severity of the findings, warning if there are none.
 func (c *candidate) worst() contracts.Severity {
 	worst := contracts.SeverityWarning
 	for _, f := range c.findings {
@@ -52,20 +51,20 @@ func (c *candidate) worst() contracts.Severity {
 	return worst
 }
 
-// beside is what else is known when a manifest is judged.
+// beside is additional input for judging a manifest.
 type beside struct {
 	// offers are first manifests of other domains that will be judged right after it.
 	offers domainSet
 	tried  rehearsal
 }
 
-// rehearsal is the result of the sentences of a manifest in a catalog of it alone.
+// rehearsal is the test result of a manifest in a catalog with only that domain.
 type rehearsal struct {
 	snapshot string
 	failing  []TestFailure
 }
 
-// rehearse tries the sentences of a manifest alone.
+// rehearse runs the tests of a manifest in a catalog with only that domain.
 func (a *admission) rehearse(ctx context.Context, set, offers domainSet, of active, domain string) (rehearsal, error) {
 	only, err := a.alone(set.with(domain, of), offers, domain)
 	if err != nil {
@@ -75,10 +74,9 @@ func (a *admission) rehearse(ctx context.Context, set, offers domainSet, of acti
 	return rehearsal{only.Snapshot, failing}, err
 }
 
-// judge takes a manifest through admission: strict decoding, schema and
-// semantics, references to other domains, lints, the difference to the active
-// one, its own tests, and the tests of others. An error means that it could
-// not be judged, not that it is bad.
+// judge validates a manifest: strict decoding, schema and semantics, references to other domains,
+// lints, the difference to the active one, its own tests, and the tests of others. An error means
+// that it could not be judged, not that it is bad.
 func (a *admission) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
 	c := read(body, reg.Domain)
 	if c.manifest == nil {
@@ -104,8 +102,8 @@ func (a *admission) judge(ctx context.Context, set domainSet, b beside, reg cont
 	return c.bounded(), nil
 }
 
-// checkWorkflows looks at the steps of the manifest's workflows. One that names
-// what is not there waits for it: a warning, since it may come.
+// checkWorkflows checks the steps of the manifest's workflows. A workflow that needs a missing
+// capability is inactive until that exists: a warning.
 func checkWorkflows(next domainSet, m *contracts.Manifest, site contracts.SitePolicy) ([]contracts.Finding, error) {
 	if len(m.Workflows) == 0 {
 		return nil, nil
@@ -126,8 +124,8 @@ func checkWorkflows(next domainSet, m *contracts.Manifest, site contracts.SitePo
 	return report.Findings, nil
 }
 
-// read parses a manifest and checks that it speaks for the domain that it was
-// registered as: nobody takes another's namespace.
+// read parses a manifest and checks that its domain is the registered one, so that nobody can take
+// another's namespace.
 func read(body []byte, domain string) candidate {
 	c := candidate{body: body, digest: contracts.HashBytes(body)}
 	if canonical, err := contracts.CanonicalBytes(body); err == nil {
@@ -158,8 +156,8 @@ func errorFindings(err error) []contracts.Finding {
 	return out
 }
 
-// checkNamed warns of floors that hold nothing up, because a misspelt name looks like
-// protection, and of what the site's own authority does not hold for.
+// checkNamed warns of floors for capabilities that do not exist, because a misspelt name looks like
+// protection, and of own_authority entries that have no effect.
 func checkNamed(reg contracts.Registration, m *contracts.Manifest, site contracts.SitePolicy) (out []contracts.Finding) {
 	warn := func(text string) {
 		out = append(out, contracts.Finding{Pointer: "/capabilities", Severity: contracts.SeverityWarning, Message: text})
@@ -180,9 +178,9 @@ func checkNamed(reg contracts.Registration, m *contracts.Manifest, site contract
 	return out
 }
 
-// tests tries the sentences. By themselves the manifest's own must lead where it says;
-// what becomes of them, and of those of others, where all are there, is told, and
-// refuses nobody.
+// tests runs the test sentences. The manifest's own must pass in a catalog with only its domain.
+// Failures in the whole catalog, of its own and of others' sentences, are findings but never
+// errors.
 func (a *admission) tests(ctx context.Context, set, next domainSet, b beside, c *candidate, domain string) error {
 	only, err := a.alone(next, b.offers, domain)
 	if err != nil {
@@ -215,8 +213,8 @@ func (a *admission) tests(ctx context.Context, set, next domainSet, b beside, c 
 	return a.collisions(ctx, set, b.offers, after, c, domain)
 }
 
-// all is the catalog of a set and of what is offered besides; of the set alone where
-// some offer makes no catalog.
+// all returns the catalog of a set together with offers, or of the set alone if an offer makes no
+// valid catalog.
 func (a *admission) all(set, offers domainSet) (*contracts.Catalog, error) {
 	whole := domainSet{}
 	maps.Copy(whole, offers)
@@ -227,8 +225,7 @@ func (a *admission) all(set, offers domainSet) (*contracts.Catalog, error) {
 	return set.catalog(a.site)
 }
 
-// alone is a catalog as if this domain were the only one; its workflows that call
-// others stay.
+// alone returns a catalog with only this domain; its workflows that call other domains stay.
 func (a *admission) alone(set, offers domainSet, domain string) (*contracts.Catalog, error) {
 	all, err := a.all(set, offers)
 	if err != nil {
@@ -247,7 +244,7 @@ func (a *admission) alone(set, offers domainSet, domain string) (*contracts.Cata
 
 func testPointer(f TestFailure) string { return fmt.Sprintf("/tests/%d", f.Index) }
 
-// withheld says which tests are not tried, since what they ask for is not in use here.
+// withheld adds a warning for each test of a capability that is not available here.
 func (c *candidate) withheld(after *contracts.Catalog, domain string) {
 	entry, ok := after.Domain(domain)
 	if !ok {
@@ -260,8 +257,8 @@ func (c *candidate) withheld(after *contracts.Catalog, domain string) {
 	}
 }
 
-// collisions looks at the sentences of others. One that is only asked about now is
-// told to both; one that does something else from now on needs a person to agree.
+// collisions runs the tests of the other domains. A sentence that becomes ambiguous is a warning
+// for both; one that is now understood as another request needs a confirmation.
 func (a *admission) collisions(ctx context.Context, set, offers domainSet, after *contracts.Catalog, c *candidate, domain string) error {
 	before, err := a.all(set, offers)
 	if err != nil {
@@ -306,8 +303,7 @@ func (c *candidate) collide(other, domain string, f TestFailure) {
 	})
 }
 
-// bounded keeps the gravest findings, in order, and says how many were left
-// out.
+// bounded keeps the most severe findings, in order, and adds how many were left out.
 func (c *candidate) bounded() candidate {
 	if len(c.findings) <= maxFindings {
 		return *c

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// change is a careful write with all guards up; undo compensates it.
+// change is a write with all safeguards; undo compensates it.
 const change = `{"name":"change","description":"It changes.","schema":{"type":"object","properties":{"id":{"type":"string"},"mail":{"type":"string"}}},"metadata":{` +
 	`"side_effect_class":"write_reversible","idempotency":"none","idempotency_window_s":60,"risk_level":"medium",` +
 	`"approval":{"four_eyes":true,"quorum":2,"roles":["approver"]},` +
@@ -167,7 +167,7 @@ func TestConfirmIsBoundToOneManifest(t *testing.T) {
 	if _, err := b.RefreshDomain(t.Context(), "alpha"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Confirm(t.Context(), "alpha", shown.Digest) // something else waits now
+	_, err = b.Confirm(t.Context(), "alpha", shown.Digest) // another manifest is pending now
 	wantCode(t, err, contracts.CodeConflict)
 	if p := policyOf(t, b.Registry, "alpha.change"); p.Approval.Quorum != 2 {
 		t.Errorf("quorum %d is in force", p.Approval.Quorum)
@@ -218,7 +218,7 @@ func TestAReadWithTheNameOfAWriteWaitsForAnAdmin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOutcome(t, again, contracts.DomainActive) // it was confirmed as what it is
+	wantOutcome(t, again, contracts.DomainActive) // it was confirmed with this class
 }
 
 func TestWarnings(t *testing.T) {
@@ -270,7 +270,7 @@ func TestFloorForNothingIsToldOf(t *testing.T) {
 	}
 }
 
-// crossing is a write that leans on another domain.
+// crossing is a write that refers to another domain.
 const crossing = `{"side_effect_class":"write_reversible","risk_level":"low","approval_required":false,"routable":false,` +
 	`"compensation":{"capability":"beta.undo"}}`
 
@@ -469,8 +469,8 @@ func TestManyFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// TestACapabilityThatCannotBeServedLeavesTheOthersInService: it is listed with its reason,
-// what calls it goes with it, and a rule that is not held to is told.
+// TestACapabilityThatCannotBeServedLeavesTheOthersInService: it is listed with its reason, its
+// callers are not served either, and a rule that is not enforced is reported.
 func TestACapabilityThatCannotBeServedLeavesTheOthersInService(t *testing.T) {
 	t.Parallel()
 	far := strings.Replace(read("far"), `"type":"object"`, `"type":"object","allOf":[{"$ref":"https://example.com/id.json"}]`, 1)

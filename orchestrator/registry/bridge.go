@@ -7,18 +7,18 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// bridgeURL names a bridge within the server. Another service, or another overlay,
-// has another name. No name of the kind can be resolved.
+// bridgeURL returns a unique URL for a bridge within the server. It differs for another service or
+// overlay, and its host can never be resolved.
 func bridgeURL(domain string, b contracts.Bridge) string {
 	hash, err := contracts.Hash(map[string]any{"domain": domain, "bridge": b})
 	if err != nil {
-		hash = domain // it was judged before, and can be written
+		hash = domain // it was validated before, so it encodes
 	}
 	hash = strings.TrimPrefix(hash, "sha256:")
 	return "http://" + hash[:min(len(hash), 32)] + ".bridge.invalid"
 }
 
-// checkURL judges the addresses of a service; a pack has none.
+// checkURL checks the URLs of a service; a pack has none.
 func (c Config) checkURL(reg contracts.Registration) error {
 	var urls []string
 	switch {
@@ -49,7 +49,7 @@ func isURL(text string) bool {
 	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 }
 
-// bridgeFaults judges the service behind a bridge within the server.
+// bridgeFaults validates the service behind a bridge within the server.
 func bridgeFaults(at string, reg contracts.Registration) []contracts.Fault {
 	if !reg.Given() {
 		return nil
@@ -122,8 +122,8 @@ func overlayFaults(at string, o contracts.BridgeOverlay) []contracts.Fault {
 	return nil
 }
 
-// remoteFaults refuses what only the bootstrap file may name: programs and files of
-// the server's machine.
+// remoteFaults rejects what only the bootstrap file may contain: programs and files on the server's
+// machine.
 func remoteFaults(reg contracts.Registration) []contracts.Fault {
 	var faults faultList
 	refuse := func(at string, named bool) {

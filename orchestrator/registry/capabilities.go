@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Capabilities lists what the caller may see of a catalog, of one domain or of
-// all.
+// Capabilities lists the capabilities of one domain in a catalog, or of all with "". It checks the
+// right to read the catalog, but not the scopes of the caller's key.
 func Capabilities(who access.Principal, catalog *contracts.Catalog, domain string) ([]contracts.CapabilityView, error) {
 	if err := who.May(access.ActionReadCatalog); err != nil {
 		return nil, err

@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxDifferences bounds what is listed for one capability.
+// maxDifferences is the maximum number of differences listed for one capability.
 const maxDifferences = 100
 
-// compare lists what changes when one set takes the place of the other for a
-// domain. Only the domain's own capabilities are compared.
+// compare lists what changes for a domain if after replaces before. Only the domain's own
+// capabilities are compared.
 func compare(domain string, before, after domainSet, site contracts.SitePolicy) (contracts.DomainDiff, error) {
 	diff := contracts.DomainDiff{Domain: domain, From: before[domain].digest, To: after[domain].digest}
 	old, young := byName(before[domain].manifest), byName(after[domain].manifest)
@@ -59,8 +59,7 @@ func compareCapability(before, after capabilityVersion) (contracts.CapabilityCha
 	return change, nil
 }
 
-// differences walks two JSON values and notes the deepest places where they
-// differ.
+// differences appends the innermost differences between two JSON values to out.
 func differences(at string, a, b any, out *[]contracts.FieldDifference) {
 	if len(*out) >= maxDifferences || reflect.DeepEqual(a, b) {
 		return
@@ -86,7 +85,7 @@ func differences(at string, a, b any, out *[]contracts.FieldDifference) {
 	*out = append(*out, contracts.FieldDifference{Pointer: at, Before: a, After: b})
 }
 
-// loosened returns the findings for which an admin is asked.
+// loosened returns the findings for which an admin must confirm.
 func loosened(domain string, before, after domainSet, site contracts.SitePolicy) []contracts.Finding {
 	m := after[domain].manifest
 	old := byName(before[domain].manifest)

@@ -1,8 +1,7 @@
-// Package registry keeps the catalog of domains: it admits manifests, merges
-// them with the registration's overlay and the site's policy, refreshes them,
-// watches the health of the services, and publishes immutable catalogs that
-// others read without locks.
+// Package registry maintains the catalog of domains: it admits manifests, merges them with the
+// registration's overlay and the site's policy, refreshes them, checks the health of the services,
+// and publishes immutable catalogs that are read without locks.
 //
-// It does no I/O of its own. Manifests come through Fetcher, state is kept in
-// Store, sentences are tried by Tester; all three are declared in ports.go.
+// It does no I/O itself. Manifests come through Fetcher, state is stored in Store, test sentences
+// are run by Tester; all three are declared in ports.go.
 package registry

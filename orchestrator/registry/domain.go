@@ -16,14 +16,12 @@ const (
 	refusedCredentialFor = 5 * time.Minute
 )
 
-// domain is what this process knows of one domain. Its loop and the admin's
-// calls share it.
+// domain is this process's state of one domain, shared by its loop and the calls of admins.
 type domain struct {
 	name string
-	// busy lets one fetch go at a time; a channel because it is held across
-	// I/O.
+	// busy allows one fetch at a time. It is a channel because it is held across I/O.
 	busy chan struct{}
-	// kick makes the loop look at once.
+	// kick makes the loop fetch at once.
 	kick chan struct{}
 
 	mu  sync.Mutex // guards the fields below
@@ -31,21 +29,21 @@ type domain struct {
 	row DomainRow
 	reg contracts.Registration
 
-	manifest *contracts.Manifest // the active one, nil without
+	manifest *contracts.Manifest // the active one, nil if there is none
 	body     []byte
-	// offered is a first manifest until it is judged; fetched says that one was asked for.
+	// offered is a first manifest that is not judged yet; fetched means that a fetch has ended.
 	offered *active
 	fetched bool
 
 	outcome  contracts.DomainOutcome
 	findings []contracts.Finding
-	// beside is the outcome of its sentences beside another domain, by that one's name,
-	// since this process runs.
+	// beside has the warnings about its sentences that other domains caused, by those domains,
+	// since the start of this process.
 	beside  map[string][]contracts.Finding
 	seen    judgedManifest
-	begins  int    // attempts to get the manifest that were begun
-	looks   int    // attempts that have ended, the judgement included
-	trouble string // why the last attempt gave nothing
+	begins  int    // attempts to fetch the manifest that have begun
+	looks   int    // attempts that have ended, including the judgement
+	trouble string // why the last attempt failed
 
 	health       contracts.Health
 	failures     int // in a row
@@ -53,12 +51,12 @@ type domain struct {
 	refusedUntil time.Time
 }
 
-// judgedManifest is the manifest that was judged last, so that the same one is not
-// judged again while nothing else has changed.
+// judgedManifest identifies the manifest that was judged last, so that it is not judged again while
+// nothing else has changed.
 type judgedManifest struct {
 	etag     string
 	raw      string // hash of the bytes
-	snapshot string // of the catalog that it was judged beside
+	snapshot string // of the catalog that it was judged with
 }
 
 func newDomain(row DomainRow, reg contracts.Registration) *domain {
@@ -70,7 +68,7 @@ func newDomain(row DomainRow, reg contracts.Registration) *domain {
 	}
 }
 
-// endBy says how the loop is ended.
+// endBy sets the function that ends the loop.
 func (d *domain) endBy(end func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +118,7 @@ func (d *domain) sameRow(other *domain) bool {
 	return a.Revision == b.Revision && bytes.Equal(a.Registration, b.Registration) && a.ActiveDigest == b.ActiveDigest
 }
 
-// noteRow takes over what was saved.
+// noteRow stores a saved row.
 func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,7 +129,7 @@ func (d *domain) noteRow(row DomainRow, reg contracts.Registration) {
 	d.row, d.reg = row, reg
 }
 
-// noteActive takes over a manifest that was activated.
+// noteActive stores an activated manifest.
 func (d *domain) noteActive(row DomainRow, reg contracts.Registration, c candidate) {
 	d.noteRow(row, reg)
 	d.mu.Lock()
@@ -139,7 +137,7 @@ func (d *domain) noteActive(row DomainRow, reg contracts.Registration, c candida
 	d.manifest, d.body = c.manifest, c.body
 }
 
-// takeOver makes what another process has saved of the domain this one's.
+// takeOver copies the state that another process has saved.
 func (d *domain) takeOver(fresh *domain) {
 	d.noteActive(fresh.row, fresh.reg, candidate{manifest: fresh.manifest, body: fresh.body})
 	d.mu.Lock()
@@ -147,14 +145,14 @@ func (d *domain) takeOver(fresh *domain) {
 	d.outcome, d.findings = fresh.outcome, fresh.findings
 }
 
-// noteJudged keeps the outcome of a manifest.
+// noteJudged stores the outcome of judging a manifest.
 func (d *domain) noteJudged(outcome contracts.DomainOutcome, findings []contracts.Finding, s judgedManifest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.outcome, d.findings, d.seen, d.trouble = outcome, findings, s, ""
 }
 
-// noteBeside keeps what another domain does to its sentences; none is nothing.
+// noteBeside stores the warnings that another domain caused; an empty list removes them.
 func (d *domain) noteBeside(other string, findings []contracts.Finding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,8 +166,8 @@ func (d *domain) noteBeside(other string, findings []contracts.Finding) {
 	d.beside[other] = findings[:min(len(findings), maxFindings)]
 }
 
-// allFindings are all findings: those of the last manifest, and what others do beside it. The
-// caller has the lock.
+// allFindings returns the findings of the last manifest and those that other domains caused. The
+// caller must hold mu.
 func (d *domain) allFindings() []contracts.Finding {
 	out := slices.Clone(d.findings)
 	for _, other := range sortedKeys(d.beside) {
@@ -198,7 +196,7 @@ func (d *domain) noteLooked() {
 	d.offered = nil
 }
 
-// noteOffered keeps a first manifest that is to be judged.
+// noteOffered stores a first manifest that is still to be judged.
 func (d *domain) noteOffered(body []byte) {
 	if _, inUse := d.active(); inUse {
 		return
@@ -228,7 +226,7 @@ func (d *domain) asked() bool {
 	return d.fetched
 }
 
-// noteFetched keeps why there was no manifest to look at.
+// noteFetched stores that a fetch has ended, and its error.
 func (d *domain) noteFetched(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,8 +248,8 @@ func (d *domain) noteRefusedCredential(until time.Time) {
 	d.refusedUntil = until
 }
 
-// noteHealth takes the answer of a health check, or its absence. One missing
-// answer says little: the domain is down after three in a row.
+// noteHealth stores the result of a health check. A single failure has no effect: the domain is
+// down after downAfter failures in a row.
 func (d *domain) noteHealth(h contracts.Health, err error) (before, after contracts.HealthStatus) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -268,7 +266,7 @@ func (d *domain) noteHealth(h contracts.Health, err error) (before, after contra
 	return before, d.health.Status
 }
 
-// healthNow is the state for people and for routing.
+// healthNow returns the health for people and for routing.
 func (d *domain) healthNow(now time.Time) (status contracts.HealthStatus, detail string, checks map[string]contracts.HealthCheck) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -279,9 +277,8 @@ func (d *domain) healthNow(now time.Time) (status contracts.HealthStatus, detail
 	return status, detail, d.health.Checks
 }
 
-// etag names the manifest that need not be sent again. What was not activated
-// is asked for again once the catalog has changed, because the reason may be
-// gone.
+// etag returns the ETag for the next fetch. A manifest that was not activated is fetched again once
+// the catalog has changed, because the reason may be gone.
 func (d *domain) etag(snapshot string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -304,7 +301,7 @@ func (d *domain) alreadyJudged(now judgedManifest) bool {
 	return d.seen.raw == now.raw && d.seen.snapshot == now.snapshot
 }
 
-// report reports how things stand with what was looked at last.
+// report returns the outcome of the last judgement.
 func (d *domain) report() contracts.DomainReport {
 	d.mu.Lock()
 	defer d.mu.Unlock()

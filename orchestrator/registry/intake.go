@@ -19,8 +19,8 @@ type activator struct {
 	logger     *slog.Logger
 }
 
-// look fetches the manifest and lets it be judged. Forced, it is judged even
-// if nothing has changed.
+// look fetches the manifest and judges it. If forced is set, it is judged even if nothing has
+// changed. A caller that waited for a fetch that began after its call shares the result.
 func (i *activator) look(ctx context.Context, d *domain, forced bool) (contracts.DomainReport, error) {
 	before := d.begun()
 	select {
@@ -30,7 +30,7 @@ func (i *activator) look(ctx context.Context, d *domain, forced bool) (contracts
 		return contracts.DomainReport{}, fmt.Errorf("wait for the manifest of domain %s: %w", d.name, ctx.Err())
 	}
 	if !forced && d.begun() > before {
-		return d.report(), nil // somebody began to look after we came
+		return d.report(), nil // another fetch began after this call
 	}
 	d.noteBegun()
 	defer d.noteLooked()
@@ -44,7 +44,7 @@ func (i *activator) look(ctx context.Context, d *domain, forced bool) (contracts
 	if first {
 		d.noteOffered(fetched.Body)
 	}
-	d.noteFetched(err) // only now: others wait for what is offered
+	d.noteFetched(err) // only now: others wait until the offer is stored
 	if err != nil {
 		return d.report(), fmt.Errorf("refresh domain %s: %w", d.name, err)
 	}
@@ -60,9 +60,8 @@ func (i *activator) look(ctx context.Context, d *domain, forced bool) (contracts
 // gatherFor is how long the first manifest of a domain waits for those of others.
 const gatherFor = 750 * time.Millisecond
 
-// gather waits until each domain was asked for its manifest, but not long: those of one
-// start are judged beside each other, and not each beside those that happened to come
-// before it.
+// gather waits until the first fetch of each domain has ended, at most for gatherFor: the manifests
+// of one start are judged together, and not each with those that happened to come before it.
 func (i *activator) gather(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, gatherFor)
 	defer cancel()
@@ -77,8 +76,8 @@ func (i *activator) gather(ctx context.Context) {
 	}
 }
 
-// rehearse has the sentences of a first manifest tried alone, ahead of its turn to be
-// judged: once all have done so, they come into use one right after the other.
+// rehearse runs the tests of a first manifest alone, before it is judged: once all have done so,
+// they can be activated in quick succession.
 func (i *activator) rehearse(ctx context.Context, d *domain) (rehearsal, error) {
 	offer, first := d.offer()
 	offers := i.roster.offers(d.name)
@@ -93,8 +92,8 @@ func (i *activator) rehearse(ctx context.Context, d *domain) (rehearsal, error) 
 	return i.admit.rehearse(ctx, i.roster.actives(), offers, offer, d.name)
 }
 
-// consider judges a fetched manifest and acts on it: activates it, keeps it
-// for a confirmation, or refuses it.
+// consider judges a fetched manifest and then activates it, holds it for a confirmation, or refuses
+// it.
 func (i *activator) consider(ctx context.Context, d *domain, at Endpoint, f Fetched, forced bool) (contracts.DomainReport, error) {
 	tried, err := i.rehearse(ctx, d)
 	if err != nil {
@@ -109,7 +108,7 @@ func (i *activator) consider(ctx context.Context, d *domain, at Endpoint, f Fetc
 	case !ok || now != d:
 		return contracts.DomainReport{}, unknownDomain(d.name)
 	case !d.endpoint().same(at):
-		return d.report(), nil // registered elsewhere meanwhile; this came from the old place
+		return d.report(), nil // registered with another address meanwhile
 	}
 	now := judgedManifest{etag: f.ETag, raw: contracts.HashBytes(f.Body), snapshot: i.roster.catalog.Load().Snapshot}
 	if !forced && d.alreadyJudged(now) {
@@ -130,7 +129,7 @@ func (i *activator) consider(ctx context.Context, d *domain, at Endpoint, f Fetc
 	return contracts.DomainReport{Domain: d.name, Outcome: outcome, Digest: c.digest, Findings: c.findings}, nil
 }
 
-// kept is the outcome as it is remembered: what was unchanged is active.
+// kept returns the outcome to store: unchanged is stored as active.
 func kept(o contracts.DomainOutcome) contracts.DomainOutcome {
 	if o == contracts.DomainUnchanged {
 		return contracts.DomainActive
@@ -138,7 +137,7 @@ func kept(o contracts.DomainOutcome) contracts.DomainOutcome {
 	return o
 }
 
-// judge judges a manifest beside others; the error says that it could not be.
+// judge judges a manifest with the other domains; an error means that it could not be judged.
 func (i *activator) judge(ctx context.Context, set domainSet, b beside, reg contracts.Registration, body []byte) (candidate, error) {
 	c, err := i.admit.judge(ctx, set, b, reg, body)
 	if err != nil {
@@ -147,7 +146,7 @@ func (i *activator) judge(ctx context.Context, set domainSet, b beside, reg cont
 	return c, nil
 }
 
-// settle acts on a judged manifest; the caller has the turn.
+// settle acts on a judged manifest; the caller must hold the turn.
 func (i *activator) settle(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) (contracts.DomainOutcome, error) {
 	_, inUse := d.active()
 	switch {
@@ -162,8 +161,8 @@ func (i *activator) settle(ctx context.Context, d *domain, row DomainRow, reg co
 	}
 }
 
-// activate is the one place where a manifest comes into use: compare-and-set
-// on the row's revision, then a new catalog.
+// activate is the only function that activates a manifest of a domain: it saves the row by
+// compare-and-set on its revision, and then publishes a new catalog.
 func (i *activator) activate(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
 	row.ActiveDigest, row.ActiveETag, row.PendingDigest, row.PendingETag = c.digest, etag, "", ""
 	row, err := i.roster.save(ctx, row, ManifestBody{Digest: c.digest, Body: c.body})
@@ -175,8 +174,7 @@ func (i *activator) activate(ctx context.Context, d *domain, row DomainRow, reg 
 	return i.roster.publish()
 }
 
-// holdForConfirmation stores a manifest until an administrator confirms it; the active one
-// stays.
+// holdForConfirmation stores a manifest until an administrator confirms it; the active one stays.
 func (i *activator) holdForConfirmation(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, c candidate, etag string) error {
 	if row.PendingDigest == c.digest {
 		return nil
@@ -190,7 +188,7 @@ func (i *activator) holdForConfirmation(ctx context.Context, d *domain, row Doma
 	return nil
 }
 
-// dropHeld deletes a held manifest that the service does not offer any more.
+// dropHeld deletes a held manifest that the service no longer offers.
 func (i *activator) dropHeld(ctx context.Context, d *domain, row DomainRow, reg contracts.Registration, etag string) error {
 	if row.PendingDigest == "" && row.ActiveETag == etag {
 		return nil

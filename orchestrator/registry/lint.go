@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// linter looks for what is allowed and probably wrong.
+// linter reports what is valid but probably wrong.
 type linter struct{ writeVerbs contracts.WriteVerbs }
 
 func newLinter() (*linter, error) {
@@ -19,7 +19,7 @@ func newLinter() (*linter, error) {
 	return &linter{verbs}, err
 }
 
-// unserved warns of the capabilities that are not in service, with the reason.
+// unserved warns of the capabilities that cannot be served, with the reason.
 func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...any)) {
 	for _, f := range m.UnservedFaults() {
 		index, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/capabilities/"), "/")
@@ -29,9 +29,8 @@ func unserved(m *contracts.Manifest, warn func(pointer, format string, args ...a
 	}
 }
 
-// lint reports what is probably wrong with a manifest beside the other domains of the
-// set: warnings, and for a read that is named like a write an admin is asked, unless
-// it is in use as one.
+// lint reports what is probably wrong with a manifest in this set of domains, as warnings. A read
+// whose name begins with a write verb needs a confirmation, unless the capability is active already.
 func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []contracts.Finding {
 	var out []contracts.Finding
 	warn := func(pointer, format string, args ...any) {
@@ -74,13 +73,13 @@ func (l *linter) lint(others domainSet, domain string, m *contracts.Manifest) []
 	return out
 }
 
-// unchecked are the rules of a capability's schemas that nothing is held to.
+// unchecked returns the rules in a capability's schemas that are not enforced.
 func unchecked(c *contracts.Capability) []contracts.Fault {
 	var out []contracts.Fault
 	for place, raw := range map[string]json.RawMessage{"/schema": c.Schema, "/output_schema": c.OutputSchema} {
 		schema, err := contracts.CompileSchema(raw)
 		if err != nil {
-			continue // absent, or told already
+			continue // absent, or reported already
 		}
 		for _, f := range schema.Unchecked() {
 			out = append(out, contracts.Fault{Pointer: place + f.Pointer, Message: f.Message})
@@ -116,7 +115,7 @@ func sentences(others domainSet, domain string) map[string]string {
 	return out
 }
 
-// plainWords strips what does not make two sentences different.
+// plainWords removes case and punctuation, which do not distinguish sentences.
 func plainWords(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)

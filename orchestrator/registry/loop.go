@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// watcher fetches the manifest and checks the health of each domain in a loop. It has no state:
-// the results are in the domain.
+// watcher fetches the manifest and checks the health of each domain in a loop. It has no state: the
+// results are stored in the domain.
 type watcher struct {
 	cfg     Config
 	fetcher packFetcher
@@ -38,8 +38,8 @@ func (w *watcher) loop(ctx context.Context, d *domain) {
 	}
 }
 
-// nextFetch looks at the manifest and says when to look again: soon, while
-// there is none in use.
+// nextFetch fetches the manifest and returns the pause before the next fetch, which is short while
+// none is active.
 func (w *watcher) nextFetch(ctx context.Context, d *domain, pause *time.Duration) time.Duration {
 	_, err := w.intake.look(ctx, d, false)
 	if err != nil && ctx.Err() == nil {
@@ -58,7 +58,7 @@ func (w *watcher) nextFetch(ctx context.Context, d *domain, pause *time.Duration
 	return jitter(wait)
 }
 
-// check asks for the domain's health.
+// check checks the domain's health.
 func (w *watcher) check(ctx context.Context, d *domain) {
 	h, err := w.fetcher.Health(ctx, d.endpoint())
 	if ctx.Err() != nil {
@@ -70,8 +70,8 @@ func (w *watcher) check(ctx context.Context, d *domain) {
 	}
 }
 
-// jitter spreads a time over 80 to 120 percent, so that many domains and many
-// replicas do not ask together.
+// jitter varies a duration between 80 and 120 percent, so that domains and replicas do not send
+// their requests at the same time.
 func jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d

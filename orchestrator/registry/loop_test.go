@@ -31,7 +31,7 @@ func awaitHealth(t *testing.T, r *registry.Registry, want contracts.HealthStatus
 	}
 }
 
-// after lets the bubble's time go by and everything in it come to rest.
+// after advances the bubble's clock and waits until everything in it is blocked.
 func after(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -147,7 +147,7 @@ func TestRefusedManifestIsJudgedAgainOnlyWhenSomethingChanged(t *testing.T) {
 		})
 		manifest := with(t, manifestOf("alpha", read("look")), `"capabilities"`,
 			`"tests":[{"say":"show it","expect":{"capability":"look"}}],"capabilities"`)
-		b.world.set(urlOf("alpha"), func(s *service) { s.manifest = manifest }) // without a tag
+		b.world.set(urlOf("alpha"), func(s *service) { s.manifest = manifest }) // without an ETag
 		b.offer("beta", manifestOf("beta", read("other")))
 		start(t, r, contracts.Bootstrap{Domains: []contracts.Registration{registration("alpha")}})
 		after(5 * time.Minute)
@@ -166,8 +166,8 @@ func TestRefusedManifestIsJudgedAgainOnlyWhenSomethingChanged(t *testing.T) {
 	})
 }
 
-// TestManifestsOfOneStartAreJudgedBesideEachOther: each alone, and then all together, but not
-// each beside those that happened to come before it.
+// TestManifestsOfOneStartAreJudgedBesideEachOther: each alone, and then all together, but not each
+// with those that happened to come before it.
 func TestManifestsOfOneStartAreJudgedBesideEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestHangingDomainHoldsUpNobody(t *testing.T) {
 			t.Error("beta waits for alpha")
 		}
 		b.register(t, "gamma", manifestOf("gamma", read("look")))
-		stop(t, b.Registry) // and a stop ends the hanging fetch
+		stop(t, b.Registry) // Stop ends the hanging fetch
 		if len(b.Catalog().Domains) != 2 {
 			t.Errorf("after the stop the catalog has %d domains", len(b.Catalog().Domains))
 		}
@@ -245,7 +245,7 @@ func TestStopAndStartAgain(t *testing.T) {
 			t.Errorf("asked %d times while stopped", n-asked)
 		}
 		start(t, b.Registry, contracts.Bootstrap{})
-		start(t, b.Registry, contracts.Bootstrap{}) // goes on
+		start(t, b.Registry, contracts.Bootstrap{}) // it continues
 		after(time.Minute)
 		if n := b.world.get(urlOf("alpha")).asked - asked; n < 4 || n > 9 {
 			t.Errorf("asked %d times in the minute after the start; is it watched twice?", n)

@@ -14,15 +14,14 @@ type capabilityVersion struct {
 	policy     contracts.Policy
 }
 
-// loosening is one difference that lowers a guard.
+// loosening is one difference that makes a capability less strict.
 type loosening struct {
 	field string // below metadata
 	text  string
 }
 
-// loosenings lists in what the second side is less strict than the first. The
-// effective policies are compared, so what a registration or the site holds up
-// anyway is no loosening.
+// loosenings lists how after is less strict than before. It compares effective policies, so that
+// what a registration or the site enforces anyway is not reported.
 func loosenings(before, after capabilityVersion) []loosening {
 	var out []loosening
 	say := func(field, format string, args ...any) {
@@ -48,7 +47,7 @@ func loosenings(before, after capabilityVersion) []loosening {
 func approvalLoosenings(p, q contracts.Policy) []loosening {
 	var out []loosening
 	if !p.ApprovalRequired || !q.ApprovalRequired {
-		return nil // dropped altogether, or never asked for
+		return nil // reported by loosenings, or never required
 	}
 	if p.Approval.FourEyes && !q.Approval.FourEyes {
 		out = append(out, loosening{"approval/four_eyes", "four eyes are not required any more"})
@@ -65,7 +64,7 @@ func approvalLoosenings(p, q contracts.Policy) []loosening {
 	return out
 }
 
-// writeLoosenings are about how carefully a write is sent and checked.
+// writeLoosenings compares how a write is sent and verified.
 func writeLoosenings(before, after capabilityVersion) []loosening {
 	var out []loosening
 	say := func(field, format string, args ...any) {
@@ -93,7 +92,7 @@ func writeLoosenings(before, after capabilityVersion) []loosening {
 	return out
 }
 
-// accessLoosenings are about who may use it, when, and what is masked.
+// accessLoosenings compares who may use a capability, when, and what is masked.
 func accessLoosenings(before, after contracts.Metadata) []loosening {
 	var out []loosening
 	say := func(field, format string, args ...any) {
@@ -113,7 +112,7 @@ func accessLoosenings(before, after contracts.Metadata) []loosening {
 	return out
 }
 
-// wider reports whether the second list lets more pass; an empty one lets all.
+// wider reports whether after allows more than before; an empty list allows all.
 func wider(before, after []string) bool {
 	return len(before) > 0 && (len(after) == 0 || len(added(before, after)) > 0)
 }
@@ -125,7 +124,7 @@ func anyOf(list []string) any {
 	return list
 }
 
-// added returns what is in the second list and not in the first.
+// added returns what is in after and not in before.
 func added(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(after), func(s string) bool { return slices.Contains(before, s) })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// packFetcher fetches the manifests of domains by their services, and those of packs,
-// which have none, out of their registrations.
+// packFetcher fetches the manifests of packs, which have no service, from their registrations, and
+// all others from their services.
 type packFetcher struct{ Fetcher }
 
 // FetchManifest returns the manifest of a pack as it was registered.
@@ -23,7 +23,7 @@ func (p packFetcher) FetchManifest(ctx context.Context, at Endpoint, etag string
 	return Fetched{Body: at.Pack, ETag: mark}, nil
 }
 
-// Health of a pack is always good: it has nothing that could be down.
+// Health returns ok for a pack, which has no service.
 func (p packFetcher) Health(ctx context.Context, at Endpoint) (contracts.Health, error) {
 	if at.Pack == nil {
 		return p.Fetcher.Health(ctx, at)

@@ -7,15 +7,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// reference is one place where a capability names another.
+// reference is one place where a capability refers to another.
 type reference struct {
 	pointer string
 	target  string
-	// mustRead: a write would be called where nobody approved one.
+	// mustRead means that the target must not be a write, which would be called without approval.
 	mustRead bool
 }
 
-// references lists what a capability of the manifest names, with its place.
+// references lists what a capability of the manifest refers to.
 func references(i int, m contracts.Metadata) []reference {
 	at := fmt.Sprintf("/capabilities/%d/metadata", i)
 	var out []reference
@@ -40,10 +40,9 @@ func references(i int, m contracts.Metadata) []reference {
 	return out
 }
 
-// checkReferences judges the references that leave the domain; those inside
-// are judged when the manifest is parsed. A domain that is not active yet may
-// come later: until then the reference counts as unresolved, which fails
-// closed.
+// checkReferences checks the references to other domains; parsing the manifest has checked those
+// within the domain. A domain that is not active may come later: until then the reference is
+// unresolved, which fails closed.
 func checkReferences(set domainSet, domain string, m *contracts.Manifest) []contracts.Finding {
 	var out []contracts.Finding
 	for i := range m.Capabilities {

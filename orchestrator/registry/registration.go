@@ -20,8 +20,8 @@ const (
 	maxPollS = 86400
 )
 
-// ParseBootstrap reads domains.bootstrap.json. What an operator wrote is
-// decoded strictly; every fault is listed by its place.
+// ParseBootstrap parses domains.bootstrap.json. Decoding is strict, and all faults are returned
+// with their JSON pointers.
 func ParseBootstrap(data []byte) (contracts.Bootstrap, error) {
 	var b contracts.Bootstrap
 	if err := contracts.DecodeStrict(data, &b); err != nil {
@@ -47,8 +47,8 @@ func ParseBootstrap(data []byte) (contracts.Bootstrap, error) {
 	return b, nil
 }
 
-// registrationFaults judges a registration alone. An empty domain is allowed
-// here: an admin may leave the name to the manifest.
+// registrationFaults validates a registration on its own. The domain may be empty: an admin may
+// leave the name to the manifest.
 func registrationFaults(at string, reg contracts.Registration) []contracts.Fault {
 	var faults faultList
 	if reg.Domain != "" && !domainForm.MatchString(reg.Domain) {
@@ -121,11 +121,10 @@ func siteFaults(at string, site contracts.SitePolicy) []contracts.Fault {
 	return faults
 }
 
-// maxReviewS bounds waits, and minRemindS how often people are told.
+// maxReviewS is the maximum of waits, minRemindS the minimum interval between reminders.
 const maxReviewS, minRemindS = 30 * 24 * 3600, 60
 
-// termFaults holds the terms of a review to what can be kept; an escalation tells
-// people of the pool, and nobody else.
+// termFaults validates the terms of a review. An escalation may only notify people in the pool.
 func termFaults(at string, r contracts.ReviewTerms) []contracts.Fault {
 	var faults faultList
 	if r.Quorum < 0 {
@@ -191,7 +190,7 @@ func (l *faultList) sort() {
 	slices.SortFunc(*l, func(a, b contracts.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
 }
 
-// pointer adds one token to a JSON pointer.
+// pointer appends one token to a JSON pointer.
 func pointer(parent, token string) string {
 	return parent + "/" + contracts.EscapeToken(token)
 }

@@ -86,8 +86,8 @@ func TestParseBootstrapListsEveryFault(t *testing.T) {
 	}
 }
 
-// TestOnlyTheBootstrapFileNamesFiles: over the API, a token file is one of the server's
-// machine that the caller need not have.
+// TestOnlyTheBootstrapFileNamesFiles: over the API, a token file would be one on the server's
+// machine to which the caller may have no access.
 func TestOnlyTheBootstrapFileNamesFiles(t *testing.T) {
 	t.Parallel()
 	_, err := setup(t, registry.Config{}).Register(t.Context(), contracts.Registration{Domain: "alpha", Bridge: contracts.Bridge{MCP: &contracts.MCPServer{URL: "https://a.example/mcp", TokenFile: "a.json"}}})

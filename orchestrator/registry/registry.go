@@ -12,27 +12,26 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Config bounds a registry; zero values take the defaults in brackets.
+// Config configures a registry; zero values mean the defaults in brackets.
 type Config struct {
 	// Site is the operator's policy for all domains.
 	Site contracts.SitePolicy
-	// CheckURL judges the address of a registration, such as an SSRF guard
-	// does; nil allows all.
+	// CheckURL returns an error for a URL that must not be called, for example an SSRF guard; nil
+	// allows all.
 	CheckURL func(url string) error
 	// AllowEmbedded permits registrations with an MCP server or an OpenAPI document.
 	AllowEmbedded bool
-	// Poll is how often manifests are asked for [30s]; a registration's poll_s
-	// goes before it.
+	// Poll is the interval between fetches of a manifest [30s]; a registration's poll_s overrides
+	// it.
 	Poll time.Duration
-	// HealthEvery is how often health is asked for [10s].
+	// HealthEvery is the interval between health checks [10s].
 	HealthEvery time.Duration
-	// RetryFirst is the first pause after a manifest could not be had while
-	// there is none [1s]; it doubles up to Poll.
+	// RetryFirst is the first pause after a failed fetch while no manifest is active [1s]; it
+	// doubles up to Poll.
 	RetryFirst time.Duration
-	// MaxDomains bounds the number of domains [500].
+	// MaxDomains is the maximum number of domains [500].
 	MaxDomains int
-	// Published is told of every new catalog, and must return at once; nil is
-	// fine.
+	// Published is called with every new catalog, and must return at once; it may be nil.
 	Published func(*contracts.Catalog)
 	// Now is the clock [time.Now].
 	Now    func() time.Time
@@ -56,9 +55,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Registry is what others do with the domains of one process: it watches them
-// from Start to Stop, and takes what admins and the bootstrap file say. All
-// methods are safe for concurrent use.
+// Registry maintains the domains of one process: it watches them between Start and Stop, and
+// applies the calls of admins and the bootstrap file. It is safe for concurrent use.
 type Registry struct {
 	cfg     Config
 	domains *domainTable
@@ -69,7 +67,7 @@ type Registry struct {
 	halt func()     // ends the loops and waits for them
 }
 
-// New makes a registry with an empty catalog; Start fills it.
+// New returns a registry with an empty catalog; Start fills it.
 func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, error) {
 	if faults := siteFaults("/site_policy", cfg.Site); len(faults) > 0 {
 		return nil, contracts.Invalid("the site policy is refused", faults...)
@@ -101,8 +99,7 @@ func New(cfg Config, store Store, fetcher Fetcher, tester Tester) (*Registry, er
 	}, nil
 }
 
-// Catalog returns the present catalog. It never changes; a change makes a new
-// one.
+// Catalog returns the current catalog. It is immutable; a change publishes a new one.
 func (r *Registry) Catalog() *contracts.Catalog { return r.domains.catalog.Load() }
 
 // Endpoint returns the address of a registered domain.
@@ -114,8 +111,8 @@ func (r *Registry) Endpoint(name string) (Endpoint, bool) {
 	return d.endpoint(), true
 }
 
-// Unauthorized records that a domain refused our credential: it counts as
-// degraded for a while.
+// Unauthorized records that a domain has refused our credential: its health is degraded for
+// refusedCredentialFor.
 func (r *Registry) Unauthorized(name string) {
 	if d, ok := r.domains.domain(name); ok {
 		d.noteRefusedCredential(r.cfg.Now().Add(refusedCredentialFor))

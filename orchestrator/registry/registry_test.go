@@ -317,7 +317,7 @@ func TestTwoProcessesDoNotOverwriteEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.offer("alpha", manifestOf("alpha", read("look"), read("stare")))
-	_, err := other.RefreshDomain(t.Context(), "alpha") // it still thinks of the first revision
+	_, err := other.RefreshDomain(t.Context(), "alpha") // it still has the first revision
 	wantCode(t, err, contracts.CodeConflict)
 	if _, ok := other.Catalog().Capability("alpha.peek"); !ok {
 		t.Error("it does not follow what the first process activated")
@@ -330,7 +330,7 @@ func TestTwoProcessesDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
-// A server that is asked to look again takes over what another one has registered.
+// Refresh takes over what another server has registered.
 func TestARefreshFollowsOtherServers(t *testing.T) {
 	t.Parallel()
 	b := setup(t, registry.Config{})
@@ -365,7 +365,7 @@ func TestRefreshesAreShared(t *testing.T) {
 		synctest.Wait()
 		close(hang)
 		wg.Wait()
-		// The first one, and one for all who came while it was under way.
+		// The first fetch, and one shared by all callers during it.
 		if n := b.world.get(urlOf("alpha")).asked; n != 2 {
 			t.Errorf("%d fetches for 16 callers, want 2", n)
 		}
@@ -390,7 +390,7 @@ func TestRefusedCredentialDegradesTheDomain(t *testing.T) {
 	start(t, b.Registry, contracts.Bootstrap{})
 	awaitHealth(t, b.Registry, contracts.HealthOK)
 	b.Unauthorized("alpha")
-	b.Unauthorized("omega") // unknown is no trouble
+	b.Unauthorized("omega") // an unknown domain is no error
 	if view := b.List()[0]; view.Health != contracts.HealthDegraded || !strings.Contains(view.Detail, "credential") {
 		t.Errorf("got %s, %q", view.Health, view.Detail)
 	}

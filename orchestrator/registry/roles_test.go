@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// TestARoleIsCalledAsFarAsTheSiteGrantsIt: the workflows of a domain call players of
-// their own and, of others, only those of roles that the registration names;
-// notifier is granted to all. The difference is another catalog.
+// TestARoleIsCalledAsFarAsTheSiteGrantsIt: the workflows of a domain may call its own capabilities
+// and, of other domains, only those with a role that the registration names; notifier is granted to
+// all. Other roles make another catalog.
 func TestARoleIsCalledAsFarAsTheSiteGrantsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t, registry.Config{})

@@ -13,22 +13,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// domainTable is the registered domains, as rows of the store and in memory, and the catalog
-// of their active manifests. Memory holds what was committed: a row is saved first. A change of
-// a manifest or registration holds the lock from its judgement to the new catalog.
+// domainTable holds the registered domains, as rows of the store and in memory, and the catalog of
+// their active manifests. Memory has only committed state: a row is saved first. A change of a
+// manifest or registration holds the turn from its judgement until the new catalog is published.
 type domainTable struct {
 	site      contracts.SitePolicy
 	store     Store
 	published func(*contracts.Catalog) // may be nil
-	forget    func(name string)        // told of a domain that is dropped
+	forget    func(name string)        // called with the name of a dropped domain
 	now       func() time.Time
 	logger    *slog.Logger
 
 	catalog atomic.Pointer[contracts.Catalog]
 
-	// turn lets one manifest be judged and activated at a time, so that each is
-	// judged beside what really is active. It is a channel because it is held
-	// across store calls.
+	// turn lets one manifest be judged and activated at a time, so that each is judged with what is
+	// really active. It is a channel because it is held across store calls.
 	turn chan struct{}
 
 	mu      sync.Mutex // guards the fields below
@@ -37,7 +36,7 @@ type domainTable struct {
 	spawn func(*domain)
 }
 
-// domain gives a domain by its name.
+// domain returns a domain by its name.
 func (r *domainTable) domain(name string) (*domain, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +44,7 @@ func (r *domainTable) domain(name string) (*domain, bool) {
 	return d, ok
 }
 
-// live gives all domains in no order.
+// live returns all domains in no order.
 func (r *domainTable) live() []*domain {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +55,7 @@ func (r *domainTable) live() []*domain {
 	return out
 }
 
-// take waits for the turn; the caller gives it back.
+// take waits for the turn; the caller must call release.
 func (r *domainTable) take(ctx context.Context) (release func(), err error) {
 	select {
 	case r.turn <- struct{}{}:
@@ -66,7 +65,7 @@ func (r *domainTable) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// actives is the set that the catalog is made of.
+// actives returns the set from which the catalog is built.
 func (r *domainTable) actives() domainSet {
 	set := domainSet{}
 	for _, d := range r.live() {
@@ -77,7 +76,7 @@ func (r *domainTable) actives() domainSet {
 	return set
 }
 
-// offers are the first manifests of other domains that are not judged yet.
+// offers returns the first manifests of other domains that are not judged yet.
 func (r *domainTable) offers(but string) domainSet {
 	set := domainSet{}
 	for _, d := range r.live() {
@@ -88,7 +87,7 @@ func (r *domainTable) offers(but string) domainSet {
 	return set
 }
 
-// publish makes the catalog of what is active now; the caller has the turn.
+// publish builds and publishes the catalog of the active manifests; the caller must hold the turn.
 func (r *domainTable) publish() error {
 	c, err := r.actives().catalog(r.site)
 	if err != nil {
@@ -101,8 +100,8 @@ func (r *domainTable) publish() error {
 	return nil
 }
 
-// load reads what the store knows. A manifest that this release cannot read
-// any more leaves its domain without one, until the service gives a good one.
+// load reads the domains from the store. If this release cannot parse a stored manifest, the domain
+// has none until its service returns a valid one.
 func (r *domainTable) load(ctx context.Context) error {
 	rows, err := r.store.Domains(ctx)
 	if err != nil {
@@ -117,7 +116,7 @@ func (r *domainTable) load(ctx context.Context) error {
 		loaded[row.Name] = d
 	}
 	r.mu.Lock()
-	// What is known about health and findings survives a stop and a start.
+	// Health and findings are kept over a stop and a start.
 	for name, d := range r.domains {
 		if again, ok := loaded[name]; ok && again.sameRow(d) {
 			loaded[name] = d
@@ -128,7 +127,7 @@ func (r *domainTable) load(ctx context.Context) error {
 	return nil
 }
 
-// restore makes a domain of its row.
+// restore returns the domain of a row.
 func (r *domainTable) restore(ctx context.Context, row DomainRow) (*domain, error) {
 	var reg contracts.Registration
 	if err := json.Unmarshal(row.Registration, &reg); err != nil {
@@ -158,7 +157,7 @@ func (r *domainTable) restore(ctx context.Context, row DomainRow) (*domain, erro
 	return d, nil
 }
 
-// save commits a row, with the manifests that it newly names.
+// save commits a row, with the manifests that it refers to for the first time.
 func (r *domainTable) save(ctx context.Context, row DomainRow, bodies ...ManifestBody) (DomainRow, error) {
 	row.UpdatedAt = r.now().UTC()
 	if row.CreatedAt.IsZero() {
@@ -172,7 +171,7 @@ func (r *domainTable) save(ctx context.Context, row DomainRow, bodies ...Manifes
 	return row, nil
 }
 
-// adopt puts a domain under the registry's care and starts its loop.
+// adopt adds a domain and starts its loop.
 func (r *domainTable) adopt(d *domain) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,7 +181,7 @@ func (r *domainTable) adopt(d *domain) {
 	}
 }
 
-// drop forgets a domain and ends its loop.
+// drop removes a domain from memory and ends its loop.
 func (r *domainTable) drop(name string) {
 	r.mu.Lock()
 	d := r.domains[name]
@@ -195,7 +194,7 @@ func (r *domainTable) drop(name string) {
 	r.forget(name)
 }
 
-// tell tells all others what a domain does to their sentences.
+// tell stores in all other domains the findings about their sentences that a domain causes.
 func (r *domainTable) tell(name string, told map[string][]contracts.Finding) {
 	for _, other := range r.live() {
 		if other.name != name {
@@ -211,7 +210,7 @@ func (r *domainTable) count() int {
 	return len(r.domains)
 }
 
-// names gives the names of all domains.
+// names returns the names of all domains.
 func (r *domainTable) names() map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -222,8 +221,8 @@ func (r *domainTable) names() map[string]bool {
 	return out
 }
 
-// reread follows a row that another process has changed: what it activated is
-// taken over, and our own change is reported as lost.
+// reread handles an error of save. After a conflict it takes over what another process has saved,
+// publishes the catalog, and returns the conflict.
 func (r *domainTable) reread(ctx context.Context, d *domain, cause error) error {
 	if contracts.CodeOf(cause) != contracts.CodeConflict {
 		return cause
@@ -243,7 +242,7 @@ func (r *domainTable) reread(ctx context.Context, d *domain, cause error) error 
 	return cause
 }
 
-// follow makes live what other processes have saved; the caller has the turn.
+// follow takes over what other processes have saved; the caller must hold the turn.
 func (r *domainTable) follow(ctx context.Context) error {
 	rows, err := r.store.Domains(ctx)
 	if err != nil {
@@ -279,7 +278,7 @@ func (r *domainTable) follow(ctx context.Context) error {
 	return r.publish()
 }
 
-// remove commits that a domain is gone, and forgets it.
+// remove deletes a domain from the store and from memory.
 func (r *domainTable) remove(ctx context.Context, name string, revision int64) error {
 	if err := r.store.DeleteDomain(ctx, name, revision); err != nil {
 		return err
@@ -304,8 +303,8 @@ func (r *domainTable) watched() bool {
 	return r.spawn != nil
 }
 
-// watchBy gives every domain a loop, and each that comes; nil gives none to those
-// that come.
+// watchBy starts a loop for every domain, and for each that is added later; nil starts none for
+// later ones.
 func (r *domainTable) watchBy(spawn func(*domain)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

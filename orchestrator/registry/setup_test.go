@@ -20,7 +20,7 @@ type service struct {
 	etag     string
 	err      error
 	health   contracts.HealthStatus
-	sick     error         // answers health checks
+	sick     error         // error of health checks
 	hang     chan struct{} // fetches wait for it
 	asked    int
 	checked  int
@@ -28,7 +28,7 @@ type service struct {
 	etags    []string
 }
 
-// world is every service by URL: a registry.Fetcher.
+// world has all services by URL; it is a registry.Fetcher.
 type world struct {
 	mu        sync.Mutex
 	services  map[string]*service
@@ -95,10 +95,10 @@ func (w *world) Forget(domain string) {
 	w.forgotten = append(w.forgotten, domain)
 }
 
-// elsewhere is the failure of a sentence that is accepted for something else.
+// elsewhere is the failure of a sentence that is accepted as another request.
 const elsewhere = "it leads elsewhere"
 
-// tester fails the sentences that it is told to fail, seen from a catalog.
+// tester is a Tester that returns the given failures of sentences in a catalog.
 type tester func(c *contracts.Catalog, domain, say string) (failure string)
 
 func (f tester) RunTests(_ context.Context, c *contracts.Catalog, domain string) ([]registry.TestFailure, error) {
@@ -129,7 +129,7 @@ func setup(t *testing.T, cfg registry.Config) *bundle {
 	return b
 }
 
-// reading is one more process, which reads sentences as a server does.
+// reading returns one more process, which understands sentences as a server does.
 func (b *bundle) reading(t *testing.T) *registry.Registry {
 	t.Helper()
 	adapter, err := local.New(local.Config{})
@@ -143,7 +143,7 @@ func (b *bundle) reading(t *testing.T) *registry.Registry {
 	return r
 }
 
-// process is one more process with the same store and services.
+// process returns one more process with the same store and services.
 func (b *bundle) process(t *testing.T, cfg registry.Config, fails tester) *registry.Registry {
 	t.Helper()
 	if fails == nil {
@@ -179,7 +179,7 @@ func registration(domain string) contracts.Registration {
 	return contracts.Registration{Domain: domain, URL: urlOf(domain)}
 }
 
-// offer makes a service answer with a manifest.
+// offer sets the manifest of a service.
 func (b *bundle) offer(domain, manifest string) {
 	b.world.set(urlOf(domain), func(s *service) {
 		s.manifest, s.etag = manifest, `"`+contracts.HashBytes([]byte(manifest))[:8]+`"`
@@ -197,13 +197,13 @@ func (b *bundle) register(t *testing.T, domain, manifest string) contracts.Domai
 	return report
 }
 
-// manifestOf makes a manifest of capabilities written as JSON.
+// manifestOf returns a manifest of capabilities in JSON.
 func manifestOf(domain string, capabilities ...string) string {
 	return fmt.Sprintf(`{"schema_version":"1","domain":%q,"version":"1.0.0","capabilities":[%s]}`,
 		domain, strings.Join(capabilities, ","))
 }
 
-// capability makes one with its metadata.
+// capability returns a capability with its metadata.
 func capability(name, metadata string) string {
 	return fmt.Sprintf(`{"name":%q,"description":"It does %s.","schema":{"type":"object","properties":{"id":{"type":"string"}}},"metadata":%s}`,
 		name, name, metadata)
@@ -213,7 +213,7 @@ func read(name string) string {
 	return capability(name, `{"side_effect_class":"read","intent_hints":{"examples":["show the `+name+`"]}}`)
 }
 
-// with changes a manifest by one replacement, which must be there.
+// with makes one replacement in a manifest; old must occur in it.
 func with(t *testing.T, manifest, old, young string) string {
 	t.Helper()
 	if !strings.Contains(manifest, old) {

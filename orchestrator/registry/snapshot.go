@@ -10,14 +10,14 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// active is a domain whose manifest is in use, or would be.
+// active is a domain with its active manifest, or one that is tried as such.
 type active struct {
 	registration contracts.Registration
 	manifest     *contracts.Manifest
 	digest       string
 }
 
-// domainSet is what a catalog is built from, by domain.
+// domainSet is the input of a catalog, by domain.
 type domainSet map[string]active
 
 // with returns the set with one domain replaced.
@@ -30,7 +30,7 @@ func (s domainSet) with(name string, a active) domainSet {
 	return out
 }
 
-// capability finds a capability that is served by reference, seen from a domain.
+// capability finds a served capability by its reference in a manifest of the domain home.
 func (s domainSet) capability(ref, home string) (*contracts.Capability, bool) {
 	domain, name, found := strings.Cut(ref, ".")
 	if !found {
@@ -47,7 +47,7 @@ func (s domainSet) capability(ref, home string) (*contracts.Capability, bool) {
 	return &a.manifest.Capabilities[i], true
 }
 
-// policy is the effective policy of a capability in this set.
+// policy returns the effective policy of a capability in this set.
 func (s domainSet) policy(domain string, c *contracts.Capability, site contracts.SitePolicy) contracts.Policy {
 	compensable := false
 	if undo := c.Metadata.Compensation; undo != nil {
@@ -56,8 +56,8 @@ func (s domainSet) policy(domain string, c *contracts.Capability, site contracts
 	return contracts.EffectivePolicy(domain, c, compensable, s[domain].registration.Overlay, site)
 }
 
-// catalog makes the immutable snapshot of a set. What the trust in a domain
-// does not cover, and what cannot be served, is left out.
+// catalog builds the immutable catalog of a set. Capabilities that the trust in their domain does
+// not cover, or that cannot be served, are left out.
 func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error) {
 	var entries []*contracts.DomainEntry
 	for _, name := range slices.Sorted(maps.Keys(s)) {
@@ -82,7 +82,7 @@ func (s domainSet) catalog(site contracts.SitePolicy) (*contracts.Catalog, error
 	return contracts.NewCatalog(snapshot, entries, maps.Clone(site.Roles)), nil
 }
 
-// accept is how sure of a reading a floor asks to be, 0 if it says nothing of it.
+// accept returns the minimum confidence that a floor requires, 0 if it has none.
 func accept(f *contracts.Floor, e *contracts.CapabilityEntry, name string) float64 {
 	switch {
 	case f == nil:
@@ -114,9 +114,9 @@ func (s domainSet) entry(name string, site contracts.SitePolicy) (*contracts.Dom
 	return entry, nil
 }
 
-// addWorkflows adds the workflows of every domain whose steps are all there, and
-// notes what the others wait for. What the trust in a domain does not cover is
-// left out, as with capabilities.
+// addWorkflows adds the workflows of every domain whose steps all exist, and records what the
+// others lack. Workflows that the trust in their domain does not cover are left out, as with
+// capabilities.
 func addWorkflows(calls *contracts.Catalog, entries []*contracts.DomainEntry, set domainSet) error {
 	found := make([][]*contracts.CapabilityEntry, len(entries))
 	for i, d := range entries {
@@ -138,24 +138,23 @@ func addWorkflows(calls *contracts.Catalog, entries []*contracts.DomainEntry, se
 			}
 		}
 	}
-	for i, d := range entries { // only now: workflows are no calls of each other
+	for i, d := range entries { // only now: workflows cannot call each other
 		d.Capabilities = append(d.Capabilities, found[i]...)
 	}
 	return nil
 }
 
-// snapshotLine is what identifies one domain of a catalog: its manifest, and
-// the policies that apply to it.
+// snapshotLine identifies one domain of a catalog: its manifest, and the policies that apply to it.
 type snapshotLine struct {
 	Domain       string   `json:"domain"`
 	Digest       string   `json:"digest"`
 	Capabilities []string `json:"capabilities"`
 	Roles        []string `json:"roles,omitempty"`
-	// Accept is what is asked for of readings, by capability.
+	// Accept is the required confidence, by capability.
 	Accept map[string]float64 `json:"accept,omitempty"`
 }
 
-// snapshotOf hashes what a catalog holds.
+// snapshotOf returns the hash of a catalog's content.
 func snapshotOf(entries []*contracts.DomainEntry, roles map[string]string) (string, error) {
 	snapshot, err := contracts.Hash(struct {
 		Domains []snapshotLine    `json:"domains"`

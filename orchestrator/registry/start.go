@@ -11,10 +11,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Start reads the store, applies the bootstrap file, publishes the catalog of
-// what was active before, and begins to watch the services. It waits for none
-// of them: a domain that cannot be reached is starting, and is tried again. A
-// registry that runs already goes on.
+// Start reads the store, applies the bootstrap file, publishes the catalog of the manifests that
+// were active before, and starts to watch the services. It does not wait for them: a domain that
+// cannot be reached is starting, and is tried again. If the registry is running, it does nothing.
 func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
 	release, err := r.domains.take(ctx)
 	if err != nil {
@@ -34,11 +33,11 @@ func (r *Registry) Start(ctx context.Context, b contracts.Bootstrap) error {
 	return nil
 }
 
-// beginTries is how often a process begins again because others that begin with
-// the same file were faster.
+// beginTries is the maximum number of attempts when processes apply the bootstrap file at the same
+// time.
 const beginTries = 20
 
-// begin reads the store and applies the bootstrap file. The caller has the turn.
+// begin reads the store and applies the bootstrap file. The caller must hold the turn.
 func (r *Registry) begin(ctx context.Context, b contracts.Bootstrap) error {
 	for try := 1; ; try++ {
 		if err := r.domains.load(ctx); err != nil {
@@ -51,8 +50,7 @@ func (r *Registry) begin(ctx context.Context, b contracts.Bootstrap) error {
 	}
 }
 
-// Follow takes over what other processes have saved: domains that came, that
-// were changed, and that went.
+// Follow takes over what other processes have saved: added, changed and removed domains.
 func (r *Registry) Follow(ctx context.Context) error {
 	release, err := r.domains.take(ctx)
 	if err != nil {
@@ -62,8 +60,7 @@ func (r *Registry) Follow(ctx context.Context) error {
 	return r.domains.follow(ctx)
 }
 
-// watch starts the loops. They belong to Start and Stop, not to the caller of
-// Start.
+// watch starts the loops. They run until Stop and do not end with the context of Start.
 func (r *Registry) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{cfg: r.cfg, fetcher: r.fetcher, intake: r.intake}
@@ -84,8 +81,8 @@ func (r *Registry) watch(ctx context.Context) {
 	})
 }
 
-// Stop ends watching and waits for what is under way, at most as long as ctx.
-// The catalog stays. A second Stop is no error.
+// Stop stops the loops and waits for them, at most until ctx ends. The catalog stays. A second call
+// is harmless.
 func (r *Registry) Stop(ctx context.Context) error {
 	r.domains.watchBy(nil)
 	r.mu.Lock()
@@ -108,9 +105,8 @@ func (r *Registry) Stop(ctx context.Context) error {
 	}
 }
 
-// bootstrap applies the file: what it names is registered as it says, what it
-// named before and names no more is removed, what an admin manages stays. The
-// caller has the turn.
+// bootstrap applies the file: its domains are registered as given, domains of an earlier file that
+// are not in it are removed, and the domains of an admin stay. The caller must hold the turn.
 func (r *Registry) bootstrap(ctx context.Context, b contracts.Bootstrap) error {
 	named := map[string]bool{}
 	for _, reg := range b.Domains {
@@ -172,8 +168,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// Settled waits until every domain was asked for its manifest at least once,
-// whatever came of it: for programs that want to begin with a full catalog.
+// Settled waits until every domain has had one attempt to get its manifest, successful or not, for
+// programs that want to start with a full catalog.
 func (r *Registry) Settled(ctx context.Context) error {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()

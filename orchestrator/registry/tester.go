@@ -8,10 +8,9 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// NewSentenceTester makes a Tester of an intent adapter. It should be an adapter of
-// its own: trying candidates would push the index of the live catalog out of
-// a shared one. The outcome for a catalog is read from the cache, where there is one:
-// it depends on the catalog and the program alone.
+// NewSentenceTester returns a Tester that uses an intent adapter. The adapter should not be shared:
+// tests of candidates would evict the index of the live catalog. The results are cached, if cache
+// is not nil: they depend only on the catalog and the program.
 func NewSentenceTester(a *local.Reader, cache local.ModelCache) Tester {
 	return sentenceTester{a, cache}
 }

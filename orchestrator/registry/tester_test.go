@@ -10,8 +10,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// spoken makes a manifest with one read, which the sentences lead to, and one
-// test.
+// spoken returns a manifest with one read, which the examples lead to, and one test.
 func spoken(domain, name string, examples []string, say, expect string) string {
 	return fmt.Sprintf(`{"schema_version":"1","domain":%q,"version":"1","capabilities":[
 		{"name":%q,"description":"Finds what was asked for.","schema":{"type":"object"},
@@ -19,7 +18,7 @@ func spoken(domain, name string, examples []string, say, expect string) string {
 		"tests":[{"say":%q,"expect":%s}]}`, domain, name, strings.Join(examples, `","`), say, expect)
 }
 
-// The matcher itself decides here, not a stand-in.
+// The real matcher decides here, not a fake.
 func TestRealSentences(t *testing.T) {
 	t.Parallel()
 	ferries := []string{"when does the next ferry leave", "ferry departures today", "list the ferries to the island", "which ferry goes first", "ferry timetable"}
@@ -48,7 +47,7 @@ func TestRealSentences(t *testing.T) {
 	}
 }
 
-// Two domains that are asked for in the same words, and each by itself is honest.
+// Two domains with the same example sentences; each is valid alone.
 func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
 	t.Parallel()
 	words := []string{"when does the next ferry leave", "ferry departures today", "list the ferries to the island", "which ferry goes first", "ferry timetable"}
@@ -64,7 +63,7 @@ func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
 					t.Fatalf("%s: %+v, %v", domain, report, err)
 				}
 			}
-			got, err := r.Show("ferry") // the harbour is asked about first
+			got, err := r.Show("ferry") // the harbour is judged first
 			if told := strings.Join(lines(got.Findings, contracts.SeverityWarning), "\n"); err != nil || !strings.Contains(told, "beside ") {
 				t.Errorf("the ferry is told that its sentence is asked about now: %v %v", told, err)
 			}
@@ -72,7 +71,7 @@ func TestAnHonestManifestIsNotRefusedForItsNeighbours(t *testing.T) {
 	}
 }
 
-// What a site keeps a domain from doing is no fault of its manifest.
+// Restrictions of the site on a domain are no fault of its manifest.
 func TestADomainTrustedForReadsIsNotRefusedForItsWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t, registry.Config{})

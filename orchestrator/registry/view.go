@@ -30,7 +30,7 @@ func (r *Registry) Health() map[string]contracts.HealthStatus {
 	return out
 }
 
-// Show returns everything that is kept of one domain.
+// Show returns all details of one domain.
 func (r *Registry) Show(name string) (contracts.DomainDetail, error) {
 	d, ok := r.domains.domain(name)
 	if !ok {
@@ -60,7 +60,7 @@ func (r *Registry) view(d *domain) contracts.DomainView {
 	return v
 }
 
-// problemIn words why what was looked at last is not in use.
+// problemIn describes why the last manifest is not active.
 func problemIn(outcome contracts.DomainOutcome, findings []contracts.Finding) string {
 	severity := contracts.SeverityError
 	switch outcome {
@@ -78,8 +78,8 @@ func problemIn(outcome contracts.DomainOutcome, findings []contracts.Finding) st
 	return ""
 }
 
-// Diff compares the active manifest with the pending one, or, if none is
-// pending, with what the service answers now. It changes nothing.
+// Diff compares the active manifest with the pending one, or, if none is pending, with the one that
+// the service returns now. It changes nothing.
 func (r *Registry) Diff(ctx context.Context, name string) (contracts.DomainDiff, error) {
 	d, ok := r.domains.domain(name)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// ByDomain returns what a run knows, domain by domain.
+// ByDomain returns the state of a run by domain.
 func (r *Runs) ByDomain(ctx context.Context, who access.Principal, runID string) (contracts.DomainState, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -18,7 +18,7 @@ func (r *Runs) ByDomain(ctx context.Context, who access.Principal, runID string)
 	return byDomain(view), nil
 }
 
-// byDomain folds the steps of a run into the state of each domain.
+// byDomain aggregates the nodes of a run into the state of each domain.
 func byDomain(v contracts.RunView) contracts.DomainState {
 	out := contracts.DomainState{
 		RunID: v.RunID, State: v.State,
@@ -27,7 +27,7 @@ func byDomain(v contracts.RunView) contracts.DomainState {
 	stale := superseded(v)
 	for _, n := range planOrder(v) {
 		domain, _, named := strings.Cut(n.Tool, ".")
-		if !named || n.ForEach != nil { // a repeated step is its copies
+		if !named || n.ForEach != nil { // its copies are listed instead
 			continue
 		}
 		out.Debug[domain] = append(out.Debug[domain], debugOf(n))
@@ -43,8 +43,8 @@ func byDomain(v contracts.RunView) contracts.DomainState {
 	return out
 }
 
-// planOrder are the nodes as the plan has them, what was appended at the place of
-// the step that it was appended for.
+// planOrder returns the nodes in the order of the plan; an appended node follows the node that it
+// was appended for.
 func planOrder(v contracts.RunView) []*contracts.NodeView {
 	appended := map[string][]*contracts.NodeView{}
 	var planned []*contracts.NodeView
@@ -70,8 +70,8 @@ func planOrder(v contracts.RunView) []*contracts.NodeView {
 	return out
 }
 
-// superseded are the nodes that a later instance of their step counts instead of,
-// with their copies.
+// superseded returns the nodes that are replaced by a later instance of their step, with their
+// copies.
 func superseded(v contracts.RunView) map[string]bool {
 	newest := map[string]int{}
 	step := func(n *contracts.NodeView) (string, int) {
@@ -85,7 +85,7 @@ func superseded(v contracts.RunView) map[string]bool {
 		newest[id] = max(newest[id], round)
 	}
 	out := map[string]bool{}
-	for i := range v.Nodes { // a copy stands behind what it was made for
+	for i := range v.Nodes { // a copy follows the node that it was made for
 		n := &v.Nodes[i]
 		id, round := step(n)
 		out[n.NodeID] = round < newest[id] || n.Round == nil && out[n.ForNode] && n.Item != nil

@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestTheStateOfARunIsKeptByDomain: the same names in two domains do not meet;
-// within one the later step in plan order counts, though an earlier one was made
-// again after it; what was taken back and what failed gives nothing.
+// TestTheStateOfARunIsKeptByDomain: equal names in two domains are separate. Within a domain the
+// later step in plan order counts, even if an earlier one was repeated after it. Superseded and
+// failed steps do not count.
 func TestTheStateOfARunIsKeptByDomain(t *testing.T) {
 	t.Parallel()
 	step := func(id, tool string, facts map[string]any) contracts.NodeView {

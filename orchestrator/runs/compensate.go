@@ -18,11 +18,11 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Compensate asks to undo one write, or without a node every write of an ended run, the
-// last first: a run of its own in the same session, behind the gates that the policies of
-// its calls demand. A write is undone once: while that run is under way a repeat is
-// answered with it, and what was undone is a conflict. One that came to nothing, as after a
-// rejection, may be tried again. It returns the session in which the run is.
+// Compensate undoes one write, or without a node every write of an ended run, the last first. It
+// submits a new run in the same session, with the gates that the policies of its calls require. A
+// write is undone once: while that run is open a repeat returns it, and after that a conflict. If
+// it had no effect, for example after a rejection, it may be tried again. It returns the session of
+// the new run.
 func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, nodeID string) (sessionID, undoRunID string, err error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -33,8 +33,8 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 			return "", "", err
 		}
 	}
-	// Which writes are undone already, and what begins to undo the others, is one step: no
-	// two runs undo the same write.
+	// Reading what is already undone and submitting the run is one critical section, so that no two
+	// runs undo the same write.
 	r.undoing.Lock()
 	defer r.undoing.Unlock()
 	release, _, err := orchestrator.AcquireLease(ctx, r.leases, "undo "+runID, func() bool { return false })
@@ -54,8 +54,8 @@ func (r *Runs) Compensate(ctx context.Context, who access.Principal, runID, node
 	return view.SessionID, undoRunID, err
 }
 
-// toUndo are the writes that a compensation is about: the one that is named, or all that
-// declare a compensation and are not undone, the last first.
+// toUndo returns the writes to undo: the named one, or all that declare a compensation and are not
+// undone yet, the last first.
 func (r *Runs) toUndo(ctx context.Context, run contracts.RunView, nodeID string) ([]string, error) {
 	undone, err := r.undone(ctx, run.RunID, nodeID)
 	if err != nil {
@@ -83,8 +83,9 @@ func (r *Runs) toUndo(ctx context.Context, run contracts.RunView, nodeID string)
 	return out, nil
 }
 
-// undone tells by which run writes of a run were undone before, by their nodes: by runs that
-// undo all of them, and for one node those that undo it alone, in the other way of asking.
+// undone returns, by node, the runs that have undone or may undo writes of a run. For all writes
+// these are all compensations, for one node only those of the whole run: undo checks the node's
+// own.
 func (r *Runs) undone(ctx context.Context, runID, nodeID string) (map[string]string, error) {
 	view, err := r.runner.View(ctx, runID)
 	if err != nil {
@@ -112,7 +113,7 @@ func (r *Runs) undone(ctx context.Context, runID, nodeID string) (map[string]str
 				return nil, err
 			}
 			if nodeID == one && !earlier.State.Terminal() {
-				continue // a repeat is answered with it
+				continue // a repeat returns this run
 			}
 			for _, node := range undoneBy(earlier) {
 				out[node] = earlier.RunID
@@ -122,7 +123,7 @@ func (r *Runs) undone(ctx context.Context, runID, nodeID string) (map[string]str
 	return out, nil
 }
 
-// undoneBy returns the nodes that a run has undone, or may yet undo.
+// undoneBy returns the nodes that a run has undone, or may still undo.
 func undoneBy(undo contracts.RunView) []string {
 	var out []string
 	for _, n := range undo.Plan.Nodes {
@@ -134,11 +135,11 @@ func undoneBy(undo contracts.RunView) []string {
 	return out
 }
 
-// maxUndos is how often it may be tried to undo one write.
+// maxUndos is the maximum number of attempts to undo one write.
 const maxUndos = 20
 
-// undo starts the run that undoes a write. Its id follows from the write, so that
-// two who ask at once cannot both start one.
+// undo submits the run that undoes a write. Its id is derived from the write, so that concurrent
+// callers submit only one.
 func (r *Runs) undo(ctx context.Context, sessionID string, plan contracts.Plan, runID, nodeID string) (string, error) {
 	for try := range maxUndos {
 		plan.RunID = undoID(runID, nodeID, try)
@@ -165,13 +166,12 @@ func undoID(runID, nodeID string, try int) string {
 	return "run_" + hex.EncodeToString(sum[:10])
 }
 
-// mayTakeEffect reports whether a step is a call itself that took effect, as far as anybody
-// knows.
+// mayTakeEffect reports whether a node is a planned call that took effect or may have.
 func mayTakeEffect(n contracts.NodeView) bool {
 	return n.Kind == contracts.KindTool && n.Role == "" && (n.State == contracts.NodeCompleted || n.State == contracts.NodeOutcomeUnknown)
 }
 
-// compensation is the plan that undoes writes of a run, one after the other.
+// compensation returns the plan that undoes writes of a run, one after the other.
 func (r *Runs) compensation(ctx context.Context, who access.Principal, runID string, nodes []string) (contracts.Plan, error) {
 	snapshot, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
@@ -208,8 +208,8 @@ func (r *Runs) compensation(ctx context.Context, who access.Principal, runID str
 	return result.Plan, who.CoversPlan(result.Plan)
 }
 
-// undoing is what undoes one write of a run, and what its values were chosen by. The intent
-// is called as the write is.
+// undoing returns the intent that undoes one write of a run, with the write's node id as its id,
+// and the evidence for the write's values.
 func undoing(catalog *contracts.Catalog, snapshot execution.Snapshot, nodeID string) (contracts.Intent, []contracts.EvidenceItem, error) {
 	node, scope, err := execution.CompletedCall(snapshot, nodeID)
 	if err != nil {
@@ -228,8 +228,7 @@ func undoing(catalog *contracts.Catalog, snapshot execution.Snapshot, nodeID str
 	return contracts.Intent{ID: nodeID, Domain: undo.Domain, Capability: undo.Capability.Name, Parameters: params, Confidence: 1, Source: "caller"}, node.Evidence, err
 }
 
-// named gives the gate of a call the labels that its values were chosen by when they were
-// sent before.
+// named shows at the gate of an undo the labels by which the values of the write were chosen.
 func named(n *contracts.Node, evidence []contracts.EvidenceItem) {
 	evidence = slices.DeleteFunc(slices.Clone(evidence), func(e contracts.EvidenceItem) bool {
 		return !strings.HasSuffix(e.Path, ".facts.value") && !strings.HasSuffix(e.Path, ".facts.label")

@@ -11,36 +11,36 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// StatsFilter selects the runs whose figures are summed up.
+// StatsFilter selects the runs for Stats.
 type StatsFilter struct {
 	Filter
 
-	// Domain selects runs with a step of a domain, Strategy those of a plan.
+	// Domain selects runs with a step of the domain, Strategy runs with this plan strategy.
 	Domain, Strategy string
-	// Last is how many runs are looked at, the newest; at most MaxStatsRuns.
+	// Last is how many of the newest runs are read; at most MaxStatsRuns.
 	Last int
 }
 
 const (
-	// DefaultStatsRuns is how many runs are read for figures where nobody says.
+	// DefaultStatsRuns is the default of StatsFilter.Last.
 	DefaultStatsRuns = 200
-	// MaxStatsRuns bounds that: each is read whole, with its ledger.
+	// MaxStatsRuns bounds StatsFilter.Last: each run is read in full, with its ledger.
 	MaxStatsRuns = 2000
-	// forecastRuns is how many earlier runs a forecast rests on at most, and
-	// forecastSeen how many it looks at to find them.
+	// forecastRuns is how many of the newest runs with the plan's strategy a forecast considers,
+	// forecastSeen how many runs it reads to find them.
 	forecastRuns = 20
 	forecastSeen = 200
 )
 
-// waited is how long a run has waited for people alone, in milliseconds. The verdict of
-// one that has ended says it; others are read whole.
+// waited returns how long a run has waited for people, in milliseconds. A finished run has it in
+// its verdict; others are read in full.
 func (r *Runs) waited(ctx context.Context, run *execution.Run) (int64, error) {
 	if v := run.Verdict; v != nil && v.Timing != nil {
 		return v.Timing.HumanMS, nil
 	}
 	snap, err := r.store.LoadRun(ctx, run.ID)
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
-		return 0, nil // it was deleted since it was listed
+		return 0, nil // deleted since it was listed
 	}
 	return runmetrics.Timing(snap, r.cfg.Now()).HumanMS, err
 }
@@ -63,7 +63,7 @@ func (r *Runs) Figures(ctx context.Context, who access.Principal, runID string) 
 	return f, err
 }
 
-// holes are the things of a run that its ledger does not tell.
+// holes returns the differences between a run and its ledger.
 func (r *Runs) holes(ctx context.Context, snap execution.Snapshot) ([]string, error) {
 	ledger, err := r.store.Ledger(ctx, snap.Run.ID, 0, 0)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Runs) holes(ctx context.Context, snap execution.Snapshot) ([]string, er
 	return runmetrics.Holes(snap, ledger, func(e contracts.LedgerEntry) ([]byte, error) { return r.store.Payload(ctx, e) }), nil
 }
 
-// Stats sums up the figures of runs, the newest first: the caller's own, or all.
+// Stats returns aggregated metrics of the newest runs, the caller's own or all.
 func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (metrics.Stats, error) {
 	var many runmetrics.Many
 	last := min(f.Last, MaxStatsRuns)
@@ -91,8 +91,8 @@ func (r *Runs) Stats(ctx context.Context, who access.Principal, f StatsFilter) (
 	return out, err
 }
 
-// each returns the runs that a filter selects, as they are stored, at most so many of so
-// many that are looked at; more tells that there are others.
+// each calls do for the selected runs, for at most `most` of the `seen` newest runs. more reports
+// whether there are further runs.
 func (r *Runs) each(ctx context.Context, who access.Principal, f StatsFilter, most, seen int, do func(execution.Snapshot) error) (more bool, err error) {
 	taken := 0
 	f.Page = contracts.Page{Limit: min(most, contracts.MaxPageLimit)} // each is read with its plan
@@ -108,7 +108,7 @@ func (r *Runs) each(ctx context.Context, who access.Principal, f StatsFilter, mo
 			looked++
 			snap, err := r.store.LoadRun(ctx, item.RunID)
 			if contracts.CodeOf(err) == contracts.CodeNotFound {
-				continue // it was deleted since it was listed
+				continue // deleted since it was listed
 			}
 			if err != nil {
 				return false, err
@@ -139,8 +139,8 @@ func (f StatsFilter) takes(p contracts.Plan) bool {
 	return false
 }
 
-// forecast is what a plan will probably come to, by the newest ended runs of plans
-// like it that the caller may see.
+// forecast returns the expected metrics of a plan, from the finished runs of similar plans among
+// the newest that the caller may see.
 func (r *Runs) forecast(ctx context.Context, who access.Principal, plan contracts.Plan) (metrics.Forecast, error) {
 	var many runmetrics.Many
 	f := StatsFilter{Filter: Filter{All: who.May(access.ActionReadAllRuns) == nil}, Strategy: string(plan.Strategy)}

@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Plan compiles a message, or intents or a draft given as data, without running anything.
-// The plan is kept for its owner for 24 hours; RunPlan runs exactly it. A forecast reads
-// earlier runs.
+// Plan compiles a message, or intents or a draft given as data, without running anything. The
+// preview is stored for its owner for contracts.PreviewTTL; RunPlan runs it unchanged. A forecast
+// reads earlier runs.
 func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.PlanRequest, forecast bool) (contracts.PlanPreview, error) {
 	if err := who.May(access.ActionReadCatalog); err != nil {
 		return contracts.PlanPreview{}, err
@@ -53,7 +53,7 @@ func (r *Runs) Plan(ctx context.Context, who access.Principal, body contracts.Pl
 	return r.keepPreview(ctx, who, preview, req, result.Plan)
 }
 
-// understood reads the intents of a request for a plan, or its draft.
+// understood returns the intents or the draft of a plan request.
 func (r *Runs) understood(ctx context.Context, who access.Principal, body contracts.PlanRequest) (contracts.PlanPreview, []contracts.Intent, *contracts.Draft, error) {
 	preview := contracts.PlanPreview{Outcome: contracts.ReadingAccepted, Intents: body.Intents}
 	if len(body.Intents) > 0 || body.Draft != nil {
@@ -105,15 +105,15 @@ func (r *Runs) keepPreview(ctx context.Context, who access.Principal, preview co
 	return preview, err
 }
 
-// Begun is a run of a plan. New is its session if that was made with it, and holds
+// Begun is a submitted run. New is its session if it was created together with the run and has
 // nothing else.
 type Begun struct {
 	SessionID, RunID string
 	New              *orchestrator.Session
 }
 
-// RunPlan runs exactly the plan that was previewed, or answers with conflict
-// and the difference when it would no longer be compiled like that.
+// RunPlan runs a previewed plan. If the current catalog would no longer compile it to the same
+// plan, it returns conflict with the difference. With a key a repeat returns the same run.
 func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts.RunPlan, key string) (Begun, error) {
 	if err := r.sessions.CheckWebhook(body.WebhookURL); err != nil {
 		return Begun{}, err
@@ -137,15 +137,15 @@ func (r *Runs) RunPlan(ctx context.Context, who access.Principal, body contracts
 	if err == nil || key == "" || contracts.CodeOf(err) != contracts.CodeConflict {
 		return Begun{SessionID: session.ID, RunID: runID, New: &session}, err
 	}
-	// The session is there already: that of the same request, or of somebody else.
+	// The session exists: it belongs to the same request, or to another caller.
 	if session, err = r.sessions.Open(ctx, session); err != nil {
 		return Begun{}, err
 	}
 	return r.submit(ctx, session, compiled.plan, key)
 }
 
-// submit runs a plan in a session that is stored. A run that is there already is that of
-// the same request, if it has a key.
+// submit runs a plan in an existing session. With a key, a run that exists is treated as that of
+// the same request.
 func (r *Runs) submit(ctx context.Context, session orchestrator.Session, plan contracts.Plan, key string) (Begun, error) {
 	runID, err := r.runner.Submit(ctx, session.ID, keyed(plan, session, key))
 	if key != "" && contracts.CodeOf(err) == contracts.CodeConflict {
@@ -154,8 +154,8 @@ func (r *Runs) submit(ctx context.Context, session orchestrator.Session, plan co
 	return Begun{SessionID: session.ID, RunID: runID}, err
 }
 
-// keyed is the plan of a run whose id follows from the key of its request; without a
-// key it gets one of its own.
+// keyed returns the plan with a run id derived from the key of the request; without a key it is
+// unchanged.
 func keyed(plan contracts.Plan, session orchestrator.Session, key string) contracts.Plan {
 	if key != "" {
 		plan.RunID = execution.DerivedRunID(session.CreatedAt, session.ID, key)
@@ -163,7 +163,7 @@ func keyed(plan contracts.Plan, session orchestrator.Session, key string) contra
 	return plan
 }
 
-// compiled returns a preview that may be run, and its plan.
+// compiled returns a preview that may be run, with its plan.
 func (r *Runs) compiled(ctx context.Context, who access.Principal, body contracts.RunPlan) (compiled, error) {
 	now, catalog := r.cfg.Now(), r.catalogs.Catalog()
 	c, ok := r.recent.find(who, body, catalog, now)
@@ -185,8 +185,8 @@ func (r *Runs) compiled(ctx context.Context, who access.Principal, body contract
 	return c, nil
 }
 
-// recompiled compiles the preview's intents against the present catalog. A dry
-// run may be asked of a plan that was previewed for real, not the reverse.
+// recompiled compiles the preview's intents against the current catalog. A plan that was previewed
+// for real may run as a dry run, but not the reverse.
 func recompiled(c compiled) (contracts.Plan, error) {
 	previewed := c.preview.Plan
 	req := planner.Request{
@@ -211,7 +211,7 @@ func recompiled(c compiled) (contracts.Plan, error) {
 	return result.Plan, err
 }
 
-// sessionForPlan is a new session for a plan.
+// sessionForPlan returns a new session for a plan, not stored yet.
 func (r *Runs) sessionForPlan(who access.Principal, body contracts.RunPlan, preview orchestrator.Preview, key string) orchestrator.Session {
 	session := r.sessions.Draft(who, contracts.StartSession{
 		Message: preview.Goal, Name: body.Name, WebhookURL: body.WebhookURL, Instances: preview.Plan.Instances,

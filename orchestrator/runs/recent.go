@@ -10,13 +10,12 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// maxRecent bounds the previews that are kept with what they were compiled to.
+// maxRecent is the maximum number of cached previews.
 const maxRecent = 64
 
-// recent are previews that were run, each with the plan that it is compiled to. A
-// plan follows from its preview, the catalog and the caller alone: where none of
-// them changed, it is not compiled again. A preview never changes under its hash
-// but for its expiry.
+// recent caches previews that were run, each with its compiled plan. A plan depends only on its
+// preview, the catalog and the caller, so it is not compiled again while these are unchanged. A
+// preview with a given hash never changes, except for its expiry.
 type recent struct {
 	mu   sync.Mutex // guards kept, the newest last
 	kept []compiled
@@ -27,11 +26,12 @@ type compiled struct {
 	catalog *contracts.Catalog
 	owner   contracts.Principal
 	dryRun  bool
-	// plan is shared by its runs: nobody may change what it refers to.
+	// plan is shared by its runs: nothing that it refers to may be changed.
 	plan contracts.Plan
 }
 
-// find returns a plan as it would be compiled now.
+// find returns the cached plan for the current catalog. It returns false if there is none, or if
+// the preview has expired.
 func (r *recent) find(who access.Principal, body contracts.RunPlan, catalog *contracts.Catalog, now time.Time) (compiled, bool) {
 	subject, owner := who.Subject(), who.Contract()
 	r.mu.Lock()
@@ -45,7 +45,7 @@ func (r *recent) find(who access.Principal, body contracts.RunPlan, catalog *con
 	return compiled{}, false
 }
 
-// keep takes the place of what was compiled from the same preview, else of the oldest.
+// keep replaces the entry of the same preview, or else the oldest one.
 func (r *recent) keep(c compiled) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

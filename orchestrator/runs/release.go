@@ -7,9 +7,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Release lets a run go on that a restored server found open. It is for who may
-// say the outcome of writes: who releases it says that nothing was done since the
-// backup that the run would do again.
+// Release releases a run from quarantine after a restore. It needs the right to settle outcomes:
+// the caller confirms that nothing was done since the backup that the run would do again.
 func (r *Runs) Release(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {

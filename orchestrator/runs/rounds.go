@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// Replanner asks a reader for each round.
+// Replanner asks a reader for the next steps of a run.
 type Replanner struct {
 	reader   intent.Reader
 	catalogs orchestrator.Catalogs
@@ -23,7 +23,7 @@ type Replanner struct {
 
 var _ execution.Replanner = (*Replanner)(nil)
 
-// NewRounds makes the rounds of a model's reader.
+// NewRounds returns a Replanner that uses the reader of a model.
 func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() time.Time) *Replanner {
 	if now == nil {
 		now = time.Now
@@ -31,7 +31,7 @@ func NewRounds(reader intent.Reader, catalogs orchestrator.Catalogs, now func() 
 	return &Replanner{reader: reader, catalogs: catalogs, now: now}
 }
 
-// Replan returns the next calls, a question, or nothing where nothing is left to do.
+// Replan returns a plan of the next calls, a question, or neither if nothing is left to do.
 func (r *Replanner) Replan(ctx context.Context, req execution.ReplanRequest) (execution.ReplanReply, error) {
 	catalog := r.catalogs.Catalog()
 	u, err := r.reader.Understand(ctx, intent.Request{
@@ -69,8 +69,7 @@ func (r *Replanner) Replan(ctx context.Context, req execution.ReplanRequest) (ex
 	return reply, nil
 }
 
-// asked is the request in the asker's words, whole, where the run has them; its goal is
-// short.
+// asked returns the full text of the request if the run has it, else the goal, which is shortened.
 func asked(req execution.ReplanRequest) string {
 	var said []string
 	for _, n := range req.Plan.Nodes {

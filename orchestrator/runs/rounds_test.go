@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-// listener keeps what it is asked, and says that nothing is left.
+// listener records the request, and returns that nothing is left to do.
 type listener struct{ heard intent.Request }
 
 func (l *listener) Understand(_ context.Context, req intent.Request) (intent.Understanding, error) {
@@ -26,7 +26,7 @@ func (s shelf) Catalog() *contracts.Catalog { return s.catalog }
 
 func (shelf) Health() map[string]contracts.HealthStatus { return nil }
 
-// The goal of a run is short; a round is told the request as it was said.
+// The goal of a run is shortened; a round gets the full text of the request.
 func TestARoundIsToldTheWholeRequest(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("Look into each folder, and then ", 30) + "write to Ana."

@@ -20,12 +20,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// Config is how runs are looked after; the zero value is a sound default.
+// Config configures runs; the zero value is valid.
 type Config struct {
-	// Version is what Ready tells.
+	// Version is the server version that Ready returns.
 	Version string
-	// TraceURL is where the site shows the trace of a run, with {trace_id} in it; "" for
-	// nowhere.
+	// TraceURL is the URL of the trace of a run, with {trace_id} in it; "" for none.
 	TraceURL string
 	Now      func() time.Time
 	Logger   *slog.Logger
@@ -38,18 +37,18 @@ type Deps struct {
 	Previews orchestrator.Previews
 	Sessions *sessions.Directory
 	Local    *local.Reader
-	// Model reads messages besides; nil where there is none.
+	// Model also interprets messages; nil if no model is configured.
 	Model    intent.Reader
 	Catalogs orchestrator.Catalogs
 	Notifier orchestrator.Notifier
-	// Leases are nil where no other server is.
+	// Leases coordinates the servers of a cluster; nil for a single server.
 	Leases orchestrator.LeaseStore
-	// Quarantine may be nil where no database is restored.
+	// Quarantine may be nil if databases are never restored.
 	Quarantine execution.Quarantine
 }
 
-// Runs is every use case of a run but its questions. What is true stands in the
-// store; what it keeps beside that can be made again.
+// Runs implements the use cases of runs, except for their interrupts. All state is in the store; in
+// memory it has only caches. It is safe for concurrent use.
 type Runs struct {
 	cfg      Config
 	store    execution.Store
@@ -62,13 +61,13 @@ type Runs struct {
 	leases   orchestrator.LeaseStore
 	probe    probe
 	recent   recent
-	// undoing lets this server begin one compensation at a time.
+	// undoing serializes the compensations of this process.
 	undoing sync.Mutex
 	// quarantine may be nil.
 	quarantine execution.Quarantine
 }
 
-// New makes the use cases of runs.
+// New returns the use cases of runs.
 func New(cfg Config, deps Deps) (*Runs, error) {
 	if deps.Store == nil || deps.Runner == nil || deps.Previews == nil || deps.Sessions == nil ||
 		deps.Local == nil || deps.Catalogs == nil || deps.Notifier == nil {
@@ -87,7 +86,7 @@ func New(cfg Config, deps Deps) (*Runs, error) {
 	}, nil
 }
 
-// Filter selects runs; All asks for everybody's.
+// Filter selects runs; All selects the runs of all owners.
 type Filter struct {
 	SessionID string
 	State     contracts.RunState
@@ -97,16 +96,16 @@ type Filter struct {
 	// Held selects the runs that are in quarantine after a restore.
 	Held bool
 	All  bool
-	// Goal selects runs whose goal has this text, Domain those with a step of the
-	// domain, Owner those of somebody else, which takes the right to read all.
+	// Goal selects runs whose goal contains this text, Domain runs with a step of the domain, Owner
+	// the runs of another person, for which the caller needs the right to read all.
 	Goal, Domain, Owner string
-	// Timing asks how long each has waited for people, which reads those whole that
-	// have not ended.
+	// Timing adds how long each run has waited for people. For that, unfinished runs are read in
+	// full.
 	Timing bool
 	contracts.Page
 }
 
-// of is the filter for what the caller may see: their own, or all.
+// of returns the filter for the runs that the caller may see, or an error if they may not see them.
 func (f Filter) of(who access.Principal) (execution.RunFilter, error) {
 	filter := execution.RunFilter{SessionID: f.SessionID, Owner: who.Subject(), Before: f.Before, ScoreBelow: f.ScoreBelow, Held: f.Held, Goal: f.Goal, Domain: f.Domain}
 	if f.State != "" {
@@ -119,10 +118,10 @@ func (f Filter) of(who access.Principal) (execution.RunFilter, error) {
 	return filter, who.May(access.ActionReadAllRuns)
 }
 
-// MaxCounted bounds the runs that Counts looks at, the newest.
+// MaxCounted is the maximum number of runs that Counts counts, the newest.
 const MaxCounted = 10_000
 
-// Counts returns how many of the runs that List would give are in which state.
+// Counts returns how many of the runs that List selects are in each state.
 func (r *Runs) Counts(ctx context.Context, who access.Principal, f Filter) (contracts.RunCounts, error) {
 	out := contracts.RunCounts{States: map[contracts.RunState]int{}}
 	filter, err := f.of(who)
@@ -141,7 +140,8 @@ func (r *Runs) Counts(ctx context.Context, who access.Principal, f Filter) (cont
 	return r.countReached(ctx, who, filter)
 }
 
-// countReached counts by the plans of runs, which tell what a key reaches.
+// countReached counts runs by reading their plans, which show whether a key with scopes reaches
+// them.
 func (r *Runs) countReached(ctx context.Context, who access.Principal, filter execution.RunFilter) (contracts.RunCounts, error) {
 	out := contracts.RunCounts{States: map[contracts.RunState]int{}}
 	filter.Limit = 1000
@@ -164,7 +164,7 @@ func (r *Runs) countReached(ctx context.Context, who access.Principal, filter ex
 	return out, nil
 }
 
-// List returns runs, the newest first: the caller's own, or all.
+// List returns a page of runs, the newest first: the caller's own, or all.
 func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contracts.List[contracts.RunSummary], error) {
 	page := f.Bounded(contracts.MaxPageLimit)
 	var out contracts.List[contracts.RunSummary]
@@ -201,7 +201,7 @@ func (r *Runs) List(ctx context.Context, who access.Principal, f Filter) (contra
 	return out, nil
 }
 
-// Get returns one run, waiting while it is running.
+// Get returns one run. It waits while the run is running, at most for wait.
 func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait time.Duration) (contracts.RunView, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *Runs) Get(ctx context.Context, who access.Principal, runID string, wait
 	return view, err
 }
 
-// Read returns a run that the caller may see, as it is now.
+// Read returns the current view of a run that the caller may see.
 func (r *Runs) Read(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
 	view, err := r.runner.View(ctx, runID)
 	if err != nil {
@@ -236,8 +236,8 @@ func (r *Runs) Events(ctx context.Context, who access.Principal, runID string, p
 	return orchestrator.EventsOf(ctx, r.store, view.SessionID, p, func(e contracts.Event) bool { return e.RunID == runID })
 }
 
-// Cancel asks for a run to end. Writes that are under way finish; what was
-// done stays done, and its compensation is offered, never automatic.
+// Cancel requests that a run ends, and waits a second for its end. Writes in progress finish.
+// Completed writes are not undone: Compensate does that.
 func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (contracts.RunView, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -249,7 +249,7 @@ func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (
 	if err := r.runner.Cancel(ctx, runID, who.Subject()); err != nil {
 		return contracts.RunView{}, err
 	}
-	// The cancel is on its way; a run that only waited has ended a moment later.
+	// Cancelling is asynchronous; a waiting run ends within moments.
 	err = orchestrator.WaitFor(ctx, r.notifier, view.SessionID, time.Second, func(ctx context.Context) (bool, error) {
 		view, err = r.runner.View(ctx, runID)
 		return view.State.Terminal(), err
@@ -260,7 +260,7 @@ func (r *Runs) Cancel(ctx context.Context, who access.Principal, runID string) (
 	return r.Get(ctx, who, runID, 0)
 }
 
-// Locks lists the resource keys that are held.
+// Locks lists the resource keys that are locked.
 func (r *Runs) Locks(ctx context.Context, who access.Principal, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	if err := who.May(access.ActionReadLocks); err != nil {
 		return contracts.List[execution.LockHolder]{}, err
@@ -272,8 +272,7 @@ func (r *Runs) Locks(ctx context.Context, who access.Principal, p contracts.Page
 	})
 }
 
-// BreakLock frees a key by force; the ledger of execution.LockChain says who
-// did.
+// BreakLock releases a key by force; the ledger of execution.LockChain records it.
 func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) (execution.LockHolder, error) {
 	if err := who.MayManage(access.ActionBreakLocks, lockDomain(key)); err != nil {
 		return execution.LockHolder{}, err
@@ -289,7 +288,7 @@ func (r *Runs) BreakLock(ctx context.Context, who access.Principal, key string) 
 	return broken, nil
 }
 
-// lockDomain is the domain of a resource key, "" for one that domains share.
+// lockDomain returns the domain of a resource key, "" for a key shared by domains.
 func lockDomain(key string) string {
 	domain, _, found := strings.Cut(key, "/")
 	if !found || strings.HasPrefix(key, "shared:") {
@@ -298,7 +297,7 @@ func lockDomain(key string) string {
 	return domain
 }
 
-// Artifact gives a content that a node of the run names.
+// Artifact returns the content of an artifact that a node of the run refers to.
 func (r *Runs) Artifact(ctx context.Context, who access.Principal, runID, sha256 string) ([]byte, error) {
 	view, err := r.Read(ctx, who, runID)
 	if err != nil {
@@ -325,8 +324,8 @@ func (r *Runs) NodeData(ctx context.Context, who access.Principal, runID, nodeID
 	return r.store.NodeData(ctx, runID, nodeID)
 }
 
-// Ready reports whether requests can be served: the store answers, and how each
-// domain feels. A domain that is down does not make the server unready.
+// Ready reports whether requests can be served, i.e. the store can be written, and the health of
+// each domain. A domain that is down does not make the server unready.
 func (r *Runs) Ready(ctx context.Context) contracts.Readiness {
 	out := contracts.Readiness{
 		Ready: true, Version: r.cfg.Version, Store: contracts.HealthOK,
@@ -338,8 +337,7 @@ func (r *Runs) Ready(ctx context.Context) contracts.Readiness {
 	return out
 }
 
-// probe asks whether anything can be written, and not more often than probeEvery
-// however many ask.
+// probe caches whether the store can be written for probeEvery, for any number of callers.
 type probe struct {
 	mu    sync.Mutex // guards the fields below
 	asked time.Time
@@ -357,7 +355,7 @@ func (p *probe) ask(ctx context.Context, write func(context.Context) error) erro
 	if time.Since(p.asked) < probeEvery {
 		return p.err
 	}
-	// Who leaves early must not make the others believe that the store is down.
+	// A caller that disconnects must not make the others see the store as down.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeWithin)
 	defer cancel()
 	p.err = write(ctx)
@@ -365,7 +363,7 @@ func (p *probe) ask(ctx context.Context, write func(context.Context) error) erro
 	return p.err
 }
 
-// domainsOf are the domains of a plan's steps, by name.
+// domainsOf returns the domains of a plan's nodes, sorted.
 func domainsOf(plan contracts.Plan) (out []string) {
 	for i := range plan.Nodes {
 		if domain, _, ok := strings.Cut(plan.Nodes[i].Tool, "."); ok && !slices.Contains(out, domain) {

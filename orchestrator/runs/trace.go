@@ -7,10 +7,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// traceIDPlace is where the id of a trace stands in the address of the site's traces.
+// traceIDPlace is the placeholder of the trace id in the trace URL.
 const traceIDPlace = "{trace_id}"
 
-// checkTraceURL refuses what leads nowhere, or to something else than a page.
+// checkTraceURL returns an error unless the template is an absolute http or https URL with a trace
+// id placeholder.
 func checkTraceURL(template string) error {
 	if template == "" {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Config is how sessions are opened; the zero value is a sound default.
+// Config configures sessions; the zero value is valid.
 type Config struct {
 	// Limit bounds how often one caller may start a session.
 	Limit access.LimitConfig
-	// CheckWebhook refuses URLs that webhooks must not go to; nil refuses all.
+	// CheckWebhook returns an error for URLs that must not be called; nil rejects all.
 	CheckWebhook func(url string) error
 	Now          func() time.Time
 }
 
-// Directory gives access to the stored sessions. It holds nothing but the limit
-// of each caller; every method reads the store again.
+// Directory gives access to the stored sessions. In memory it has only the rate limiters; every
+// method reads the store. It is safe for concurrent use.
 type Directory struct {
 	cfg     Config
 	store   orchestrator.Sessions
@@ -32,7 +32,7 @@ type Directory struct {
 	limiter *access.Limiter
 }
 
-// New makes the directory of a store.
+// New returns the directory of a store.
 func New(cfg Config, store orchestrator.Sessions, journal execution.Journal, live *orchestrator.EventBroker) (*Directory, error) {
 	if store == nil || journal == nil || live == nil {
 		return nil, errors.New("sessions: every dependency is needed")
@@ -58,7 +58,7 @@ func (d *Directory) AllowSession(who access.Principal) error {
 // AllowMessage takes one token from the message rate limiter of the session.
 func (d *Directory) AllowMessage(sessionID string) error { return d.limiter.AllowMessage(sessionID) }
 
-// CheckWebhook refuses a URL that must not be called from here; "" is none.
+// CheckWebhook returns an error if the URL must not be called from this server; "" is valid.
 func (d *Directory) CheckWebhook(url string) error {
 	switch {
 	case url == "":
@@ -72,7 +72,7 @@ func (d *Directory) CheckWebhook(url string) error {
 	return nil
 }
 
-// Draft makes a session that nobody has stored yet.
+// Draft returns a new session that is not stored.
 func (d *Directory) Draft(who access.Principal, body contracts.StartSession) orchestrator.Session {
 	now := d.cfg.Now()
 	session := orchestrator.Session{
@@ -85,20 +85,20 @@ func (d *Directory) Draft(who access.Principal, body contracts.StartSession) orc
 	return session
 }
 
-// Create inserts a session; conflict says that its id is taken.
+// Create inserts a session. It returns conflict if its id exists.
 func (d *Directory) Create(ctx context.Context, session orchestrator.Session) error {
 	return d.store.CreateSession(ctx, session)
 }
 
-// CreateWithRun stores a run together with its new session.
+// CreateWithRun returns a function that inserts a run together with its new session.
 func (d *Directory) CreateWithRun(session orchestrator.Session) execution.Create {
 	return func(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
 		return d.store.CreateSessionWithRun(ctx, session, run, ttl, first)
 	}
 }
 
-// Open inserts the session and gives it as it is stored; one that is there already with
-// the same owner is the same request again.
+// Open inserts the session and returns it as stored. If a session of the same owner has this id,
+// the request is a repeat and that session is returned.
 func (d *Directory) Open(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	err := d.store.CreateSession(ctx, session)
 	if contracts.CodeOf(err) != contracts.CodeConflict {
@@ -108,7 +108,7 @@ func (d *Directory) Open(ctx context.Context, session orchestrator.Session) (orc
 	switch {
 	case contracts.CodeOf(readErr) == contracts.CodeNotFound:
 		return session, err
-	case readErr != nil: // whether it is the same request cannot be told now
+	case readErr != nil: // unknown whether it is the same request
 		return session, readErr
 	case access.SubjectOf(there.Owner) != access.SubjectOf(session.Owner):
 		return session, err
@@ -116,7 +116,7 @@ func (d *Directory) Open(ctx context.Context, session orchestrator.Session) (orc
 	return there, nil
 }
 
-// NameOf makes a session's name of its first message.
+// NameOf returns the name of a session from its first message, at most 60 characters.
 func NameOf(message string) string {
 	name := contracts.CleanSummary(message)
 	if runes := []rune(name); len(runes) > 60 {
@@ -125,18 +125,18 @@ func NameOf(message string) string {
 	return name
 }
 
-// Owner returns whose session it is, to any caller.
+// Owner returns the owner of a session, without an access check.
 func (d *Directory) Owner(ctx context.Context, id string) (contracts.Principal, error) {
 	session, err := d.store.Session(ctx, id)
 	return session.Owner, err
 }
 
-// Get gives a session to any caller; Read and Own say who may.
+// Get returns a session without an access check; use Read or Own to check access.
 func (d *Directory) Get(ctx context.Context, id string) (orchestrator.Session, error) {
 	return d.store.Session(ctx, id)
 }
 
-// Own returns a session that the caller may go on with.
+// Own returns a session in which the caller may send messages.
 func (d *Directory) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, error) {
 	session, err := d.store.Session(ctx, id)
 	if err != nil {
@@ -154,9 +154,9 @@ func (d *Directory) Read(ctx context.Context, who access.Principal, id string) (
 	return session, access.MaskForbidden(d.may(ctx, who, session, access.ActionReadAllRuns), "session", id)
 }
 
-// may reports whether a session is the caller's own, or they may do this with
-// everybody's; a key with scopes must reach all of its runs, and of another's
-// session at least one.
+// may checks that a session is the caller's own, or that they may perform the action on all
+// sessions. A key with scopes must reach all runs of the session, and at least one if the session
+// is another person's.
 func (d *Directory) may(ctx context.Context, who access.Principal, session orchestrator.Session, others access.Action) error {
 	err := who.MayWith(session.Owner, others)
 	if err != nil || who.Scopes.All() {
@@ -190,11 +190,11 @@ func (d *Directory) List(ctx context.Context, who access.Principal, before time.
 	return d.store.ListSessions(ctx, orchestrator.SessionFilter{Owner: who.Subject(), Before: before, Cursor: p.Cursor, Limit: p.Limit})
 }
 
-// maxChanges bounds how often a change is tried while others change the same.
+// maxChanges is the maximum number of attempts of Change when others change the same session.
 const maxChanges = 10
 
-// Change commits a change to a session, made again on whatever it is then; a
-// change that gives false is none.
+// Change commits a change to a session. After a version conflict it calls change again with the
+// current session. If change returns false, nothing is saved.
 func (d *Directory) Change(ctx context.Context, id string, change func(*orchestrator.Session) bool) (session orchestrator.Session, err error) {
 	for range maxChanges {
 		if session, err = d.store.Session(ctx, id); err != nil || !change(&session) {
@@ -208,7 +208,7 @@ func (d *Directory) Change(ctx context.Context, id string, change func(*orchestr
 	return session, err
 }
 
-// Rename gives a session another name.
+// Rename changes the name of a session.
 func (d *Directory) Rename(ctx context.Context, who access.Principal, id, name string) (orchestrator.Session, error) {
 	session, err := d.Own(ctx, who, id)
 	if err != nil {
@@ -224,8 +224,7 @@ func (d *Directory) Rename(ctx context.Context, who access.Principal, id, name s
 	})
 }
 
-// Delete removes a session whose runs have all ended: its owner's, or an admin's,
-// never a peer's.
+// Delete deletes a session whose runs have all ended. Only its owner or an admin may do that.
 func (d *Directory) Delete(ctx context.Context, who access.Principal, id string) error {
 	session, err := d.Read(ctx, who, id)
 	if err == nil && access.SubjectOf(session.Owner) != who.Subject() {
@@ -237,7 +236,7 @@ func (d *Directory) Delete(ctx context.Context, who access.Principal, id string)
 	return d.store.DeleteSession(who.WithAuditRecord(ctx, contracts.ActSessionDeleted, id, nil), id)
 }
 
-// Events gives a page of what happened in a session, in order.
+// Events returns a page of the events of a session, in order.
 func (d *Directory) Events(ctx context.Context, who access.Principal, id string, p contracts.Page) (contracts.List[contracts.Event], error) {
 	if _, err := d.Read(ctx, who, id); err != nil {
 		return contracts.List[contracts.Event]{}, err
@@ -245,8 +244,8 @@ func (d *Directory) Events(ctx context.Context, who access.Principal, id string,
 	return orchestrator.EventsOf(ctx, d.journal, id, p, nil)
 }
 
-// Listen begins to listen to a session after a place, 0 for the beginning. A
-// place that lies ahead of the session gives ErrReset. Close ends it.
+// Listen subscribes to the events of a session after a sequence number, 0 for all. It returns
+// ErrReset if the number is beyond the last event. The caller must call Close.
 func (d *Directory) Listen(ctx context.Context, who access.Principal, id string, after int64) (*orchestrator.Listener, error) {
 	if _, err := d.Read(ctx, who, id); err != nil {
 		return nil, err

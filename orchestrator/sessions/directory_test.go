@@ -24,8 +24,8 @@ func (f *failing) Session(ctx context.Context, id string) (orchestrator.Session,
 	return f.Sessions.Session(ctx, id)
 }
 
-// A request that is repeated at a server which is about to stop, or whose store is away,
-// is no conflict with itself: it is to be sent again.
+// A request that is repeated while the store cannot be read does not conflict with itself: it must
+// be sent again.
 func TestASessionThatCannotBeReadIsNoConflict(t *testing.T) {
 	t.Parallel()
 	store := orchestratortest.NewStore()

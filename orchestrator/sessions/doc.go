@@ -1,3 +1,3 @@
-// Package sessions says who may open, see, follow, rename and remove a
-// conversation. What somebody may not see reads like what does not exist.
+// Package sessions controls who may open, read, follow, rename and delete a session. A session that
+// the caller may not see is reported as not found.
 package sessions

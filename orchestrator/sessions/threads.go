@@ -13,38 +13,38 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Thread is how a chat frontend ties a message to its chat.
+// Thread identifies the chat of a message from a chat frontend.
 type Thread struct {
-	// Marked reports whether the last answer of the history carries a marker that
-	// was signed for this caller; SessionID and Shown are what it says.
+	// Marked means that the last answer in the history has a marker that was signed for this
+	// caller; SessionID and Shown are its content.
 	Marked    bool
 	SessionID string
 	Shown     []string
-	// Continued reports whether the history has an answer before this message.
+	// Continued means that the history has an answer before this message.
 	Continued bool
 	// Conversation is the frontend's id of the chat, "" if it sends none.
 	Conversation string
-	// Place identifies where in its chat the message stands, "" if that is not
-	// known: another message at the same place is the first one, edited.
+	// Place is the position of the message in its chat, "" if unknown. Another message at the same
+	// position replaces the first one, which was edited.
 	Place string
-	// Request identifies the request of a client that counts its own repeats,
-	// where nothing else ties it to a chat; Try is how often it was sent before.
+	// Request identifies the request of a client that counts its own retries, if nothing else ties
+	// it to a chat. Try is how often it was sent before.
 	Request string
 	Try     int
 }
 
-// Threads finds the session that a message belongs to. It keeps only who is
-// waiting for an answer at this moment.
+// Threads finds the session of a chat message. In memory it has only the requests that are waiting
+// for an answer.
 type Threads struct {
 	dir     *Directory
 	now     func() time.Time
 	waiting waiting
 }
 
-// NewThreads finds sessions in a directory.
+// NewThreads returns the threads of a directory.
 func NewThreads(dir *Directory) *Threads { return &Threads{dir: dir, now: dir.cfg.Now} }
 
-// Start opens the session of a first message. With a key a repeat finds it.
+// Start creates the session of a first message. With a key a repeat finds the same session.
 func (p *Threads) Start(ctx context.Context, who access.Principal, body contracts.StartSession, key string) (orchestrator.Session, error) {
 	if err := orchestrator.CheckMessage(body.Message); err != nil {
 		return orchestrator.Session{}, err
@@ -62,9 +62,9 @@ func (p *Threads) Start(ctx context.Context, who access.Principal, body contract
 	return p.dir.Open(ctx, session)
 }
 
-// Find returns the session of a chat: the one that the marker names if it is the
-// caller's, else the one of the chat's id or of the request that this one
-// repeats, else a new one.
+// Find returns the session of a chat: the one in the marker if it is the caller's, else the one of
+// the chat's id or of the request that this one repeats. Otherwise it returns false and a new
+// session that is not stored.
 func (p *Threads) Find(ctx context.Context, who access.Principal, t Thread, message string) (orchestrator.Session, bool, error) {
 	fresh := p.dir.Draft(who, contracts.StartSession{Message: cmp.Or(message, "chat")})
 	session, found, err := p.Own(ctx, who, t.SessionID)
@@ -86,7 +86,7 @@ func (p *Threads) Find(ctx context.Context, who access.Principal, t Thread, mess
 	return fresh, false, nil
 }
 
-// Own returns the session of an id, and whether it is the caller's.
+// Own returns the session with an id, and whether it is the caller's.
 func (p *Threads) Own(ctx context.Context, who access.Principal, id string) (orchestrator.Session, bool, error) {
 	if id == "" {
 		return orchestrator.Session{}, false, nil
@@ -101,8 +101,7 @@ func (p *Threads) Own(ctx context.Context, who access.Principal, id string) (orc
 	return session, who.Subject() == access.SubjectOf(session.Owner), nil
 }
 
-// Begin opens the session of a chat, under an id that a repeat of the request
-// will find.
+// Begin stores the session of a chat, under an id that a repeat of the request will find.
 func (p *Threads) Begin(ctx context.Context, who access.Principal, session orchestrator.Session, t Thread) (orchestrator.Session, error) {
 	if err := p.dir.AllowSession(who); err != nil {
 		return session, err
@@ -117,15 +116,14 @@ func (p *Threads) Begin(ctx context.Context, who access.Principal, session orche
 	}
 	for ; ; n++ {
 		session.ID = number(n)
-		// A conflict: the same was asked at the same moment, by another request.
+		// A conflict means that an equal request created it at the same moment.
 		if err := p.dir.Create(ctx, session); contracts.CodeOf(err) != contracts.CodeConflict {
 			return session, err
 		}
 	}
 }
 
-// repeated finds the session of the request that is repeated: the last of its
-// equals.
+// repeated finds the session of the repeated request: the last one of equal requests.
 func (p *Threads) repeated(ctx context.Context, who access.Principal, request string) (orchestrator.Session, bool, error) {
 	now := quarter(p.now())
 	for _, q := range []int64{now, now - 1} {
@@ -141,9 +139,8 @@ func (p *Threads) repeated(ctx context.Context, who access.Principal, request st
 	return orchestrator.Session{}, false, nil
 }
 
-// unused returns the first number whose session does not exist. It tries
-// numbers at doubling distances and then searches between the last two (an
-// exponential search), so that who asks the same every second costs few reads.
+// unused returns the first number whose session does not exist. It is an exponential search: it
+// doubles its step and then bisects, so that many equal requests cost few reads.
 func (p *Threads) unused(ctx context.Context, number func(int) string) (int, error) {
 	taken := func(n int) (bool, error) {
 		_, err := p.dir.Get(ctx, number(n))
@@ -152,7 +149,7 @@ func (p *Threads) unused(ctx context.Context, number func(int) string) (int, err
 		}
 		return err == nil, err
 	}
-	low, high := 0, 0 // all below low are taken, high is not
+	low, high := 0, 0 // all below low exist, high does not
 	for step := 1; ; step *= 2 {
 		is, err := taken(high)
 		if err != nil {
@@ -178,21 +175,21 @@ func (p *Threads) unused(ctx context.Context, number func(int) string) (int, err
 	return low, nil
 }
 
-// ChatID is the session of a frontend's chat.
+// ChatID returns the session id of a frontend's chat.
 func ChatID(who access.Principal, conversation string) string {
 	return orchestrator.DerivedID("ses", who.Subject(), "chat", conversation)
 }
 
-// People who share a key may ask the same in the same words, and a repeat of one
-// of them looks like a repeat of the other. It goes to a first try whose answer
-// did not get through, and each of those takes one repeat of a count: whoever
-// has their answer never finds somebody else in their chat.
+// People who share a key may send equal requests, and a retry of one looks like a retry of the
+// other. A retry is therefore assigned to a first request whose answer was not delivered, and to
+// each of these only once per retry count, so that nobody who has their answer finds another person
+// in their chat.
 
-// maxEquals bounds how many equal first tries a repeat looks at.
+// maxEquals is the maximum number of equal requests that a retry is compared with.
 const maxEquals = 50
 
-// repeatedByOneOfMany finds the first try of a repeat where many people share the
-// key; none means that it is taken for a request of its own.
+// repeatedByOneOfMany finds the first request of a retry if many people share the key. It returns
+// false if the retry must be treated as a new request.
 func (p *Threads) repeatedByOneOfMany(ctx context.Context, who access.Principal, t Thread) (orchestrator.Session, bool, error) {
 	var equals []string
 	now := quarter(p.now())
@@ -206,7 +203,7 @@ func (p *Threads) repeatedByOneOfMany(ctx context.Context, who access.Principal,
 		}
 	}
 	for _, id := range equals {
-		// A single one is rather a connection whose loss was not noticed here.
+		// If there is only one, its connection was probably lost without notice.
 		if len(equals) > 1 && p.waiting.has(id) {
 			continue
 		}
@@ -218,8 +215,8 @@ func (p *Threads) repeatedByOneOfMany(ctx context.Context, who access.Principal,
 	return orchestrator.Session{}, false, nil
 }
 
-// claim commits that a first try is taken for a repeat, unless its answer got
-// through or the same count has taken it.
+// claim assigns a retry to a first request, unless that request's answer was delivered or a retry
+// with the same count is assigned to it.
 func (p *Threads) claim(ctx context.Context, sessionID string, try int) (claimed bool, err error) {
 	_, err = p.dir.Change(ctx, sessionID, func(s *orchestrator.Session) bool {
 		claimed = !s.Delivered && !slices.Contains(s.Repeats, try)
@@ -229,24 +226,23 @@ func (p *Threads) claim(ctx context.Context, sessionID string, try int) (claimed
 	return claimed, err
 }
 
-// repeatWindow is how long, at least, a repeat finds its first try. Clients
-// that repeat by themselves do so within minutes.
+// repeatWindow is the minimum time during which a retry finds its first request. Clients retry
+// within minutes.
 const repeatWindow = 15 * time.Minute
 
 func quarter(at time.Time) int64 { return at.Unix() / int64(repeatWindow/time.Second) }
 
-// requestSession is the id of the session of the n-th of several equal requests
-// of a quarter of an hour. It needs no memory but the store of sessions, so a
-// repeat finds its first try also after a restart, and on another replica.
+// requestSession returns the session id of the n-th of several equal requests within one
+// repeatWindow. It is derived, so a retry finds its first request also after a restart and on
+// another replica.
 func requestSession(who access.Principal, request string, quarter int64, n int) string {
 	return orchestrator.DerivedID("ses", who.Subject(), "request", request, strconv.FormatInt(quarter, 10), strconv.Itoa(n))
 }
 
-// waiting has the contexts of first requests whose senders wait for the answer,
-// by session.
+// waiting has the contexts of first requests whose senders wait for the answer, by session.
 type waiting struct{ contexts sync.Map }
 
-// has reports whether somebody is still waiting for the answer.
+// has reports whether the sender is still waiting for the answer.
 func (w *waiting) has(sessionID string) bool {
 	ctx, there := w.contexts.Load(sessionID)
 	if !there {
@@ -256,8 +252,8 @@ func (w *waiting) has(sessionID string) bool {
 	return ok && alive.Err() == nil
 }
 
-// Exchange begins the answer to a message whose sender counts repeats. Its end
-// reports whether the whole answer was written, and commits that it was.
+// Exchange begins the answer to a message whose sender counts retries. The caller reports to end
+// whether the complete answer was written, which end then commits.
 func (p *Threads) Exchange(ctx context.Context, who access.Principal, t Thread, sessionID string) (end func(delivered bool) error) {
 	if t.Request == "" || !who.Shared() {
 		return func(bool) error { return nil }
@@ -278,5 +274,5 @@ func (p *Threads) Exchange(ctx context.Context, who access.Principal, t Thread, 
 	}
 }
 
-// notingTakes bounds the note that an answer was delivered.
+// notingTakes is the timeout for storing that an answer was delivered.
 const notingTakes = 30 * time.Second

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// RunSignIns runs the suite against stores that open gives, each empty.
+// RunSignIns runs the suite against the empty stores that open returns.
 func RunSignIns(t *testing.T, open func(t *testing.T) access.SignInStore) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s access.SignInStore){

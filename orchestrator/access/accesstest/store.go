@@ -1,6 +1,5 @@
-// Package accesstest holds the in-memory key store and the suite that every
-// implementation of access.KeyStore must pass. It is
-// for tests, and for processes that need not remember.
+// Package accesstest has the in-memory key store and the suite that every implementation of
+// access.KeyStore must pass. The store is for tests, and for processes that need no persistence.
 package accesstest
 
 import (
@@ -20,14 +19,14 @@ var (
 	_ access.SignInStore = (*Store)(nil)
 )
 
-// Store keeps everything in memory.
+// Store stores everything in memory.
 type Store struct {
 	mu      sync.Mutex // guards the fields below
 	keys    map[string]access.Key
 	signIns map[string]signIn // by hash
 }
 
-// signIn is a token that counts.
+// signIn is a valid token.
 type signIn struct{ seen, until time.Time }
 
 // NewStore returns an empty store.
@@ -100,7 +99,7 @@ func (s *Store) RevokeKey(_ context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// InsertSignIn keeps a token.
+// InsertSignIn stores a token.
 func (s *Store) InsertSignIn(_ context.Context, hash string, at, until time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +108,7 @@ func (s *Store) InsertSignIn(_ context.Context, hash string, at, until time.Time
 	return nil
 }
 
-// SignInSeen reports when somebody was last seen with a token.
+// SignInSeen returns the last use of a token.
 func (s *Store) SignInSeen(_ context.Context, hash string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +119,7 @@ func (s *Store) SignInSeen(_ context.Context, hash string) (time.Time, error) {
 	return one.seen, nil
 }
 
-// SeeSignIn notes that somebody was.
+// SeeSignIn records a use of a token.
 func (s *Store) SeeSignIn(_ context.Context, hash string, at time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +129,7 @@ func (s *Store) SeeSignIn(_ context.Context, hash string, at time.Time) error {
 	return nil
 }
 
-// RemoveSignIn forgets a token.
+// RemoveSignIn removes a token.
 func (s *Store) RemoveSignIn(_ context.Context, hash string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

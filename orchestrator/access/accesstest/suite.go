@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// RunStore runs the suite against stores that open gives, each empty.
+// RunStore runs the suite against the empty stores that open returns.
 func RunStore(t *testing.T, open func(t *testing.T) access.KeyStore) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s access.KeyStore){

@@ -1,5 +1,5 @@
-// Package change edits an earlier request by a follow-up message: it finds the parameter that
-// a fragment is about, and rewrites the request with it. It reads no text.
+// Package change edits an earlier request by a follow-up message: it finds the parameter that a
+// fragment is about, and changes the request. It parses no text.
 package change
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// GoneOn is what was said with what was said after it, which is a value of the
-// parameter: the approver reads both.
+// GoneOn appends a follow-up message to an utterance, as a value of the parameter, so that the
+// approver reads both.
 func GoneOn(said *contracts.Utterance, message, parameter string) *contracts.Utterance {
 	if said == nil || said.Text == "" {
 		return said
@@ -29,7 +29,7 @@ func GoneOn(said *contracts.Utterance, message, parameter string) *contracts.Utt
 	return &out
 }
 
-// Goal is what a request asks for, with what has changed it since.
+// Goal returns the text of a request, including the messages that have changed it.
 func Goal(t orchestrator.Turn) string {
 	if t.Goal != "" {
 		return t.Goal
@@ -37,7 +37,7 @@ func Goal(t orchestrator.Turn) string {
 	return t.Message
 }
 
-// Words are values as people read them.
+// Words formats values for people.
 func Words(values map[string]any) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -46,8 +46,8 @@ func Words(values map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// Renamed returns the one name of an intent another value: the words as they stand, without
-// their quotation marks.
+// Renamed returns the text, without quotation marks, as the new value of the intent's only name
+// parameter.
 func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contracts.Evidence) {
 	var named []string
 	for name, value := range in.Parameters {
@@ -65,8 +65,8 @@ func Renamed(in contracts.Intent, text string) (map[string]any, map[string]contr
 	return map[string]any{named[0]: text}, all
 }
 
-// Twin is the list that a parameter is one item of, or the item of a list; a value
-// of the one takes the place of the other.
+// Twin returns the list parameter that a parameter is one item of, or the item of a list parameter.
+// A value for one replaces the other.
 func Twin(entry *contracts.CapabilityEntry, name string) string {
 	if d := entry.Capability.Metadata.Decomposition; d != nil {
 		for _, rule := range d.ArrayParams {
@@ -81,13 +81,13 @@ func Twin(entry *contracts.CapabilityEntry, name string) string {
 	return ""
 }
 
-// IsLookedUp reports whether a parameter is found by its words before the call.
+// IsLookedUp reports whether a step before the call searches for the parameter's value.
 func IsLookedUp(entry *contracts.CapabilityEntry, name string) bool {
 	flow := entry.Capability.Metadata.Flow
 	return flow != nil && slices.ContainsFunc(flow.Pre, func(s contracts.PreStep) bool { return s.Param == name })
 }
 
-// LookedUp are the values of an intent that it needs, and that are found by their words.
+// LookedUp returns the required parameters of an intent whose values are search words.
 func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []string) {
 	if entry == nil || entry.Capability.Metadata.Flow == nil {
 		return nil
@@ -106,15 +106,15 @@ func LookedUp(entry *contracts.CapabilityEntry, in contracts.Intent) (names []st
 	return names
 }
 
-// CanUndo tells a write whose manifest says what undoes it.
+// CanUndo reports whether the manifest declares a compensation for the write.
 func CanUndo(catalog *contracts.Catalog, n contracts.NodeView) bool {
 	entry, ok := catalog.Capability(n.Tool)
 	return ok && entry.Capability.Metadata.Compensation != nil
 }
 
-// Undo is what somebody would ask for who wants the one write of a run undone, with what
-// came of it: "delete alert al-9". False where nothing undoes it that is asked for in words,
-// or the same write does, with what was before.
+// Undo returns the intent that undoes the only write of a run, with the result of that write:
+// "delete alert al-9". It returns false if there is no such capability, or if the write is undone
+// by calling it again with the earlier values.
 func Undo(catalog *contracts.Catalog, run contracts.RunView) (contracts.Intent, bool) {
 	written := Written(run)
 	if len(written) != 1 || !CanUndo(catalog, written[0]) {
@@ -137,8 +137,8 @@ func Undo(catalog *contracts.Catalog, run contracts.RunView) (contracts.Intent, 
 	return in, true
 }
 
-// Contradicts reports whether values that come with an answer to what was asked are others
-// than a request has already.
+// Contradicts reports whether the values of an answer, other than the one asked for, differ from
+// values that the request already has.
 func Contradicts(in contracts.Intent, values map[string]any, asked string) bool {
 	for name, value := range values {
 		if had, ok := in.Parameters[name]; ok && name != asked && !reflect.DeepEqual(had, value) {
@@ -148,7 +148,7 @@ func Contradicts(in contracts.Intent, values map[string]any, asked string) bool 
 	return false
 }
 
-// Number is the one numeric parameter that an intent has, with another value.
+// Number returns n as the new value of the intent's only numeric parameter, or nil.
 func Number(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) map[string]any {
 	var named []string
 	for name, value := range in.Parameters {
@@ -163,8 +163,8 @@ func Number(entry *contracts.CapabilityEntry, in contracts.Intent, n float64) ma
 	return map[string]any{named[0]: n}
 }
 
-// Written are the writes of a run that took effect, as far as is known, and were
-// not taken back by the run itself.
+// Written returns the writes of a run that took effect or may have, and that the run itself has not
+// compensated.
 func Written(run contracts.RunView) []contracts.NodeView {
 	var out []contracts.NodeView
 	undone := map[string]bool{}

@@ -8,8 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation/change"
 )
 
-// A new name goes to the one parameter that is what something is called, and to none where
-// there are two or none.
+// A new name is stored in the only name parameter, and nowhere if there are two or none.
 func TestANewNameGoesToTheOneName(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -36,8 +36,8 @@ type Deps struct {
 	Logger   *slog.Logger
 }
 
-// Commands does what the fixed grammar of chats asks for. It keeps nothing of
-// its own; what a command means follows from its turn.
+// Commands executes the commands of the chat grammar. It has no state: the effect of a command
+// follows from its turn.
 type Commands struct {
 	now      func() time.Time
 	logger   *slog.Logger
@@ -52,7 +52,7 @@ type Commands struct {
 	views    *answer.Views
 }
 
-// New makes the commands of a store.
+// New returns the commands of a store.
 func New(deps Deps) *Commands {
 	return &Commands{
 		now: deps.Now, logger: deps.Logger, notifier: deps.Notifier, dir: deps.Sessions, gates: deps.Gates, runs: deps.Runs,
@@ -60,9 +60,8 @@ func New(deps Deps) *Commands {
 	}
 }
 
-// Turn does what a stored command or decision asks for, and gives the turn with
-// what it was told. A fault of ours leaves the turn as it was, so that it may
-// be said again.
+// Turn executes a stored command or decision and returns the turn with the reply. After an internal
+// error the turn is unchanged, so that the command can be repeated.
 func (c *Commands) Turn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	here := t.SessionID
 	if t.Elsewhere {
@@ -79,15 +78,14 @@ func (c *Commands) Turn(ctx context.Context, t orchestrator.Turn) (orchestrator.
 	return t, nil
 }
 
-// NoticeError is a reply to a command that had no effect because of a fault of the server: it
-// is not saved, so that the command can be tried again.
+// NoticeError is a reply to a command that had no effect because of a fault of the server: it is
+// not saved, so that the command can be tried again.
 type NoticeError struct{ Notice string }
 
 func (u *NoticeError) Error() string { return u.Notice }
 
-// Do does what a command asks for, in the session where it was said, "" if
-// nothing was asked there yet. failed is the reply if a fault of ours was in the
-// way.
+// Do executes a command in the session here, "" if its chat has no session yet. failed is the reply
+// after an internal error.
 func (c *Commands) Do(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
 	switch t.Command {
 	case chat.Approve, chat.Reject:
@@ -126,14 +124,13 @@ func (c *Commands) Do(ctx context.Context, t orchestrator.Turn, here string) (_ 
 
 const usage = "Say what you want to be done. Commands are whole messages: `status`, `cancel`, `never mind`, `undo`, `why`, `back`, `list gates`, `show CODE`, `approve CODE`, `reject CODE`, `who am i`, `help`, and `help` with a topic: `approvals`, `questions`, or the name of a system."
 
-// topics are what help says of things that are no system.
+// topics are the help texts about topics other than domains.
 var topics = map[string]string{
 	"approvals": "What is written waits for a person, who sees exactly what will be sent. `list gates` names what waits, `show CODE` shows one, `approve CODE` and `reject CODE` decide it. Who asked may withdraw it with `reject CODE`, or change it in words, such as “make it 3”: then it waits anew.",
 	"questions": "Answer in your own words, by the number or name of an option, or with “the second one”. `never mind` drops the question, `back` returns to one that waits. Words in quotation marks are always taken as they are.",
 }
 
-// Topic finds the topic of a word: one of ours, or a domain by its name or
-// title.
+// Topic finds the topic of a word: one of topics, or a domain by its name or title.
 func (c *Commands) Topic(word string) (text, domain string, ok bool) {
 	for name, text := range topics {
 		if word == name || word+"s" == name {
@@ -158,11 +155,11 @@ func (c *Commands) help(t orchestrator.Turn) string {
 
 const assent = "That is not clear enough to approve something. Write `approve CODE` or `reject CODE` with the code that is shown."
 
-// NothingAsked is the reply to a command where nothing was asked before.
+// NothingAsked is the reply to a command in a chat without requests.
 const NothingAsked = "Nothing has been asked in this chat yet."
 
-// underWay is the newest run of a session, unless a question waits there: what was
-// asked last may have led to none.
+// underWay returns the newest run of a session, or "" if the session waits for a person: the last
+// request may not have led to a run.
 func (c *Commands) underWay(ctx context.Context, sessionID string) (string, error) {
 	session, err := c.dir.Get(ctx, sessionID)
 	if err != nil {
@@ -175,8 +172,7 @@ func (c *Commands) underWay(ctx context.Context, sessionID string) (string, erro
 	return view.RunIDs[len(view.RunIDs)-1], nil
 }
 
-// decide approves or rejects the gates of the turn. Without one, what waits is
-// listed.
+// decide approves or rejects the gates of the turn. Without a code it lists the waiting gates.
 func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string) (_ orchestrator.Turn, failed string, err error) {
 	if len(t.Codes) == 0 {
 		t.Notice, err = c.list(ctx, t.By, here, c.now())
@@ -200,9 +196,8 @@ func (c *Commands) decide(ctx context.Context, t orchestrator.Turn, here string)
 	return t, "", nil
 }
 
-// decideOne commits the decision on one gate by its code, which stands for its
-// hash, and says in words the outcome of it. The same decision again by the same
-// person is no new one.
+// decideOne commits the decision on the gate with the code, for its current action hash, and
+// returns the reply. Repeating a decision has no effect.
 func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, code string) (contracts.Interrupt, string, error) {
 	d := contracts.Decision(t.Command)
 	i, err := c.Gate(ctx, t.By, here, code)
@@ -219,7 +214,7 @@ func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 			}
 		}
 		body := contracts.Resume{Decision: d, ActionSHA256: i.ActionSHA256}
-		if i.Type.IsGate() { // the comment on a question is what is said to the procedure
+		if i.Type.IsGate() { // the comment on a question is passed to the procedure
 			body.Comment = trace(*t, d)
 		}
 		if i, err = c.gates.Decide(ctx, t.By, i, body); err != nil {
@@ -238,13 +233,13 @@ func (c *Commands) decideOne(ctx context.Context, t *orchestrator.Turn, here, co
 		line = code + " is withdrawn. Nothing was done."
 	}
 	if runID, _ := c.followed(ctx, t.By, i); runID == "" && i.Status == contracts.InterruptApproved {
-		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // nobody else tells them
+		line = strings.TrimSpace(line + " " + c.await(ctx, i)) // this is their only notification
 	}
 	return i, line, nil
 }
 
-// trace says for the audit with which message something was approved. The
-// comment of a rejection is shown to people, so there is none.
+// trace identifies the message of an approval for the audit. A rejection has none, because its
+// comment is shown to people.
 func trace(t orchestrator.Turn, d contracts.Decision) string {
 	if d != contracts.DecisionApprove {
 		return ""
@@ -252,8 +247,7 @@ func trace(t orchestrator.Turn, d contracts.Decision) string {
 	return t.Trace
 }
 
-// fault reports what is wrong with a decision; of what is ours to mend the text
-// stays in the log.
+// fault returns the text for a failed decision; internal errors are only logged.
 func (c *Commands) fault(ctx context.Context, err error) string {
 	if code := contracts.CodeOf(err); code != "" && code != contracts.CodeInternal {
 		return chat.Escape(err.Error())
@@ -262,8 +256,8 @@ func (c *Commands) fault(ctx context.Context, err error) string {
 	return "something went wrong here; the log has it. Look with `status` what became of it."
 }
 
-// Gate finds a gate by its code: an open one that is the caller's own or theirs
-// to decide, else one of this chat, which may be closed.
+// Gate finds a gate by its code: one that is the caller's own or that they may decide, or else one
+// of the session here. It may be closed.
 func (c *Commands) Gate(ctx context.Context, who access.Principal, here, code string) (contracts.Interrupt, error) {
 	i, err := c.gates.Get(ctx, who, code)
 	if err == nil && c.concerns(ctx, who, here, i) {
@@ -287,10 +281,9 @@ func (c *Commands) Gate(ctx context.Context, who access.Principal, here, code st
 	return contracts.Interrupt{}, contracts.Errorf(contracts.CodeNotFound, "there is no gate %s that waits for you", code)
 }
 
-// concerns reports whether a question is the caller's own, or theirs to approve.
-// Who may look at everything for operation is not asked by everything. Where
-// many people share a key, and nobody knows who is asking, only what this chat
-// began concerns it.
+// concerns reports whether an interrupt is the caller's own, or theirs to decide. Operators who may
+// read everything are not concerned by everything. If many people share a key, only the interrupts
+// of their own chat count, since the caller's identity is unknown.
 func (c *Commands) concerns(ctx context.Context, who access.Principal, here string, i contracts.Interrupt) bool {
 	if who.Shared() && i.SessionID != here {
 		return false
@@ -302,7 +295,7 @@ func (c *Commands) concerns(ctx context.Context, who access.Principal, here stri
 	return access.SubjectOf(owner) == who.Subject() || gates.MayReject(who, owner, i) == nil && len(access.AskedRoles(i)) > 0
 }
 
-// followed reports which run a decision goes on with, if it is the caller's.
+// followed returns the run of a decided gate and its session, if they are the caller's.
 func (c *Commands) followed(ctx context.Context, who access.Principal, i contracts.Interrupt) (runID, sessionID string) {
 	owner, err := c.dir.Owner(ctx, i.SessionID)
 	if err != nil || access.SubjectOf(owner) != who.Subject() {
@@ -311,7 +304,7 @@ func (c *Commands) followed(ctx context.Context, who access.Principal, i contrac
 	return i.RunID, i.SessionID
 }
 
-// cancel ends what ran when it was said.
+// cancel cancels the runs that were open when the command was sent.
 func (c *Commands) cancel(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
 	if here == "" {
 		return "", nil
@@ -338,7 +331,7 @@ func (c *Commands) cancel(ctx context.Context, t orchestrator.Turn, here string)
 
 const nothingRuns = "Nothing is running or waiting in this chat."
 
-// spoken is when a turn was said, as far as is known.
+// spoken returns when a turn was sent, as far as is known.
 func spoken(t orchestrator.Turn) time.Time {
 	if !t.SaidAt.IsZero() && t.SaidAt.Before(t.CreatedAt) {
 		return t.SaidAt
@@ -346,7 +339,7 @@ func spoken(t orchestrator.Turn) time.Time {
 	return t.CreatedAt
 }
 
-// Retryable tells a fault that is not the message's: the same may work in a moment.
+// Retryable reports whether an error is temporary, so that the same message may succeed later.
 func Retryable(err error) bool {
 	switch contracts.CodeOf(err) {
 	case "", contracts.CodeInternal, contracts.CodeUnavailable, contracts.CodeLeaseLost, contracts.CodeRateLimited:

@@ -1,3 +1,3 @@
-// Package command does what the fixed grammar of chats orders: it decides gates, shows
-// them, cancels, undoes and lists, and says the outcome of each.
+// Package command executes the commands of the chat grammar: it decides and displays gates,
+// cancels, undoes and lists, and writes the reply to each.
 package command

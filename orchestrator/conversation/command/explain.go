@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// why reports how the last request was understood, and its result.
+// why describes how the last request was understood, and its result.
 func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	turns, err := c.turns.ListTurns(ctx, orchestrator.TurnFilter{SessionID: here})
 	if err != nil || here == "" {
@@ -46,10 +46,10 @@ func (c *Commands) why(ctx context.Context, here string) (string, error) {
 	return strings.Join(append(lines, answer.RunStatusLines(run)...), "\n\n"), nil
 }
 
-// show finds the gate of a code, with the outcome of it.
+// show displays the gate of a code, with its result.
 func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	i, err := c.Gate(ctx, t.By, here, t.Codes[0])
-	if contracts.CodeOf(err) == contracts.CodeNotFound && !t.By.Shared() { // who may read it may look at it
+	if contracts.CodeOf(err) == contracts.CodeNotFound && !t.By.Shared() { // anybody who may read it may display it
 		i, err = c.gates.Get(ctx, t.By, t.Codes[0])
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Commands) show(ctx context.Context, t orchestrator.Turn, here string) (
 	return t, nil
 }
 
-// ended says the outcome of a gate that was decided, and of what it was about.
+// ended describes the result of a decided gate and of its action.
 func (c *Commands) ended(ctx context.Context, i contracts.Interrupt) string {
 	by := ""
 	if n := len(i.Decisions); n > 0 {
@@ -79,7 +79,7 @@ func (c *Commands) ended(ctx context.Context, i contracts.Interrupt) string {
 	return line
 }
 
-// cameTo reports what the approved action of a gate came to.
+// cameTo describes the result of the approved action of a gate.
 func (c *Commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 	n, _, err := c.node(ctx, i)
 	switch {
@@ -95,7 +95,7 @@ func (c *Commands) cameTo(ctx context.Context, i contracts.Interrupt) string {
 	return "It is under way; `show " + i.Code + "` says what came of it."
 }
 
-// node is the step that a gate is about.
+// node returns the node that a gate is about, and whether the node or its run has ended.
 func (c *Commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.NodeView, bool, error) {
 	run, err := c.runner.View(ctx, i.RunID)
 	if err != nil {
@@ -111,17 +111,17 @@ func (c *Commands) node(ctx context.Context, i contracts.Interrupt) (*contracts.
 // resultWait is how long an approver waits for the result of another person's write.
 const resultWait = 10 * time.Second
 
-// await waits for what an approved gate is about to end, and says how it did.
+// await waits until the node of an approved gate has ended, and describes the result.
 func (c *Commands) await(ctx context.Context, i contracts.Interrupt) string {
-	_ = orchestrator.WaitFor(ctx, c.notifier, i.SessionID, resultWait, func(ctx context.Context) (bool, error) { // what stands is said below
+	_ = orchestrator.WaitFor(ctx, c.notifier, i.SessionID, resultWait, func(ctx context.Context) (bool, error) { // on error the current state is described
 		_, over, err := c.node(ctx, i)
 		return over, err
 	})
 	return c.cameTo(ctx, i)
 }
 
-// undo takes back the last write that was asked for here: one that waits is
-// withdrawn, one that is done is undone behind its gate.
+// undo undoes the last write of the session: a pending one is cancelled, a completed one is
+// compensated by a run with its own gate.
 func (c *Commands) undo(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	if here == "" {
 		t.Notice = NothingAsked
@@ -148,7 +148,7 @@ func (c *Commands) undo(ctx context.Context, t orchestrator.Turn, here string) (
 	return t, nil
 }
 
-// undoRun takes back what one run has written; false means that it has not.
+// undoRun undoes the writes of one run. It returns false if the run has written nothing.
 func (c *Commands) undoRun(ctx context.Context, t orchestrator.Turn, run contracts.RunView) (orchestrator.Turn, bool, error) {
 	written := change.Written(run)
 	waiting := slices.ContainsFunc(run.Interrupts, func(i contracts.Interrupt) bool { return i.Type.IsGate() })
@@ -188,7 +188,7 @@ func summaries(nodes []contracts.NodeView) []string {
 	return out
 }
 
-// compensate begins the run that undoes a write, or all of a run, and says what that is.
+// compensate starts the run that undoes a write, or all writes of a run, and says what it undoes.
 func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run contracts.RunView, nodeID, head string, what []string) (orchestrator.Turn, bool, error) {
 	_, undo, err := c.runs.Compensate(ctx, t.By, run.RunID, nodeID)
 	if err != nil {
@@ -202,10 +202,10 @@ func (c *Commands) compensate(ctx context.Context, t orchestrator.Turn, run cont
 	return t, true, nil
 }
 
-// parkedFor and maxParked bound the questions that `back` returns to.
+// parkedFor and maxParked limit the questions that `back` returns to.
 const parkedFor, maxParked = 24 * time.Hour, 3
 
-// back shows the question that was left open last.
+// back displays the question that was left open last.
 func (c *Commands) back(ctx context.Context, t orchestrator.Turn, here string) (orchestrator.Turn, error) {
 	if here == "" {
 		t.Notice = NothingAsked
@@ -227,7 +227,7 @@ func (c *Commands) back(ctx context.Context, t orchestrator.Turn, here string) (
 	return t, nil
 }
 
-// drop closes what is asked here; if nothing is, it cancels what runs or waits.
+// drop closes the questions of the session; if there are none, it cancels its open runs.
 func (c *Commands) drop(ctx context.Context, t orchestrator.Turn, here string) (string, error) {
 	closed, err := c.closeQuestions(ctx, t, here)
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *Commands) drop(ctx context.Context, t orchestrator.Turn, here string) (
 	return c.cancel(ctx, t, here)
 }
 
-// closeQuestions closes the questions before there is a plan.
+// closeQuestions closes the questions that belong to no run.
 func (c *Commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here string) (closed int, err error) {
 	if here == "" {
 		return 0, nil
@@ -260,11 +260,11 @@ func (c *Commands) closeQuestions(ctx context.Context, t orchestrator.Turn, here
 	return closed, nil
 }
 
-// list names everything that waits for this person to be approved: who asks for
-// what, since when, and how risky it is.
+// list lists the gates that this person can decide: the requester, the action, the age and the
+// risk.
 func (c *Commands) list(ctx context.Context, who access.Principal, here string, now time.Time) (string, error) {
 	f := gates.Filter{Status: contracts.InterruptOpen, Mine: true, Gates: true}
-	if who.Shared() { // nobody knows who is asking: only what this chat began concerns it
+	if who.Shared() { // the caller's identity is unknown, so only the gates of this chat are listed
 		if here == "" {
 			return "Nothing is waiting.", nil
 		}
@@ -291,8 +291,8 @@ func (c *Commands) list(ctx context.Context, who access.Principal, here string, 
 	return strings.Join(append(lines, "", "`show CODE` shows one in full."), "\n"), nil
 }
 
-// News is the outcome of gates of a session that others have decided since its
-// last turn: the requester is told where they asked.
+// News describes the gates of a session that others have decided since its last turn, for the
+// requester.
 func (c *Commands) News(ctx context.Context, who access.Principal, here string, since time.Time) (string, error) {
 	all, err := c.store.Interrupts(ctx, execution.InterruptFilter{SessionID: here, Types: gates.WaitingTypes()})
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package registrytest holds the in-memory registry store and the suite that
-// every implementation of registry.Store must pass. It is for tests, and for
-// processes that need not remember.
+// Package registrytest has the in-memory registry store and the suite that every implementation of
+// registry.Store must pass. The store is for tests, and for processes that need no persistence.
 package registrytest
 
 import (
@@ -16,7 +15,7 @@ import (
 
 var _ registry.Store = (*Store)(nil)
 
-// Store keeps everything in memory.
+// Store stores everything in memory.
 type Store struct {
 	mu        sync.Mutex // guards the fields below
 	rows      map[string]registry.DomainRow
@@ -97,7 +96,7 @@ func (s *Store) Manifest(_ context.Context, digest string) ([]byte, error) {
 	return bytes.Clone(body), nil
 }
 
-// prune drops the manifests that no row names; the caller holds mu.
+// prune deletes the manifests that no row refers to; the caller must hold mu.
 func (s *Store) prune() {
 	used := map[string]bool{}
 	for _, row := range s.rows {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// RunStore runs the suite against stores that open gives, each empty.
+// RunStore runs the suite against the empty stores that open returns.
 func RunStore(t *testing.T, open func(t *testing.T) registry.Store) {
 	t.Helper()
 	tests := map[string]func(t *testing.T, s registry.Store){
