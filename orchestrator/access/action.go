@@ -142,10 +142,13 @@ func orList(roles []Role) string {
 	return strings.Join(words, " or ")
 }
 
-// MaskForbidden replaces any error by not_found, so that callers cannot learn which ids exist.
+// MaskForbidden replaces a refusal by not_found, so that callers cannot learn which ids exist.
+// Errors of the server itself stay as they are: the caller may try again.
 func MaskForbidden(err error, what, id string) error {
-	if err != nil {
+	switch contracts.CodeOf(err) {
+	case contracts.CodeForbidden, contracts.CodeUnauthorized, contracts.CodeNotFound:
 		return contracts.Errorf(contracts.CodeNotFound, "there is no %s %q", what, id)
+	default:
+		return err
 	}
-	return nil
 }
