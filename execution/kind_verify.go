@@ -14,7 +14,6 @@ import (
 //
 // If the flag verifier is off it checks nothing; in shadow mode its verdict has no consequences. In
 // both cases the run continues as if all assertions held, and the result says so.
-// what it finds: both let the run go on as if all held, and say so.
 type verify struct{ local }
 
 func (v verify) start(t *activation) {

@@ -397,7 +397,7 @@ func (w write) resume(t *activation) bool {
 	}
 	t.row.Doubtful = true
 	if t.row.Operation = cmp.Or(t.row.Operation, i.Operation); t.row.Operation != "" {
-		t.again() // asking for work that was accepted sends nothing again
+		t.again() // polling accepted work sends nothing again
 		return true
 	}
 	w.broken(t, Reply{Kind: ReplyBroken, Message: "the call was under way when the orchestrator stopped"})
