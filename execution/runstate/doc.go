@@ -5,5 +5,4 @@
 // The owner of a run calls State.Apply and commits the resulting Changes. Readers (a view, a
 // verdict, a replay, an undo) build a State from a Snapshot with Read. A row, gate or intent of a
 // State is never changed in place: it is replaced.
-// never changed in place: it is replaced.
 package runstate
