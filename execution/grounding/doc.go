@@ -6,5 +6,4 @@
 // wrong: by a negation, a verdict in plain words ("approved" for "rejected"), a superlative, or
 // another value of the same row (the days that were taken for those that are left). The table below
 // the sentence shows the true values.
-// taken for those that are left). That is for the table that stands below it.
 package grounding
