@@ -5,5 +5,4 @@
 //
 // It makes no calls and stores nothing. It makes no choice that belongs to a person: what is
 // missing or ambiguous becomes a Question. It does not run plans; package execution does.
-// plans; package execution does.
 package planner

@@ -3,7 +3,6 @@
 // values that it reads, limited in cost and size, without a clock or a network. A path needs no
 // compiler, and is by far the most frequent. The syntax of paths and templates is in package
 // contracts.
-// in contracts.
 package expr
 
 import (
@@ -19,7 +18,6 @@ type Scope map[string]any
 // Column is one fact of several calls, in plan order. A step after a list reads it where a step
 // after one call reads a fact. As a value it is a list. A condition on it holds if it holds for one
 // of its values, or for the whole list; inside other text its values are separated by commas.
-// the list as a whole; inside other text its values stand one after another.
 type Column []any
 
 // Read is a value that was read at a path. A missing path is recorded with a nil value if its

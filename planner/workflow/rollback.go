@@ -130,8 +130,8 @@ func (f *frame) undo(r rollback) error {
 
 func (f *frame) undoID(r rollback) string { return f.id(f.s.id(r.review) + undoSuffix) }
 
-// within are the nodes that take back inside a region, by the reviews that its
-// jumper is behind: they belong to the round, and the jumper waits for them.
+// within returns the undo nodes of reviews inside a region, other than the jumper. They belong to
+// the round, and the jumper waits for them.
 func (f *frame) within(r region) []string {
 	var out []string
 	for _, b := range f.rollbacks {
@@ -142,11 +142,10 @@ func (f *frame) within(r region) []string {
 	return out
 }
 
-// undoSuffix makes of the id of a review that of the node that takes back; no step
-// can have such an id.
+// undoSuffix turns the id of a review into that of its undo node. No step can have such an id.
 const undoSuffix = "-undo"
 
-// undoes adds the calls that take back what the nodes of some steps write.
+// undoes adds the calls that compensate the writes of the given steps.
 func (f *frame) undoes(n *contracts.Node, writers []int) error {
 	for _, w := range f.b.out.Nodes {
 		if w.Policy == nil || !w.Policy.SideEffectClass.Writes() || !f.isOf(w.NodeID, writers) {
@@ -173,7 +172,7 @@ func (f *frame) undoes(n *contracts.Node, writers []int) error {
 	return nil
 }
 
-// isOf reports whether a node belongs to one of some steps of the frame.
+// isOf reports whether a node belongs to one of the given steps of the frame.
 func (f *frame) isOf(node string, steps []int) bool {
 	ids := stepsOf(node)
 	return slices.ContainsFunc(steps, func(i int) bool { return slices.Contains(ids, f.id(f.s.id(i))) })
