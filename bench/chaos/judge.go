@@ -19,7 +19,7 @@ type verdict struct {
 	lost, stuck, failed, twice, missing, unasked, audit, gaps []string
 
 	writes, doubts, again int
-	// reads are runs that failed because the domain failed a read at every try.
+	// reads are runs that failed because the domain failed all attempts of a read.
 	reads int
 }
 
