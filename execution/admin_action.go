@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// AdminChain is the ledger chain of administrative changes: who changed what, with which key and from
-// where. Only the transaction that makes the change appends to it. No run has this id.
+// AdminChain is the ledger chain of administrative changes: who changed what, with which key and
+// from where. Only the transaction that makes the change appends to it. No run has this id.
 const AdminChain = "acts"
 
 // AdminAction is a change made by an administrator, for the audit record.
 type AdminAction struct {
 	Kind contracts.LedgerKind
-	// Actor is a subject, KeyID the key that it used, and From its address. For actions of the server
-	// itself KeyID and From are empty.
+	// Actor is a subject, KeyID the key that it used, and From its address. For actions of the
+	// server itself KeyID and From are empty.
 	Actor, KeyID, From string
 	// Subject is the object of the action: a key, a domain, a session.
 	Subject string
@@ -59,8 +59,8 @@ func MarkRecorded(ctx context.Context) {
 	}
 }
 
-// Entry returns the entry that follows last in AdminChain, and its payload. The payload begins with a salt
-// that is stored with it.
+// Entry returns the entry that follows last in AdminChain, and its payload. The payload begins with
+// a salt that is stored with it.
 func (a AdminAction) Entry(last contracts.LedgerEntry, at time.Time) (contracts.LedgerEntry, []byte, error) {
 	e := contracts.LedgerEntry{
 		Seq: last.Seq + 1, At: at.UTC().Truncate(time.Millisecond), RunID: AdminChain, Kind: a.Kind,
@@ -86,8 +86,8 @@ const (
 	GoneBefore = "before"
 )
 
-// Tombstone returns the last entry of a chain: who deleted its rows, and why. The transaction that deletes
-// them appends it.
+// Tombstone returns the last entry of a chain: who deleted its rows, and why. The transaction that
+// deletes them appends it.
 func Tombstone(chain string, last contracts.LedgerEntry, by AdminAction, why string, at time.Time) (contracts.LedgerEntry, error) {
 	if by.Actor == "" {
 		by.Actor = "system"

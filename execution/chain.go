@@ -8,13 +8,13 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// LockChain is the chain of locks that were broken. A chain has one appender: for a run its lease holder,
-// for this one the transaction that breaks a lock. The run that held the lock may be parked or losing its
-// lease, so its own chain cannot guarantee the entry. No run has this id.
+// LockChain is the chain of locks that were broken. A chain has one appender: for a run its lease
+// holder, for this one the transaction that breaks a lock. The run that held the lock may be parked
+// or losing its lease, so its own chain cannot guarantee the entry. No run has this id.
 const LockChain = "locks"
 
-// LockBroken returns the entry that follows last in LockChain: who broke which key. Its NodeID names the
-// run and node that held the lock. act adds the key and the address of the actor.
+// LockBroken returns the entry that follows last in LockChain: who broke which key. Its NodeID
+// names the run and node that held the lock. act adds the key and the address of the actor.
 func LockBroken(last contracts.LedgerEntry, held LockHolder, by string, act AdminAction, at time.Time) (contracts.LedgerEntry, error) {
 	e := contracts.LedgerEntry{
 		Seq: last.Seq + 1, At: at.UTC().Truncate(time.Millisecond), RunID: LockChain, NodeID: held.RunID + "/" + held.NodeID,
@@ -23,8 +23,8 @@ func LockBroken(last contracts.LedgerEntry, held LockHolder, by string, act Admi
 	return e, e.Seal(last.Hash)
 }
 
-// VerifyChain checks that the entries are one unbroken, unchanged chain from the first. The error names the
-// first entry that is wrong.
+// VerifyChain checks that the entries are one unbroken, unchanged chain from the first. The error
+// names the first entry that is wrong.
 func VerifyChain(entries []contracts.LedgerEntry) error { return runstate.VerifyChain(entries) }
 
 // VerifyRun is VerifyChain for a run. It also checks that the chain ends where the run's row says.

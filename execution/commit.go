@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// ending is what a commit does besides storing changes: it parks the run until wakeAt, or ends it with its
-// verdict.
+// ending is what a commit does besides storing changes: it parks the run until wakeAt, or ends it
+// with its verdict.
 type ending struct {
 	park    bool
 	wakeAt  time.Time
@@ -44,16 +44,16 @@ func (p *pending) transition(state contracts.RunState, end ending) (Transition, 
 	}, chain, nil
 }
 
-// commit tries once to store a transition. It commits all or nothing; after an error of code unavailable
-// the result is unknown.
+// commit tries once to store a transition. It commits all or nothing; after an error of code
+// unavailable the result is unknown.
 func (p *pending) commit(ctx context.Context, t Transition) (Committed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return p.store.Commit(ctx, t)
 }
 
-// commitPace is the average duration of recent commits. Pending changes wait for a few of them: the slower
-// the store, the more goes into one commit.
+// commitPace is the average duration of recent commits. Pending changes wait for a few of them: the
+// slower the store, the more goes into one commit.
 type commitPace struct{ took atomic.Int64 }
 
 const (
@@ -79,10 +79,10 @@ func (o *owner) flush() bool {
 	return ok
 }
 
-// commit writes the pending changes as one transition, under the lease. On a conflict, such as a concurrent
-// cancel, it drops what conflicted, reads the signals and reports false; the rest stays pending. While the
-// store is unavailable, for example because its disk is full, it retries: nothing is dropped, and no write
-// is sent before its announcement is stored.
+// commit writes the pending changes as one transition, under the lease. On a conflict, such as a
+// concurrent cancel, it drops what conflicted, reads the signals and reports false; the rest stays
+// pending. While the store is unavailable, for example because its disk is full, it retries:
+// nothing is dropped, and no write is sent before its announcement is stored.
 func (o *owner) commit(end ending) (Committed, bool) {
 	state := o.run.RunState()
 	if state.Terminal() && !end.over {
@@ -150,9 +150,10 @@ func (o *owner) committed(t Transition, c Committed) {
 	o.r.notify(o.run.Run.SessionID, o.run.Run.ID, progress)
 }
 
-// refused handles a conflict: it drops announcements of writes that a cancel has overtaken, makes new codes
-// for the gates, and reads the signals. After a commit with an unknown result, or right after another
-// conflict, the stored run differs from the owner's state: then the run is released and read again.
+// refused handles a conflict: it drops announcements of writes that a cancel has overtaken, makes
+// new codes for the gates, and reads the signals. After a commit with an unknown result, or right
+// after another conflict, the stored run differs from the owner's state: then the run is released
+// and read again.
 func (o *owner) refused(doubtful bool) {
 	if doubtful || o.lastRefused {
 		o.logger().WarnContext(o.ctx, "run is read anew")
@@ -171,8 +172,8 @@ func (o *owner) refused(doubtful bool) {
 	o.readSignals()
 }
 
-// pause waits before the next attempt on an unavailable store: longer with each try, and jittered, so that
-// runs do not retry together. It reports false if the run must be released.
+// pause waits before the next attempt on an unavailable store: longer with each try, and jittered,
+// so that runs do not retry together. It reports false if the run must be released.
 func (o *owner) pause(tries int) bool {
 	timer := time.NewTimer(jittered(500 * time.Millisecond << min(tries, 2)))
 	defer timer.Stop()

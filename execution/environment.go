@@ -66,8 +66,8 @@ func (s environment) materialize(e *contracts.CapabilityEntry, params map[string
 	return full, err
 }
 
-// poolWarning explains why nobody can approve a gate that is about to be opened. It returns "" if that
-// cannot be determined: the gate is opened anyway.
+// poolWarning explains why nobody can approve a gate that is about to be opened. It returns "" if
+// that cannot be determined: the gate is opened anyway.
 func (s environment) poolWarning(i contracts.Interrupt) string {
 	if s.reviewers == nil {
 		return ""
@@ -81,7 +81,8 @@ func (s environment) poolWarning(i contracts.Interrupt) string {
 	return why
 }
 
-// revoked returns the revoked key that the authorization of an action depends on; see Reviewers.Revoked.
+// revoked explains which revoked key invalidates the authorization of an action; see
+// Reviewers.Revoked.
 func (s environment) revoked(owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
 	if s.reviewers == nil {
 		return "", nil

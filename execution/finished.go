@@ -17,15 +17,15 @@ const (
 	maxEndedNodes = 100
 )
 
-// finishedCache holds runs that this process has just finished, so that the first View after the end need
-// not read the store.
+// finishedCache holds runs that this process has just finished, so that the first View after the
+// end need not read the store.
 type finishedCache struct {
 	mu   sync.Mutex // guards kept, newest last
 	kept []*runstate.State
 }
 
-// keep caches a run that has ended and does not change any more. Runs with interrupts or writes are not
-// cached: other processes may write to their rows.
+// keep caches a run that has ended and does not change any more. Runs with interrupts or writes are
+// not cached: other processes may write to their rows.
 func (e *finishedCache) keep(s *runstate.State) {
 	if s.Len() > maxEndedNodes || slices.ContainsFunc(s.Nodes(), func(n *runstate.Node) bool {
 		return n.Row.GateID != "" || n.Row.Writes > 0 || n.Spec.Kind != contracts.KindTool && n.Spec.Kind != contracts.KindJoin
@@ -61,8 +61,8 @@ func endedRow(run Run, t Transition, chain runstate.Chain) Run {
 	return run
 }
 
-// EndOf returns the view of a run that this process has just finished, once. It reports false if the run
-// must be read from the store.
+// EndOf returns the view of a run that this process has just finished, once. It reports false if
+// the run must be read from the store.
 func (r *Runner) EndOf(runID string) (contracts.RunView, bool) {
 	s := r.finished.take(runID)
 	if s == nil {

@@ -36,8 +36,9 @@ func (o *owner) lock(nodeID string, keys []string) (LockHolder, bool, error) {
 
 func (o *owner) env() environment { return o.r.env(o.ctx, o.pending.changes.Blobs) }
 
-// stopRun stores a cancel request, as Runner.Cancel does, and ends the nodes that have no effect in flight,
-// including the one whose interrupt was answered. The request is committed first, so it survives a crash.
+// stopRun stores a cancel request, as Runner.Cancel does, and ends the nodes that have no effect in
+// flight, including the one whose interrupt was answered. The request is committed first, so it
+// survives a crash.
 func (o *owner) stopRun(by string) {
 	ask := func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)

@@ -19,19 +19,19 @@ type nodeHandler interface {
 	reply(t *activation, d completion)
 	// answer handles the recorded outcome of the node's interrupt.
 	answer(t *activation, last contracts.InterruptDecided)
-	// resume continues a node that was in progress when its last owner disappeared. It reports false if the
-	// node is to be started at its time instead.
+	// resume continues a node that was in progress when its last owner disappeared. It reports
+	// false if the node is to be started at its time instead.
 	resume(t *activation) bool
 	// onWaitTimeout handles the expiry of wait_max. It reports false if the node should keep
 	// waiting.
 	onWaitTimeout(t *activation) bool
-	// mayHaveEffect reports whether the node may have had an effect that is not known. Such a node is not
-	// ended by a cancel.
+	// mayHaveEffect reports whether the node may have had an effect that is not known. Such a node
+	// is not ended by a cancel.
 	mayHaveEffect(n *node) bool
 }
 
-// handlerOf returns the handler of a node as it was planned. Preparing a call replaces it if the capability
-// declares another class now.
+// handlerOf returns the handler of a node as it was planned. Preparing a call replaces it if the
+// capability declares another class now.
 func handlerOf(n *runstate.Node, dryRun bool) nodeHandler {
 	switch {
 	case n.Spec.Kind == contracts.KindJoin:
@@ -73,12 +73,12 @@ type node struct {
 	*runstate.Node
 
 	handler nodeHandler
-	// entry is the capability as declared now, nil if it is gone. policy is the stricter of the planned and
-	// the declared one.
+	// entry is the capability as declared now, nil if it is gone. policy is the stricter of the
+	// planned and the declared one.
 	entry  *contracts.CapabilityEntry
 	policy contracts.Policy
-	// cancel ends the exchange in flight; it is nil if there is none. lasting means that the exchange must
-	// not be cut off.
+	// cancel ends the exchange in flight; it is nil if there is none. lasting means that the
+	// exchange must not be cut off.
 	cancel  context.CancelFunc
 	lasting bool
 }
@@ -108,8 +108,8 @@ type runOwner interface {
 	stopRun(by string)
 }
 
-// deps is what a handler works with: the run, which it changes by applying events, and the owner's volatile
-// data.
+// deps is what a handler works with: the run, which it changes by applying events, and the owner's
+// volatile data.
 type deps struct {
 	runOwner
 
@@ -151,8 +151,8 @@ func (t *activation) running() { t.put(contracts.NodeRunning) }
 // again makes the node ready again.
 func (t *activation) again() { t.put(contracts.NodeReady) }
 
-// queue lets the node wait until a time or, if it is zero, until it is woken. The wait ends after the
-// policy's wait_max.
+// queue lets the node wait until a time or, if it is zero, until it is woken. The wait ends after
+// the policy's wait_max.
 func (t *activation) queue(reason string, until time.Time) {
 	if t.row.WaitingSince.IsZero() {
 		t.row.WaitingSince = t.now()
@@ -205,8 +205,8 @@ func (t *activation) masked(text string) string {
 	return contracts.CleanSummary(runstate.Mask(text, t.n.Private, t.row.Params))
 }
 
-// end makes the node terminal, applies the consequences in the graph, and wakes nodes that waited for its
-// slots.
+// end makes the node terminal, applies the consequences in the graph, and wakes nodes that waited
+// for its slots.
 func (t *activation) end(s contracts.NodeState) {
 	t.row.State = s
 	t.endWith(t.expansionByRules())
@@ -225,8 +225,8 @@ func (t *activation) abortWrite() {
 	t.places.ReleaseWriter(t.n.ID())
 }
 
-// releaseSlots releases the run's write slot, and wakes nodes that wait for slots which this node does not
-// need now.
+// releaseSlots releases the run's write slot, and wakes nodes that wait for slots which this node
+// does not need now.
 func (t *activation) releaseSlots() {
 	t.places.ReleaseWriter(t.n.ID())
 	if tool := t.n.Spec.Tool; tool != "" {
@@ -249,7 +249,8 @@ func (t *activation) ask(i contracts.Interrupt, s contracts.NodeState) {
 	t.releaseSlots()
 }
 
-// watchWait sets the timers of a queued node: for its next attempt, and for wait_max if that ends first.
+// watchWait sets the timers of a queued node: for its next attempt, and for wait_max if that ends
+// first.
 func watchWait(on *timers, n *node) {
 	next, end := n.Row.NextAt, n.Row.WaitingSince.Add(n.policy.WaitMax())
 	if !next.IsZero() {
@@ -260,8 +261,8 @@ func watchWait(on *timers, n *node) {
 	}
 }
 
-// waitedTooLong reports whether a queued node has used up its wait_max. The time between polls of accepted
-// work counts for the attempt instead.
+// waitedTooLong reports whether a queued node has used up its wait_max. The time between polls of
+// accepted work counts for the attempt instead.
 func (n *node) waitedTooLong(now time.Time) bool {
 	polls := n.Row.Operation != "" && !n.Row.NextAt.IsZero()
 	return n.policy.WaitMaxS > 0 && !n.Row.WaitingSince.IsZero() && !polls &&

@@ -14,11 +14,11 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// owner advances one run on the replica that holds its lease. It receives messages, lets the handlers of
-// the nodes react, and commits the changes. It knows no kinds of nodes.
+// owner advances one run on the replica that holds its lease. It receives messages, lets the
+// handlers of the nodes react, and commits the changes. It knows no kinds of nodes.
 //
-// Invariant: only the goroutine that calls advanceUntilDone touches the fields, except inbox, seenWake and
-// told. The state in run is what is stored plus what is pending.
+// Invariant: only the goroutine that calls advanceUntilDone touches the fields, except inbox,
+// seenWake and told. The state in run is what is stored plus what is pending.
 type owner struct {
 	r     *Runner
 	lease Lease
@@ -47,8 +47,8 @@ type owner struct {
 	over bool
 	// leaving means that the run yields its place to runs that can be advanced.
 	leaving bool
-	// reload means that the store may be ahead of this owner. lastRefused means that the last commit was
-	// refused.
+	// reload means that the store may be ahead of this owner. lastRefused means that the last
+	// commit was refused.
 	reload, lastRefused bool
 
 	ctx context.Context //nolint:containedctx // the life of this run's exchanges; set once by live
@@ -115,7 +115,8 @@ func (o *owner) releaseLease() {
 }
 
 // load sets the state of the run, reading it from the store unless it was just created. What was in
-// progress when the last owner disappeared is resumed: reads are repeated, writes follow their intent.
+// progress when the last owner disappeared is resumed: reads are repeated, writes follow their
+// intent.
 func (o *owner) load(run *runstate.State) error {
 	begun := run != nil
 	var stored Snapshot
@@ -207,7 +208,8 @@ func (o *owner) advance() {
 	}
 }
 
-// start takes the next step of a ready node, unless the run is cancelled or the node's condition is false.
+// start takes the next step of a ready node, unless the run is cancelled or the node's condition is
+// false.
 func (o *owner) start(n *node) {
 	t := o.activate(n)
 	switch {
@@ -263,8 +265,8 @@ func (o *owner) beginStop() {
 	o.cutOff()
 }
 
-// loseLease cancels all exchanges without an effect outside. Writes in flight are not cancelled; their
-// outcomes are recorded by nonce.
+// loseLease cancels all exchanges without an effect outside. Writes in flight are not cancelled;
+// their outcomes are recorded by nonce.
 func (o *owner) loseLease() {
 	o.lost = true
 	o.cutOff()
@@ -348,8 +350,8 @@ func (o *owner) park() bool {
 	return o.lost
 }
 
-// tryAgainAt returns when a run that yielded its place while nodes waited for slots is resumed: the longer
-// they waited, the later.
+// tryAgainAt returns when a run that yielded its place while nodes waited for slots is resumed: the
+// longer they waited, the later.
 func tryAgainAt(now time.Time, waiting []string, nodes map[string]*node, least time.Duration) time.Time {
 	waited := least
 	for _, id := range waiting {
@@ -384,8 +386,8 @@ func (o *owner) logger() *slog.Logger {
 	return o.r.cfg.Logger.With(slog.String("run_id", o.lease.RunID))
 }
 
-// abandon releases the run after an event could not be applied or sealed. Payloads are our own types over
-// decoded JSON, so this is a bug in this package, not an error of the run.
+// abandon releases the run after an event could not be applied or sealed. Payloads are our own
+// types over decoded JSON, so this is a bug in this package, not an error of the run.
 func (o *owner) abandon(err error) {
 	o.logger().ErrorContext(o.ctx, "run cannot be advanced", slog.Any("error", err))
 	o.loseLease()

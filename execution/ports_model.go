@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// LanguageModel calls a configured language model. Its answers are data: this package validates them again
-// against the schema of the step, and they decide nothing.
+// LanguageModel calls a configured language model. Its answers are data: this package validates
+// them again against the schema of the step, and they decide nothing.
 type LanguageModel interface {
 	// EstimateTokens returns the most tokens that one call for a request may use: the estimated
 	// input and the output that it is allowed.
@@ -100,12 +100,12 @@ type ReplanFact struct {
 
 // ReplanReply has further nodes, or a question, or neither if the run needs no more.
 type ReplanReply struct {
-	// Plan has the nodes, compiled for the current state of the run, the digests of the capabilities that
-	// they call, and whether a further replan is wanted.
+	// Plan has the nodes, compiled for the current state of the run, the digests of the
+	// capabilities that they call, and whether a further replan is wanted.
 	Plan     *contracts.Plan
 	Question *ReplanQuestion
-	// Held are the writes of the plan that the requester must confirm first: the intent or step of a node →
-	// the question.
+	// Held are the writes of the plan that the requester must confirm first: the intent or step of
+	// a node → the question.
 	Held  map[string]string
 	Calls []contracts.ModelCall
 	// Read lists the nodes whose results were given to a model; empty means all.

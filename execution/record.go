@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Format is the format version of the rows that this release writes. A replica acquires only runs whose
-// format it knows.
+// Format is the format version of the rows that this release writes. A replica acquires only runs
+// whose format it knows.
 const Format = runstate.Format
 
 // Aliases, so that callers of the ports need not import package runstate.
@@ -80,8 +80,8 @@ type Signals struct {
 	Now time.Time
 }
 
-// Transition is one atomic step of a run. It fails with lease_lost unless (Owner, Epoch) still hold the
-// run.
+// Transition is one atomic step of a run. It fails with lease_lost unless (Owner, Epoch) still hold
+// the run.
 type Transition struct {
 	Lease Lease
 	At    time.Time
@@ -100,8 +100,8 @@ type Transition struct {
 	Verdict  *contracts.Verdict
 	Finished bool
 
-	// Park gives up the lease if no wake-up came since SeenWakeSeq. Otherwise the commit does everything
-	// else, and Committed.Parked is false.
+	// Park gives up the lease if no wake-up came since SeenWakeSeq. Otherwise the commit does
+	// everything else, and Committed.Parked is false.
 	Park        bool
 	SeenWakeSeq int64
 	WakeAt      time.Time

@@ -49,7 +49,7 @@ const travel = `{"schema_version": "1", "domain": "travel", "version": "1", "cap
    {"id": "last", "kind": "human", "depends_on": ["look"], "human": {"interrupt": "result_review", "prompt": "Once more?", "allow": ["accept", "iterate"]},
     "on": [{"answer": "iterate", "goto": "money", "max": 2}]}]}]}`
 
-// agency is a world that plays the travel domain and keeps what it did, in order.
+// agency is a world with the travel domain that records its effects in order.
 type agency struct {
 	*studio
 

@@ -24,24 +24,24 @@ import (
 type Config struct {
 	// Replica names this process in leases [random].
 	Replica string
-	// MaxActiveRuns limits the runs that this replica advances at once [256]. Further runs wait in the
-	// store. The last sixteenth is kept for runs that can advance: runs that only wait for a free slot of a
-	// capability yield it.
-	// on: those that only wait for room at a capability leave it.
+	// MaxActiveRuns limits the runs that this replica advances at once [256]. Further runs wait in
+	// the store. The last sixteenth is kept for runs that can advance: runs that only wait for a
+	// free slot of a capability yield it.
 	MaxActiveRuns int
 	// MaxCalls limits the exchanges in flight [128]; one domain gets at most half of them.
 	MaxCalls int
-	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon another replica takes over
-	// after a crash: about TTL + sweep.
+	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon another replica takes
+	// over after a crash: about TTL + sweep.
 	LeaseTTL, Heartbeat, SweepEvery time.Duration
-	// FlushDelay is how long the progress of reads may wait to be committed together with later changes [3
-	// ms]. It is longer while commits are slow.
+	// FlushDelay is how long the progress of reads may wait to be committed together with later
+	// changes [3 ms]. It is longer while commits are slow.
 	FlushDelay time.Duration
 	// ParkAfter is the shortest wait for which a run gives up its lease [2 s].
 	ParkAfter time.Duration
 	// DropData disables storing raw output for debugging.
 	DropData bool
-	// Rollout has the feature flags of the site, and the sessions that they apply to [everything on].
+	// Rollout has the feature flags of the site, and the sessions that they apply to [everything
+	// on].
 	Rollout metrics.Rollout
 	// JudgeMode specifies when a model is asked for an opinion on a verdict [steps].
 	JudgeMode JudgeMode
@@ -49,15 +49,16 @@ type Config struct {
 	Answers bool
 	// LateWrites specifies what happens to writes that are proposed after reading [ask].
 	LateWrites LateWrites
-	// Context derives the context in which a run is advanced, for example with the trace that its calls
-	// belong to [the runner's own].
+	// Context derives the context in which a run is advanced, for example with the trace that its
+	// calls belong to [the runner's own].
 	Context func(ctx context.Context, runID string) context.Context
 	// Now is used for timestamps and durations; decisions use the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// LeaseTTL and Heartbeat are the defaults of Config: how long a lease lasts, and how often it is renewed.
+// LeaseTTL and Heartbeat are the defaults of Config: how long a lease lasts, and how often it is
+// renewed.
 const (
 	LeaseTTL  = 10 * time.Second
 	Heartbeat = 3 * time.Second
@@ -102,7 +103,8 @@ type Deps struct {
 	Quota admission.Quota
 }
 
-// Runner advances runs: those that were submitted to it, and those that have no owner and can be advanced.
+// Runner advances runs: those that were submitted to it, and those that have no owner and can be
+// advanced.
 type Runner struct {
 	cfg           Config
 	store         Store
@@ -123,8 +125,8 @@ type Runner struct {
 	mu sync.Mutex // guards the fields below
 	// active holds the owner of every run that this replica holds.
 	active map[string]*owner
-	// reserved counts the runs that are being created or acquired; leaving counts those that are about to
-	// yield their place to others.
+	// reserved counts the runs that are being created or acquired; leaving counts those that are
+	// about to yield their place to others.
 	reserved, leaving int
 	stopping          bool
 	started           bool
@@ -151,8 +153,8 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}, nil
 }
 
-// notify tells the observer that something was committed, or may have been. sessionID is "" if it is not
-// known.
+// notify tells the observer that something was committed, or may have been. sessionID is "" if it
+// is not known.
 func (r *Runner) notify(sessionID, runID string, progress bool) {
 	switch {
 	case r.observer == nil:
@@ -182,8 +184,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop lets writes in flight finish and be recorded, and releases all leases. It returns when that is done
-// or ctx ends. It may be called twice.
+// Stop lets writes in flight finish and be recorded, and releases all leases. It returns when that
+// is done or ctx ends. It may be called twice.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stopping = true
@@ -206,8 +208,8 @@ func (r *Runner) Stop(ctx context.Context) error {
 // Create stores a new run as Runs.CreateRun does. It may store more in the same transaction.
 type Create func(ctx context.Context, run Run, ttl time.Duration, first Transition) error
 
-// Submit stores a run of the plan and starts it at once. If this replica is full, the run waits in the
-// store. It returns the run's id.
+// Submit stores a run of the plan and starts it at once. If this replica is full, the run waits in
+// the store. It returns the run's id.
 func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Plan) (string, error) {
 	return r.SubmitBy(ctx, sessionID, plan, r.store.CreateRun)
 }
@@ -269,8 +271,8 @@ func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 	return &flags
 }
 
-// firstTransition returns the initial state of a run and the transition that stores it: the plan entry and
-// the rows of the nodes. A plan with nodes that can never be reached is invalid.
+// firstTransition returns the initial state of a run and the transition that stores it: the plan
+// entry and the rows of the nodes. A plan with nodes that can never be reached is invalid.
 func firstTransition(run *Run, now time.Time) (*runstate.State, Transition, error) {
 	state, err := runstate.Begin(*run)
 	if err != nil {
@@ -297,8 +299,8 @@ func (r *Runner) Wake(runID string) {
 	}
 }
 
-// WakeLocal wakes the owner of the run if it is in this process, and reports whether it is. A run without
-// an owner is taken by the process that wrote for it, or found by a sweep.
+// WakeLocal wakes the owner of the run if it is in this process, and reports whether it is. A run
+// without an owner is taken by the process that wrote for it, or found by a sweep.
 func (r *Runner) WakeLocal(runID string) bool {
 	r.mu.Lock()
 	l := r.active[runID]
@@ -309,8 +311,8 @@ func (r *Runner) WakeLocal(runID string) bool {
 	return l != nil
 }
 
-// Cancel commits a request to cancel the run, and wakes its owner. Reads are cancelled, writes in flight
-// finish and are recorded, waiting nodes are cancelled.
+// Cancel commits a request to cancel the run, and wakes its owner. Reads are cancelled, writes in
+// flight finish and are recorded, waiting nodes are cancelled.
 func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	if err := r.store.RequestCancel(ctx, runID, by); err != nil {
 		return err
@@ -319,8 +321,8 @@ func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	return nil
 }
 
-// Quiet reports whether this process owns the run and has so far told observers only of progress. A caller
-// that subscribed before the call has missed nothing else.
+// Quiet reports whether this process owns the run and has so far told observers only of progress. A
+// caller that has already subscribed will be told of everything else.
 func (r *Runner) Quiet(runID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -354,8 +356,8 @@ func (r *Runner) unreserve() {
 	r.work.Done()
 }
 
-// tryYieldPlace reports whether a run that only waits for slots should give its place to runs that can be
-// advanced. If so, it counts the run as leaving.
+// tryYieldPlace reports whether a run that only waits for slots should give its place to runs that
+// can be advanced. If so, it counts the run as leaving.
 func (r *Runner) tryYieldPlace() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -374,7 +376,8 @@ func (r *Runner) keepPlace() {
 	r.leaving--
 }
 
-// launch starts an owner in a reserved slot. The owner reads the run from the store, unless begun is set.
+// launch starts an owner in a reserved slot. The owner reads the run from the store, unless begun
+// is set.
 func (r *Runner) launch(runID string, lease Lease, begun *runstate.State) {
 	o := newOwner(r, lease)
 	r.mu.Lock()
@@ -404,13 +407,13 @@ func (r *Runner) launch(runID string, lease Lease, begun *runstate.State) {
 // idDigits are in byte order, so that ids sort by time.
 const idDigits = "234567abcdefghijklmnopqrstuvwxyz"
 
-// NewID returns an id such as run_7k3q…: the milliseconds of about a year, and 65 bits that cannot be
-// guessed. Ids made at about the same time are neighbours in an index, so that inserts touch few of its
-// pages.
+// NewID returns an id such as run_7k3q…: the milliseconds of about a year, and 65 bits that cannot
+// be guessed. Ids made at about the same time are neighbours in an index, so that inserts touch few
+// of its pages.
 func NewID(prefix string) string { return idAt(prefix, time.Now(), []byte(rand.Text())) }
 
-// DerivedRunID returns the run id of a request made at a time, so that a repeat of the request finds the
-// run. It is like NewID, with digits derived from the parts.
+// DerivedRunID returns the run id of a request made at a time, so that a repeat of the request
+// finds the run. It is like NewID, with digits derived from the parts.
 func DerivedRunID(at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return idAt("run", at, []byte(base32.StdEncoding.EncodeToString(sum[:])))

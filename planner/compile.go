@@ -17,7 +17,7 @@ type Request struct {
 	// Intents or Draft is set. A draft also specifies how steps depend on each other.
 	Intents []contracts.Intent
 	Draft   *contracts.Draft
-	// More adds a replan node at the end of the plan; a draft may request it itself.
+	// More requests a replan when the results of the plan are known; a draft may request it, too.
 	More bool
 	// Running is the run that the plan is added to, nil for a new run.
 	Running *Running
