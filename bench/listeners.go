@@ -206,7 +206,7 @@ func openHall(ctx context.Context, h heard) (*hall, error) {
 	return all, nil
 }
 
-// result waits until everybody has heard everything.
+// result waits until all listeners have received everything, and returns their delays.
 func (h *hall) result() (hearing, error) {
 	var out hearing
 	err := json.NewDecoder(h.out).Decode(&out)
