@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// across measures how long an event of one server takes to reach those who
-// listen to the same session at it and at another one on the same database: ten
-// thousand, half of them at each.
+// across measures the delay of events to listeners of a session at the same server and at another
+// one on the same database: ten thousand, half of them at each.
 func across(ctx context.Context, p *page, dir string, e effort) error {
 	address := os.Getenv(postgresEnv)
 	if address == "" {

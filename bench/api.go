@@ -20,8 +20,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// whole is the server as it is shipped, a domain behind real HTTP, and a
-// client that asks over HTTP too.
+// whole is the released server, a domain behind real HTTP, and an HTTP client.
 type whole struct {
 	app     *app.App
 	client  *client.Client
@@ -30,13 +29,13 @@ type whole struct {
 	domain  string // the URL of the domain
 	stop    context.CancelFunc
 	serving errgroup.Group
-	// postgres is the address of the store, "" for a file; keys is the file of the
-	// keys that all servers on one database have, "" for one of its own.
+	// postgres is the address of the store, "" for a file. keys is the key file that all servers on
+	// one database share, "" for a separate one.
 	postgres, keys string
 	telemetry      app.Telemetry
 }
 
-// names are what one run asks for: as many reads.
+// names returns the parameters of n reads in one run.
 func names(n int) []any {
 	out := make([]any, n)
 	for i := range out {
@@ -45,7 +44,7 @@ func names(n int) []any {
 	return out
 }
 
-// newWhole is one that is not started yet; close it in any case.
+// newWhole returns one that is not started yet. It must be closed in any case.
 func newWhole() *whole {
 	return &whole{http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}, stop: func() {}}
 }
@@ -58,10 +57,10 @@ func startWhole(ctx context.Context, dir string) (*whole, error) {
 	return w, nil
 }
 
-// start serves, and the domain too unless there is one already; the key is that
-// of the first admin unless there is one.
+// start starts the server, and the domain unless there is one. The client uses the first admin's
+// key unless it has one.
 func (w *whole) start(ctx context.Context, dir string) error {
-	// The domain lives until close, whatever becomes of the call that starts it.
+	// The domain runs until close, also after the context of this call has ended.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w.stop = stop
 	if w.domain == "" {
@@ -71,14 +70,14 @@ func (w *whole) start(ctx context.Context, dir string) error {
 	}
 	bootstrap, err := json.Marshal(contracts.Bootstrap{
 		Domains:    []contracts.Registration{{Domain: domainName, URL: w.domain}},
-		SitePolicy: contracts.SitePolicy{Review: &contracts.SiteReview{SinglePerson: true}}, // one key asks and approves
+		SitePolicy: contracts.SitePolicy{Review: &contracts.SiteReview{SinglePerson: true}}, // one key requests and approves
 	})
 	if err != nil {
 		return err
 	}
 	w.app, err = app.New(ctx, app.Config{
 		Addr: "127.0.0.1:0", DataDir: dir, PostgresURL: w.postgres, Proof: app.Proof{Keys: w.keys}, Bootstrap: bootstrap, Telemetry: w.telemetry,
-		// The limits per caller would be what is measured.
+		// Otherwise the limits per caller would be measured.
 		SessionsPerMinute: math.MaxInt32, SessionBurst: math.MaxInt32, RequestsPerMinute: math.MaxInt32, RequestBurst: math.MaxInt32,
 	})
 	if err != nil {
@@ -120,7 +119,7 @@ type read struct {
 	Value int    `json:"value"`
 }
 
-// serveDomain serves one domain whose reads take no time, or a nap.
+// serveDomain serves a domain whose reads take no time, or a nap.
 func (w *whole) serveDomain(serving context.Context) error {
 	svc, err := domainkit.New(domainkit.Config{Domain: domainName, Version: "1.0.0", MaxConcurrent: 2048})
 	if err != nil {
@@ -177,8 +176,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prepare previews a plan with n reads and returns what runs exactly it: start,
-// wait for the end, read the answer, in one request.
+// prepare previews a plan with n reads and returns a function that executes it in one request:
+// start, wait for the end, read the answer.
 func (w *whole) prepare(ctx context.Context, capability string, n int) (func(context.Context) error, error) {
 	preview, err := w.client.Plan(ctx, contracts.PlanRequest{Goal: "read the gauges", Intents: []contracts.Intent{{
 		ID: "i1", Domain: domainName, Capability: capability, Parameters: map[string]any{"names": names(n)}, Confidence: 1,
@@ -201,7 +200,7 @@ func (w *whole) prepare(ctx context.Context, capability string, n int) (func(con
 	}, nil
 }
 
-// direct makes n calls to the domain at once, without the server.
+// direct makes n concurrent calls to the domain, without the server.
 func (w *whole) direct(capability string, n int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)

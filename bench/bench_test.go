@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMain lets the test program be the process of listeners, and that of a server, too.
+// TestMain lets the test program also be the process of listeners, and that of a server.
 func TestMain(m *testing.M) {
 	if os.Getenv(apartEnv) != "" {
 		exit(serveApart(context.Background(), os.Stdin, os.Stdout))
@@ -37,7 +37,7 @@ func open(b *testing.B, make func(context.Context, string) (subject, error)) sub
 	return s
 }
 
-// repeat measures an operation with its tail, after one to warm up.
+// repeat measures an operation with its tail latency, after one warm-up.
 func repeat(b *testing.B, inFlight int, operation func(context.Context) error) {
 	b.Helper()
 	if err := operation(b.Context()); err != nil {
@@ -70,8 +70,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkChain runs chains of no-op nodes; the time for each node must not
-// grow with the chain.
+// BenchmarkChain runs chains of no-op nodes; the time per node must not grow with the chain.
 func BenchmarkChain(b *testing.B) {
 	for _, n := range []int{250, 500, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
@@ -97,7 +96,7 @@ func startedWhole(b *testing.B) *whole {
 	return w
 }
 
-// BenchmarkAPI runs reads of a domain over HTTP, asked for over HTTP.
+// BenchmarkAPI runs reads of a domain over HTTP, requested over HTTP.
 func BenchmarkAPI(b *testing.B) {
 	w := startedWhole(b)
 	for _, c := range []struct {
@@ -121,8 +120,8 @@ func BenchmarkAPI(b *testing.B) {
 	}
 }
 
-// TestReport runs a little of everything: what the figures are made with must work
-// wherever the tests do. How fast it is decides nothing here.
+// TestReport runs a little of everything: the measurements must work wherever the tests do. Their
+// speed is not checked.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -21,8 +21,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
 )
 
-// bridges measures what a bridge adds to a call, what it takes to begin, and how many
-// calls a second the server answers at /mcp.
+// bridges measures what a bridge adds to a call, how long its start takes, and how many calls a
+// second the server answers at /mcp.
 func bridges(ctx context.Context, p *page, dir string, e effort) error {
 	for _, measured := range []func(context.Context, *page, string, effort) error{bridgedCalls, importedDocument, bridgedTools, overMCP} {
 		if err := measured(ctx, p, dir, e); err != nil {
@@ -32,12 +32,12 @@ func bridges(ctx context.Context, p *page, dir string, e effort) error {
 	return nil
 }
 
-// gaugeIn is what the tool of the servers behind bridges takes.
+// gaugeIn is the input of the tool of the servers behind bridges.
 type gaugeIn struct {
 	Name string `json:"name" jsonschema:"a gauge"`
 }
 
-// tools is an MCP server with so many tools that read.
+// tools returns an MCP server with n reading tools.
 func tools(n int) *httptest.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "gauges", Version: "1"}, &sdk.ServerOptions{PageSize: 1000})
 	for i := range n {
@@ -50,13 +50,13 @@ func tools(n int) *httptest.Server {
 	return httptest.NewServer(handler)
 }
 
-// connected is a session with an MCP server, as a client has it.
+// connected returns a client session with an MCP server.
 func connected(ctx context.Context, url string, c *http.Client) (*sdk.ClientSession, error) {
 	return sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}).
 		Connect(ctx, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: c, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
 }
 
-// asked calls a tool of a session.
+// asked returns a call of a tool of a session.
 func asked(session *sdk.ClientSession, tool string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: map[string]any{"name": "g-01"}})
@@ -67,7 +67,7 @@ func asked(session *sdk.ClientSession, tool string) func(context.Context) error 
 	}
 }
 
-// served is a bridge behind HTTP, as the server calls it.
+// served starts a bridge behind HTTP, as the server calls it.
 func served(ctx context.Context, source bridge.Source, overlay bridge.Overlay) (*httptest.Server, func() error, error) {
 	d, err := bridge.New(bridge.Config{Domain: domainName, Overlay: overlay}, source)
 	if err != nil {
@@ -83,7 +83,7 @@ func served(ctx context.Context, source bridge.Source, overlay bridge.Overlay) (
 	}, nil
 }
 
-// executes calls a capability of a domain.
+// executes returns a call of a capability of a domain.
 func executes(url, capability string) func(context.Context) error {
 	body := []byte(`{"capability":"` + capability + `","parameters":{"name":"g-01"},"context":{"timeout_ms":20000}}`)
 	return func(ctx context.Context) error {
@@ -96,7 +96,7 @@ func executes(url, capability string) func(context.Context) error {
 	}
 }
 
-// fetched makes a request, and reads the answer, which must be good.
+// fetched makes a request, and reads the response, which must be a success.
 func fetched(req *http.Request) error {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -109,7 +109,7 @@ func fetched(req *http.Request) error {
 	return err
 }
 
-// bridgedCalls are a call of a service, and the same through its bridge.
+// bridgedCalls compares calls of a service with calls through its bridge.
 func bridgedCalls(ctx context.Context, p *page, dir string, e effort) (err error) {
 	service := tools(1)
 	defer service.Close()
@@ -129,7 +129,7 @@ func bridgedCalls(ctx context.Context, p *page, dir string, e effort) (err error
 	defer func() { err = errors.Join(err, closeMCP()) }()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"name":"g-01","value":42}`) // who does not read has gone
+		_, _ = io.WriteString(w, `{"name":"g-01","value":42}`) // a failure means that the reader is gone
 	}))
 	defer api.Close()
 	source, err := documented(ctx, dir, api.URL, 1)
@@ -161,8 +161,8 @@ func bridgedCalls(ctx context.Context, p *page, dir string, e effort) (err error
 	return nil
 }
 
-// documented writes an OpenAPI document with so many operations, each with two
-// parameters, every second with a body that refers to a schema, and reads it as a bridge does.
+// documented writes an OpenAPI document with the given number of operations, each with two
+// parameters and every second with a body that refers to a schema, and reads it as a bridge does.
 func documented(ctx context.Context, dir, base string, operations int) (*openapi.API, error) {
 	type object = map[string]any
 	paths, schemas := object{}, object{}
@@ -204,7 +204,7 @@ func documented(ctx context.Context, dir, base string, operations int) (*openapi
 	return openapi.New(ctx, openapi.Config{Document: file, Base: base})
 }
 
-// importedDocument is the time from a document to a domain.
+// importedDocument measures the time from a document to a domain.
 func importedDocument(ctx context.Context, p *page, dir string, e effort) error {
 	const operations = 800 // and half as many that set
 	took, err := compete(ctx, e.rounds, 1, 1, func(ctx context.Context) error {
@@ -226,7 +226,7 @@ func importedDocument(ctx context.Context, p *page, dir string, e effort) error 
 	return nil
 }
 
-// bridgedTools is the memory that bridges of a thousand tools hold.
+// bridgedTools measures the memory of bridges with a thousand tools.
 func bridgedTools(ctx context.Context, p *page, _ string, _ effort) (err error) {
 	const domains, each = 2, 500
 	service := tools(each)
@@ -256,10 +256,10 @@ func bridgedTools(ctx context.Context, p *page, _ string, _ effort) (err error) 
 	return nil
 }
 
-// heap is what is held after a collection.
+// heap returns the size of the heap after a collection.
 func heap() uint64 {
 	runtime.GC()
-	runtime.GC() // what finalizers have let go
+	runtime.GC() // frees what finalizers have released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
@@ -275,7 +275,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// overMCP is a read by a tool of /mcp, which is a run of the server.
+// overMCP measures a read by a tool of /mcp, which is a run of the server.
 func overMCP(ctx context.Context, p *page, dir string, e effort) (err error) {
 	w, err := startWhole(ctx, filepath.Join(dir, "server"))
 	if err != nil {

@@ -17,18 +17,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// moments are when something first came of one answer, counted from the
-// request; zero for what never came.
+// moments has the times from the request to the first of each kind of response; zero if there was
+// none.
 type moments struct{ first, status, content, total time.Duration }
 
-// talker is one way to ask for the same thing.
+// talker is one way to send the same request.
 type talker struct {
 	name string
 	ask  func(ctx context.Context, words string) (moments, error)
 }
 
-// chats measures what the chat adds to a run: the same sentence, asked for by
-// each talker in turn.
+// chats measures what the chat adds to a run: the same sentence, sent by each talker in turn.
 func chats(ctx context.Context, p *page, dir string, e effort) error {
 	w, err := startWhole(ctx, dir)
 	if err != nil {
@@ -65,8 +64,8 @@ func chatTables(ctx context.Context, p *page, w *whole, echo string, e effort) e
 	return nil
 }
 
-// interleave has every talker ask n times, one after the other, so that what
-// else the machine does disturbs all of them alike. The first tenth warms up.
+// interleave makes every talker ask n times in turn, so that other load of the machine affects all
+// alike. The first tenth is a warm-up.
 func interleave(ctx context.Context, talkers []talker, words string, n int) ([]told, error) {
 	out := make([]told, len(talkers))
 	warm := max(n/10, 1)
@@ -84,7 +83,7 @@ func interleave(ctx context.Context, talkers []talker, words string, n int) ([]t
 	return out, nil
 }
 
-// told is the result of many equal messages.
+// told has the results of many equal messages.
 type told []moments
 
 func (t told) of(which func(moments) time.Duration) *sample {
@@ -97,7 +96,7 @@ func (t told) of(which func(moments) time.Duration) *sample {
 	return out
 }
 
-// cells are the columns of a table.
+// cells formats the columns of a table.
 func (t told) cells() string {
 	var out strings.Builder
 	for _, which := range []func(moments) time.Duration{
@@ -114,7 +113,7 @@ func (t told) cells() string {
 	return out.String()
 }
 
-// chat sends a message as Open WebUI does, on a chat of its own.
+// chat sends a message as Open WebUI does, in a new chat.
 func (w *whole) chat(ctx context.Context, base, words string, stream bool) (moments, error) {
 	body, err := json.Marshal(map[string]any{"model": "manifold", "stream": stream, "messages": []any{map[string]string{"role": "user", "content": words}}})
 	if err != nil {
@@ -125,7 +124,7 @@ func (w *whole) chat(ctx context.Context, base, words string, stream bool) (mome
 		return moments{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+w.key)
-	req.Header.Set("X-OpenWebUI-Task", "") // a real turn of an Open WebUI
+	req.Header.Set("X-OpenWebUI-Task", "") // a real message of an Open WebUI
 	began := time.Now()
 	res, err := w.http.Do(req)
 	if err != nil {
@@ -191,7 +190,7 @@ func listenTo(body io.Reader, began time.Time) (moments, string, error) {
 	}
 }
 
-// session asks by REST, and waits for the answer.
+// session sends the request by REST, and waits for the answer.
 func (w *whole) session(ctx context.Context, words string) (moments, error) {
 	began := time.Now()
 	r, err := w.client.StartSession(ctx, contracts.StartSession{Message: words}, client.Opt{Wait: 30 * time.Second})
@@ -201,7 +200,7 @@ func (w *whole) session(ctx context.Context, words string) (moments, error) {
 	return moments{total: time.Since(began)}, err
 }
 
-// echoes is the least that speaks OpenAI's API: it says what was said.
+// echoes is a minimal server of OpenAI's API that repeats the message.
 func echoes(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Stream   bool
@@ -214,7 +213,7 @@ func echoes(w http.ResponseWriter, r *http.Request) {
 	words := body.Messages[len(body.Messages)-1].Content
 	if !body.Stream {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"object": "chat.completion", "choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": words}, "finish_reason": "stop"}}}) // the caller notices
+		_ = json.NewEncoder(w).Encode(map[string]any{"object": "chat.completion", "choices": []any{map[string]any{"message": map[string]string{"role": "assistant", "content": words}, "finish_reason": "stop"}}}) // the caller notices an error
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

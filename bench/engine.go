@@ -14,17 +14,16 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// subject is something that can run a shape.
+// subject is an implementation that can run a shape.
 type subject interface {
-	// run returns when the run has ended well and is as durable as the subject
-	// makes it.
+	// run returns when the run has succeeded and is as durable as the subject makes it.
 	run(ctx context.Context, s shape) error
-	// commits counts what was sent to the disk so far, one after the other.
+	// commits returns the number of commits so far.
 	commits() int64
 	close(ctx context.Context) error
 }
 
-// engine is the runner over SQLite, with a domain in the same process.
+// engine is the runner on SQLite, with a domain in the same process.
 type engine struct {
 	store   *sqlite.Store
 	ends    *ends
@@ -52,10 +51,10 @@ func newEngine(ctx context.Context, dir string) (subject, error) {
 	return e, nil
 }
 
-// Catalog returns the one catalog.
+// Catalog returns the catalog.
 func (e *engine) Catalog() *contracts.Catalog { return e.catalog }
 
-// Refresh changes nothing.
+// Refresh does nothing.
 func (e *engine) Refresh(context.Context, string) error { return nil }
 
 func (e *engine) run(ctx context.Context, s shape) error {
@@ -91,7 +90,7 @@ func (inProcess) Invoke(_ context.Context, c execution.Call) execution.Reply {
 	return execution.Reply{Kind: execution.ReplyResult, Result: answer(name)}
 }
 
-// ends is a store that tells when the last commit of a run is on the disk.
+// ends is a store that signals when the last commit of a run is on disk.
 type ends struct {
 	execution.Store
 
@@ -109,13 +108,13 @@ func (s *ends) watch(runID string) <-chan contracts.RunState {
 	return c
 }
 
-// CreateRun passes on.
+// CreateRun counts the commit.
 func (s *ends) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
 	s.commits.Add(1)
 	return s.Store.CreateRun(ctx, run, ttl, first)
 }
 
-// Commit passes on, and tells whoever watches a run that it has ended.
+// Commit counts the commit, and signals the end of a run.
 func (s *ends) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
 	s.commits.Add(1)
 	done, err := s.Store.Commit(ctx, t)

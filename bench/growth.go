@@ -5,12 +5,12 @@ import (
 	"errors"
 )
 
-// stored are the finished runs at which the server is measured, each after the same
-// number of runs in flight has made them.
+// stored are the numbers of finished runs at which the server is measured, always after the same
+// number of concurrent runs.
 var stored = []int{0, 10_000, 100_000}
 
-// growth measures whether a run costs more the more runs are stored, beside the calls
-// alone, which tell what else the machine did meanwhile.
+// growth measures whether a run costs more when more runs are stored. The calls alone show the
+// other load of the machine.
 func growth(ctx context.Context, p *page, dir string, e effort) error {
 	w, err := startWhole(ctx, dir)
 	if err != nil {

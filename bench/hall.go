@@ -16,11 +16,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// hallTime bounds the life of a process of listeners.
+// hallTime limits the life of a process of listeners.
 const hallTime = 5 * time.Minute
 
-// listenAll is the process of listeners: it connects them all, says so, and
-// tells how long each event took from its time stamp to each listener.
+// listenAll is the process of listeners. It connects them all, reports that, and then reports the
+// delay of each event from its timestamp to each listener.
 func listenAll(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, hallTime)
 	defer cancel()
@@ -47,7 +47,7 @@ func listenAll(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	go func() {
 		ready.Wait()
-		_, _ = fmt.Fprintln(out, "ready") // whoever waits for it notices
+		_, _ = fmt.Fprintln(out, "ready") // a failure is noticed by the reader
 	}()
 	if err := group.Wait(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func listenAll(ctx context.Context, in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(hearing{delays})
 }
 
-// listen hears one session until its runs have ended.
+// listen reads the events of one session until its runs have ended.
 func (h heard) listen(ctx context.Context, url string, at place, ready func()) ([]time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/v1/sessions/%s/stream?after=%d", url, at.ID, at.Last), nil)
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// audience is who listens to what: so many to each of so many sessions; and how
-// many runs happen in each, so many at once.
+// audience has the number of sessions, of listeners to each, of runs in each, and of concurrent
+// runs.
 type audience struct{ sessions, each, runs, atOnce int }
 
-// listeners measures what a thousand open streams cost the server, and how long
-// an event takes to reach them. They live in a process of their own.
+// listeners measures what a thousand open streams cost the server, and the delay of events to them.
+// The listeners are in a separate process.
 func listeners(ctx context.Context, p *page, dir string, e effort) error {
 	w, err := startWhole(ctx, dir)
 	if err != nil {
@@ -56,7 +56,7 @@ type attended struct {
 	heard  hearing
 }
 
-// attend has an audience listen while runs happen in its sessions.
+// attend runs listeners of an audience during runs in its sessions.
 func (w *whole) attend(ctx context.Context, a audience, e effort) (attended, error) {
 	h, err := w.program(ctx, a)
 	if err != nil {
@@ -80,11 +80,11 @@ func (w *whole) attend(ctx context.Context, a audience, e effort) (attended, err
 	return r, err
 }
 
-// pause is the time between two runs of a session, so that the second is not
-// measured while the listeners still read the first.
+// pause is the time between two runs of a session, so that listeners do not read the first while
+// the second is measured.
 const pause = 500 * time.Millisecond
 
-// perform has one run happen in each session.
+// perform makes one run in each session.
 func (w *whole) perform(ctx context.Context, h heard, atOnce int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -94,7 +94,7 @@ func (w *whole) perform(ctx context.Context, h heard, atOnce int) error {
 	return group.Wait()
 }
 
-// program makes the sessions, and says where each listener begins.
+// program creates the sessions, and returns where each listener starts.
 func (w *whole) program(ctx context.Context, a audience) (heard, error) {
 	h := heard{URLs: []string{w.app.URL()}, Key: w.key, Each: a.each, Runs: a.runs}
 	for range a.sessions {
@@ -122,7 +122,7 @@ func (w *whole) runIn(ctx context.Context, session string) error {
 	return err
 }
 
-// memory is what the server's heap and stacks take after a collection.
+// memory returns the size of the server's heap and stacks after a collection.
 func memory() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -130,7 +130,7 @@ func memory() int64 {
 	return int64(m.HeapInuse + m.StackInuse) //nolint:gosec // far below the limit
 }
 
-// idle is how many processors the server uses while nothing happens.
+// idle returns how many processors the server uses without requests.
 func idle(ctx context.Context, long time.Duration) (float64, error) {
 	before, err := used()
 	if err == nil {
@@ -152,32 +152,32 @@ func used() (time.Duration, error) {
 // hallEnv makes the program a process of listeners.
 const hallEnv = "MANIFOLD_BENCH_LISTENERS"
 
-// place is where a listener begins.
+// place is where a listener starts.
 type place struct {
 	ID   string
 	Last int64
 }
 
-// heard is what the process of listeners is told.
+// heard is the configuration of the process of listeners.
 type heard struct {
-	// Each listener of a session asks the next of the servers.
+	// URLs are the servers; the listeners of a session use them in turn.
 	URLs       []string
 	Key        string
 	Sessions   []place
 	Each, Runs int
 }
 
-// hearing is what it tells: the delays by server.
+// hearing is its result: the delays by server.
 type hearing struct{ Delays [][]time.Duration }
 
-// hall is the process of listeners, seen from outside.
+// hall is the process of listeners as seen by its parent.
 type hall struct {
 	cmd *exec.Cmd
 	out *bufio.Reader
 	in  io.WriteCloser
 }
 
-// openHall starts the process, and waits until everybody listens.
+// openHall starts the process, and waits until all listeners are connected.
 func openHall(ctx context.Context, h heard) (*hall, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -206,7 +206,7 @@ func openHall(ctx context.Context, h heard) (*hall, error) {
 	return all, nil
 }
 
-// result waits until everybody has heard everything.
+// result waits until all listeners have received everything, and returns their delays.
 func (h *hall) result() (hearing, error) {
 	var out hearing
 	err := json.NewDecoder(h.out).Decode(&out)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lists measures what the page asks for when somebody looks at 10,000 runs: a list and
-// how many there are in each state, by each filter.
+// lists measures the requests of the web page for 10,000 runs: a list, and the count of each state,
+// with each filter.
 func lists(ctx context.Context, p *page, dir string, e effort) error {
 	n := e.of(10_000)
 	one, err := oneEnded(ctx, dir, "")
@@ -54,7 +54,7 @@ func inMS(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }
 
-// get reads an answer of the API whole.
+// get reads a whole response of the API.
 func (w *whole) get(ctx context.Context, path string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.app.URL()+path, http.NoBody)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command bench measures Manifold and prints the figures of README.md as
-// Markdown: go run ./bench. The same measurements are Go benchmarks, for those
-// who change the code: go test -bench . ./bench.
+// Command bench measures Manifold and prints the figures of README.md as Markdown: go run ./bench.
+// The same measurements are Go benchmarks for developers: go test -bench . ./bench.
 package main
 
 import (
@@ -23,7 +22,7 @@ func main() {
 	rounds := flag.Int("rounds", 10, "how often everything is measured, after one round to warm up")
 	only := flag.String("only", "", "measure only these, of "+strings.Join(partNames(), ","))
 	flag.Parse()
-	app.GrowHeap(os.Getenv) // as the server is shipped
+	app.GrowHeap(os.Getenv) // as in the released server
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	if os.Getenv(hallEnv) != "" {
 		exit(listenAll(ctx, os.Stdin, os.Stdout))
@@ -44,15 +43,15 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// effort describes how much is measured: in so many rounds, a part of the full number
-// of operations in each.
+// effort is how much is measured: the number of rounds, and the divisor of the number of operations
+// in each.
 type effort struct{ rounds, part int }
 
 func (e effort) of(n int) int { return max(n/e.part, 1) }
 
 func (e effort) time(d time.Duration) time.Duration { return d / time.Duration(e.part) }
 
-// page writes Markdown and keeps the first error of writing.
+// page writes Markdown and keeps the first write error.
 type page struct {
 	w   io.Writer
 	err error
@@ -64,7 +63,7 @@ func (p *page) printf(format string, args ...any) {
 	}
 }
 
-// report measures everything and writes it as it comes.
+// report runs all measurements and writes each result at once.
 func report(ctx context.Context, w io.Writer, e effort, only string) (err error) {
 	chosen, err := choose(only)
 	if err != nil {
@@ -90,7 +89,7 @@ func report(ctx context.Context, w io.Writer, e effort, only string) (err error)
 	return p.err
 }
 
-// part is a chapter of the report.
+// part is a section of the report.
 type part struct {
 	name    string
 	measure func(context.Context, *page, string, effort) error
@@ -108,8 +107,7 @@ func partNames() []string {
 	return out
 }
 
-// choose returns the parts that are named, with commas between them; all if none
-// is.
+// choose returns the parts in a comma-separated list; all if it is empty.
 func choose(names string) ([]part, error) {
 	if names == "" {
 		return parts(), nil
@@ -125,8 +123,7 @@ func choose(names string) ([]part, error) {
 	return out, nil
 }
 
-// overAPI measures the server as it is shipped: client, server and domain talk
-// HTTP.
+// overAPI measures the released server: client, server and domain talk HTTP.
 func overAPI(ctx context.Context, p *page, dir string, e effort) error {
 	w, err := startWhole(ctx, dir)
 	if err != nil {
@@ -168,13 +165,13 @@ func apiTables(ctx context.Context, p *page, w *whole, e effort) error {
 	return loadTable(ctx, p, e, []racer{{"the calls alone, no server", w.direct(noop, 10)}, {"SQLite", quick}})
 }
 
-// racer is one of several ways to do the same ten reads.
+// racer is one of several ways to make the same ten reads.
 type racer struct {
 	name string
 	run  func(context.Context) error
 }
 
-// loadTable measures racers in turn, beside the first of them, which is the floor.
+// loadTable measures racers in turn; the first one is the baseline.
 func loadTable(ctx context.Context, p *page, e effort, racers []racer) error {
 	p.printf("| in flight | | median ms | p99 ms | runs/s | of the floor | processor ms a run |\n|--:|---|--:|--:|--:|--:|--:|\n")
 	operations := make([]func(context.Context) error, len(racers))
@@ -201,18 +198,18 @@ func verdict(holds bool) string {
 	return "**the median does not hold**"
 }
 
-// contender is one of those that run the same shapes.
+// contender is one of several implementations that run the same shapes.
 type contender struct {
 	name string
 	make func(context.Context, string) (subject, error)
 }
 
-// contenders are the engine, and what one would use instead.
+// contenders returns the engine and its alternatives.
 func contenders() []contender {
 	return []contender{{"manifold", newEngine}, {"stepwise", newStepwise}, {"errgroup", newPlain}}
 }
 
-// tenNodes measures the engine alone beside the others.
+// tenNodes measures the engine alone and its alternatives.
 func tenNodes(ctx context.Context, p *page, dir string, e effort) (err error) {
 	var subjects []subject
 	defer func() {
@@ -259,7 +256,7 @@ func tenRows(ctx context.Context, p *page, subjects []subject, sh shape, inFligh
 	return nil
 }
 
-// chains measures whether the time for a node grows with the run.
+// chains measures whether the time per node grows with the length of a run.
 func chains(ctx context.Context, p *page, dir string, e effort) error {
 	s, err := newEngine(ctx, dir)
 	if err != nil {
@@ -288,7 +285,7 @@ func chainTable(ctx context.Context, p *page, s subject, e effort) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// closing ends a subject, even when the measurement was interrupted.
+// closing closes a subject, even if the measurement was interrupted.
 func closing(ctx context.Context, end func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

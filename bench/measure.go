@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sample is the durations of many equal operations, the time they took together, and
-// the processor time of this process meanwhile.
+// sample has the durations of many equal operations, their total time, and the processor time of
+// this process in that time.
 type sample struct {
 	each       []time.Duration
 	total, cpu time.Duration
 }
 
-// cpuEach is the processor time of one operation. It hardly depends on what else the
-// machine does.
+// cpuEach returns the processor time of one operation. It hardly depends on other load of the
+// machine.
 func (s *sample) cpuEach() time.Duration { return s.cpu / time.Duration(max(len(s.each), 1)) }
 
 // at returns a quantile, 0.5 for the median.
@@ -38,7 +38,7 @@ func (s *sample) perSecond() float64 {
 	return float64(len(s.each)) / s.total.Seconds()
 }
 
-// add joins another round of the same operation.
+// add adds another round of the same operation.
 func (s *sample) add(round sample) {
 	s.each = append(s.each, round.each...)
 	s.total += round.total
@@ -51,7 +51,7 @@ func (s *sample) note(took time.Duration) {
 	s.total += took
 }
 
-// measure does the operation n times, so many at once, and waits for all.
+// measure runs the operation n times, inFlight at once, and waits for all.
 func measure(ctx context.Context, n, inFlight int, operation func(context.Context) error) (sample, error) {
 	var mu sync.Mutex // guards out
 	var out sample
@@ -84,9 +84,8 @@ func measure(ctx context.Context, n, inFlight int, operation func(context.Contex
 	return out, errors.Join(err, failed)
 }
 
-// compete measures several operations in rounds, each a little in turn, so
-// that whatever else the machine does disturbs all of them alike. A first round
-// warms up and does not count.
+// compete measures several operations in rounds, a few of each in turn, so that other load of the
+// machine affects all alike. The first round is a warm-up and does not count.
 func compete(ctx context.Context, rounds, n, inFlight int, operations ...func(context.Context) error) ([]sample, error) {
 	out := make([]sample, len(operations))
 	for round := range rounds + 1 {

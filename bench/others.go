@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// plain is the floor: the same calls as a program that keeps nothing.
+// plain is the baseline: the same calls by a program without durability.
 type plain struct{}
 
 func newPlain(context.Context, string) (subject, error) { return plain{}, nil }
@@ -27,7 +27,7 @@ func (plain) commits() int64 { return 0 }
 
 func (plain) close(context.Context) error { return nil }
 
-// each makes the calls of a shape; after is told when one has ended.
+// each makes the calls of a shape, and calls after for each that has ended.
 func each(ctx context.Context, s shape, after func(ctx context.Context, i int) error) error {
 	call := func(ctx context.Context, i int) error {
 		if !answer(nodeID(i)).OK {
@@ -50,10 +50,9 @@ func each(ctx context.Context, s shape, after func(ctx context.Context, i int) e
 	return nil
 }
 
-// stepwise is what one would write by hand to survive a crash: on the same
-// SQLite with the same settings, a commit when the run begins, one for each
-// step that has ended, one when the run ends. It keeps no ledger, no events, no
-// lease, and has no limits, retries or gates.
+// stepwise is a simple hand-written program that survives a crash: on the same SQLite with the same
+// settings, one commit at the start of a run, one after each step, and one at the end. It has no
+// ledger, events, leases, limits, retries or gates.
 type stepwise struct {
 	db                 *sql.DB
 	count              atomic.Int64
@@ -70,7 +69,7 @@ func newStepwise(ctx context.Context, dir string) (subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One connection: with more, writers sleep on SQLite's lock and are slower.
+	// One connection: with more, writers wait for SQLite's lock and are slower.
 	db.SetMaxOpenConns(1)
 	s := &stepwise{db: db}
 	if err := s.prepare(ctx); err != nil {
@@ -108,7 +107,7 @@ func (s *stepwise) run(ctx context.Context, sh shape) error {
 	return s.exec(ctx, s.ended, id)
 }
 
-// exec is one statement in a transaction of its own.
+// exec executes one statement in its own transaction.
 func (s *stepwise) exec(ctx context.Context, statement *sql.Stmt, args ...any) error {
 	s.count.Add(1)
 	_, err := statement.ExecContext(ctx, args...)

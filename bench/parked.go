@@ -22,8 +22,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// parkedRuns measures a server on PostgreSQL in which 100,000 runs wait for an
-// approval: its start, what it takes while nothing happens, and decisions.
+// parkedRuns measures a server on PostgreSQL with 100,000 runs that wait for an approval: its
+// start, its load without requests, and decisions.
 func parkedRuns(ctx context.Context, p *page, dir string, e effort) (err error) {
 	address := os.Getenv(postgresEnv)
 	if address == "" {
@@ -48,8 +48,7 @@ func parkedRuns(ctx context.Context, p *page, dir string, e effort) (err error) 
 	return c.table(ctx, p, dir, e)
 }
 
-// crowd is n runs that wait for an approval, copies of one that came to its gate
-// by the API.
+// crowd is n runs that wait for an approval, copies of one that reached its gate through the API.
 type crowd struct {
 	*whole
 
@@ -57,7 +56,7 @@ type crowd struct {
 	original string // the id of the run that was copied
 }
 
-// waiting is all there is of a run that waits.
+// waiting has all rows of a waiting run.
 type waiting struct {
 	Session orchestrator.Session
 	Run     execution.Run
@@ -66,7 +65,7 @@ type waiting struct {
 	Ledger  []contracts.LedgerEntry
 }
 
-// open opens the store of the server beside it.
+// open opens the store of the running server.
 func (c *crowd) open(ctx context.Context) (*postgres.Store, error) {
 	keys, _, err := witness.Load(c.keys)
 	if err != nil {
@@ -99,7 +98,7 @@ func (c *crowd) gather(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// readWaiting reads a run once it waits.
+// readWaiting reads a run when it waits.
 func readWaiting(ctx context.Context, s *postgres.Store, id string) (one waiting, err error) {
 	for {
 		snapshot, err := s.Runs.LoadRun(ctx, id)
@@ -124,7 +123,7 @@ func readWaiting(ctx context.Context, s *postgres.Store, id string) (one waiting
 	return one, err
 }
 
-// copyAll makes n-1 copies of a run that waits, each in a session of its own.
+// copyAll makes n-1 copies of a waiting run, each in a session of its own.
 func (c *crowd) copyAll(ctx context.Context, s *postgres.Store, one waiting) error {
 	body, err := json.Marshal(one)
 	if err != nil {
@@ -206,7 +205,7 @@ func (c *crowd) table(ctx context.Context, p *page, dir string, e effort) error 
 	return nil
 }
 
-// decide approves some of the runs, and waits until they have ended.
+// decide approves n of the runs, and waits until they have ended.
 func (c *crowd) decide(ctx context.Context, n int) (sample, error) {
 	var took sample
 	var runs []string
@@ -239,7 +238,7 @@ func (c *crowd) decide(ctx context.Context, n int) (sample, error) {
 	return took, nil
 }
 
-// resident is how much memory the process has.
+// resident returns the resident memory of the process.
 func resident() (int64, error) {
 	body, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

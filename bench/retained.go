@@ -23,8 +23,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// retained measures what 100,000 runs take that have ended, each of ten reads in a
-// session of its own, and what is left of them when retention has deleted them.
+// retained measures the size of 100,000 ended runs, each of ten reads in a session of its own, and
+// what remains after retention has deleted them.
 func retained(ctx context.Context, p *page, dir string, e effort) (err error) {
 	n := e.rounds * e.of(10_000)
 	p.printf("\n### %d runs that ended, and what retention leaves\n\n| | full | a run | the sweep took | after it | a run |\n|---|--:|--:|--:|--:|--:|\n", n)
@@ -44,7 +44,7 @@ func retained(ctx context.Context, p *page, dir string, e effort) (err error) {
 	return retainedIn(ctx, p, "PostgreSQL", filepath.Join(dir, "postgres"), address, n)
 }
 
-// shelf is a store with runs that have ended.
+// shelf is a store with ended runs.
 type shelf struct {
 	runs execution.Store
 	talk interface {
@@ -52,11 +52,11 @@ type shelf struct {
 		CreateSession(ctx context.Context, s orchestrator.Session) error
 	}
 	close func() error
-	// bytes is what the store takes, once it has given back what it can.
+	// bytes returns the size of the store, after it has freed what it can.
 	bytes func(context.Context) (int64, error)
 }
 
-// openShelf opens the store of a server that was stopped.
+// openShelf opens the store of a stopped server.
 func openShelf(ctx context.Context, dir, address string) (*shelf, error) {
 	keys, _, err := witness.Load(filepath.Join(dir, "audit.keys"))
 	if err != nil {
@@ -91,8 +91,8 @@ func fileSizes(paths ...string) (sum int64, err error) {
 	return sum, nil
 }
 
-// schemaSize is what the tables of an address take after a VACUUM that rewrites
-// them: an ordinary one leaves the room in them, for what comes next.
+// schemaSize returns the size of the tables of an address after a VACUUM FULL. A plain VACUUM keeps
+// the free space in them for later rows.
 func schemaSize(ctx context.Context, address string) (size int64, err error) {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -148,7 +148,7 @@ func retainedIn(ctx context.Context, p *page, name, dir, address string, n int) 
 	return nil
 }
 
-// ended is all there is of a run that has ended.
+// ended has all rows of an ended run.
 type ended struct {
 	Session orchestrator.Session
 	Run     execution.Run
@@ -157,7 +157,7 @@ type ended struct {
 	Ledger  []contracts.LedgerEntry
 }
 
-// oneEnded has a server run ten reads to their end, stops it, and reads them.
+// oneEnded makes a server run ten reads, stops it, and reads the run.
 func oneEnded(ctx context.Context, dir, address string) (one ended, err error) {
 	w := newWhole()
 	w.postgres, w.keys = address, filepath.Join(dir, "audit.keys")

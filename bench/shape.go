@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The domain that is measured: its capabilities do nothing, or sleep.
+// The measured domain: its capabilities do nothing, or sleep.
 const (
 	domainName = "gauge"
 	noop       = "check_gauge"
@@ -17,11 +17,10 @@ const (
 	setting    = "set_gauge"
 )
 
-// nap is how long one read of the domain takes.
+// nap is the duration of one read of the domain.
 const nap = 50 * time.Millisecond
 
-// shape is what a run looks like: so many nodes, each after the one before it
-// or all at once.
+// shape is the form of a run: the number of nodes, one after the other or in parallel.
 type shape struct {
 	nodes    int
 	parallel bool
@@ -34,7 +33,7 @@ func (s shape) String() string {
 	return fmt.Sprintf("%d one after the other", s.nodes)
 }
 
-// plan makes the plan of a shape over the no-op capability.
+// plan returns the plan of a shape with the no-op capability.
 func (s shape) plan(catalog *contracts.Catalog) contracts.Plan {
 	ref := domainName + "." + noop
 	p := contracts.Plan{
@@ -43,7 +42,7 @@ func (s shape) plan(catalog *contracts.Catalog) contracts.Plan {
 	}
 	entry, ok := catalog.Capability(ref)
 	if !ok {
-		return p // a run of no nodes is refused
+		return p // a run without nodes is refused
 	}
 	p.CapabilityDigests[ref] = entry.Digest
 	for i := range s.nodes {
@@ -78,7 +77,7 @@ func noopCatalog() (*contracts.Catalog, error) {
 	}}, nil), nil
 }
 
-// answer is what the no-op capability says, for every subject the same.
+// answer returns the result of the no-op capability, the same for every subject.
 func answer(name string) contracts.ToolResult {
 	return contracts.ToolResult{OK: true, Summary: name + " is fine", Facts: map[string]any{"name": name, "value": 42}}
 }

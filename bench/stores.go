@@ -14,12 +14,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresEnv names the database of the part "stores"; a schema of its own is
-// made in it, and dropped.
+// postgresEnv is the environment variable with the PostgreSQL address of the part "stores". A
+// separate schema is created there, and dropped.
 const postgresEnv = "MANIFOLD_BENCH_POSTGRES"
 
-// overStores measures the server as it is shipped on PostgreSQL, with one server
-// and with two, beside the same on a file, in one run.
+// overStores measures the released server on PostgreSQL, with one server and with two, and on a
+// file, in one report.
 func overStores(ctx context.Context, p *page, dir string, e effort) error {
 	address := os.Getenv(postgresEnv)
 	if address == "" {
@@ -29,8 +29,7 @@ func overStores(ctx context.Context, p *page, dir string, e effort) error {
 	return withServers(ctx, dir, address, func(servers []*whole) error { return storeTable(ctx, p, servers, e) })
 }
 
-// withServers measures servers on a file and on a schema of their own, and stops
-// them whatever came of it.
+// withServers measures servers on a file and on their own schema, and always stops them.
 func withServers(ctx context.Context, dir, address string, measure func([]*whole) error) (err error) {
 	address, drop, err := freshSchema(ctx, address)
 	if err != nil {
@@ -49,8 +48,8 @@ func withServers(ctx context.Context, dir, address string, measure func([]*whole
 	return measure(servers)
 }
 
-// storeServers are one on a file and two on one database. What was started is
-// given also with an error.
+// storeServers starts one server on a file and two on one database. It returns those that were
+// started also with an error.
 func storeServers(ctx context.Context, dir, address string) (servers []*whole, err error) {
 	for _, name := range []string{"file", "one", "two"} {
 		w := newWhole()
@@ -88,7 +87,7 @@ func storeTable(ctx context.Context, p *page, servers []*whole, e effort) error 
 	})
 }
 
-// freshSchema makes a schema that nobody else uses, and gives its address.
+// freshSchema creates an unused schema, and returns its address.
 func freshSchema(ctx context.Context, address string) (string, func(context.Context) error, error) {
 	u, err := url.Parse(address)
 	if err != nil {

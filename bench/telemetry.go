@@ -21,16 +21,15 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// observed measures what telemetry takes: the processor time that a server needs for a
-// run of ten reads when it tells more and more, beside one that tells nothing, in turns.
-// Each server is a process of its own, so that clients, the domain and the collector,
-// which throws away what it is sent, do not count.
+// observed measures the cost of telemetry: the processor time of a server for a run of ten reads
+// with more and more telemetry, and without, in turn. Each server is a separate process, so that
+// clients, the domain and the collector, which discards its input, do not count.
 func observed(ctx context.Context, p *page, dir string, e effort) (err error) {
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	defer collector.Close()
-	// Only the domain of this one is used.
+	// Only the domain of clients is used.
 	clients, serving := newWhole(), context.WithoutCancel(ctx)
 	serving, clients.stop = context.WithCancel(serving)
 	defer func() { err = errors.Join(err, closing(ctx, clients.close)) }()
@@ -57,10 +56,10 @@ func observed(ctx context.Context, p *page, dir string, e effort) (err error) {
 	return observedTable(ctx, p, servers, e)
 }
 
-// telling is how much a server tells, by the variables of OpenTelemetry.
+// telling is a level of telemetry, set by the variables of OpenTelemetry.
 type telling struct {
 	name string
-	env  []string // nil tells nothing
+	env  []string // nil means no telemetry
 }
 
 func tellings() []telling {
@@ -72,11 +71,11 @@ func tellings() []telling {
 	}
 }
 
-// batchTime is how long spans may wait until they are sent.
+// batchTime is how long spans may wait before they are sent.
 const batchTime = 6 * time.Second
 
-// observedTable counts for a round also what a server does until its next one: spans are
-// sent a while after their runs.
+// observedTable attributes to a round also the work of a server until its next round, because spans
+// are sent some time after their runs.
 func observedTable(ctx context.Context, p *page, servers []*apart, e effort) error {
 	n := e.of(256)
 	took := make([][]float64, len(servers)) // processor time of a run, in ms, by round
@@ -119,17 +118,17 @@ func middle(all []float64) float64 {
 // apartEnv makes the program a server that is measured from outside.
 const apartEnv = "MANIFOLD_BENCH_SERVER"
 
-// apartConfig is what the process of a server is told.
+// apartConfig is the configuration of the process of a server.
 type apartConfig struct {
 	Dir, Domain string
 	Metrics     bool
 }
 
-// apartReady is what it says when it serves.
+// apartReady is its message when it serves.
 type apartReady struct{ URL, Key string }
 
-// serveApart is the process of a server. It tells its processor time whenever it is sent
-// a line, and ends when nothing more can come.
+// serveApart is the process of a server. For each input line it writes its processor time; it ends
+// at the end of the input.
 func serveApart(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	lines := bufio.NewScanner(in)
 	var cfg apartConfig
@@ -161,7 +160,7 @@ func serveApart(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	return lines.Err()
 }
 
-// apart is a server in a process of its own, seen from outside; op has it run ten reads.
+// apart is a server in a separate process, as seen by its parent; op makes it run ten reads.
 type apart struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -208,7 +207,7 @@ func (s *apart) connect(ctx context.Context, cfg apartConfig, http *http.Client)
 	return err
 }
 
-// used is the processor time of the server so far.
+// used returns the processor time of the server so far.
 func (s *apart) used() (took time.Duration, err error) {
 	if _, err := io.WriteString(s.in, "used\n"); err != nil {
 		return 0, err

@@ -12,9 +12,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
 
-// wakeups measures how soon another server knows of a decision and of a timer:
-// by the notice of the commit, and by the job that comes with it. Nobody advances
-// runs here, so that nobody is quicker.
+// wakeups measures how soon another server learns of a decision and of a timer: by the notice of
+// the commit, and by its job. No server advances runs here, so that none interferes.
 func wakeups(ctx context.Context, p *page, _ string, e effort) (err error) {
 	address := os.Getenv(postgresEnv)
 	if address == "" {
@@ -34,7 +33,7 @@ func wakeups(ctx context.Context, p *page, _ string, e effort) (err error) {
 	return w.table(ctx, p, e)
 }
 
-// two is a server that decides and another one that is to know of it.
+// two has a server that decides and one that must learn of it.
 type two struct {
 	decides, knows *postgres.Store
 	worker         *postgres.Worker
@@ -106,7 +105,7 @@ func (w *two) table(ctx context.Context, p *page, e effort) error {
 	return nil
 }
 
-// parked makes a run that waits, for a decision or a time.
+// parked creates a run that waits for a decision or a time.
 func (w *two) parked(ctx context.Context, wakeAt time.Time, gates ...contracts.Interrupt) (string, error) {
 	w.n++
 	id := fmt.Sprintf("run_%d", w.n)
@@ -152,8 +151,7 @@ func (w *two) decision(ctx context.Context, commit, notice, job *sample) error {
 	return nil
 }
 
-// timers lets some runs wait for a time or two seconds more, and adds how late
-// each is.
+// timers makes runs wait for times within two seconds, and adds how late each is woken.
 func (w *two) timers(ctx context.Context, wait time.Duration, n int, late *sample) error {
 	due := map[string]time.Time{}
 	for i := range n {

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// chainOf is a workflow of n steps, each of which reads the one before it, by a
-// path or by CEL.
+// chainOf returns a workflow of n steps, each of which reads the one before it, by a path or by
+// CEL.
 func chainOf(n int) *contracts.Manifest {
 	w := contracts.Workflow{Name: "w", Schema: json.RawMessage(`{"type":"object"}`)}
 	for i := range n {
@@ -36,7 +36,7 @@ func catalogOf(m *contracts.Manifest) *contracts.Catalog {
 func BenchmarkAdmissionOf200Steps(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		m := chainOf(200)
-		for k := range m.Workflows[0].Steps { // new expressions each time: nothing is compiled yet
+		for k := range m.Workflows[0].Steps { // new expressions each time, so that none is cached
 			m.Workflows[0].Steps[k].Set["z"] = fmt.Sprintf("${%d + %d}", i, k)
 		}
 		if f := workflow.Check(m, catalogOf(m)).Findings; len(f) > 0 {
@@ -58,8 +58,8 @@ func BenchmarkWhen(b *testing.B) {
 	}
 }
 
-// BenchmarkSteps runs workflows through the state of a run, with their conditions
-// and values; the time of one step must not grow with their number.
+// BenchmarkSteps runs workflows through the state of a run, with their conditions and values; the
+// time per step must not grow with their number.
 func BenchmarkSteps(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -9,26 +9,25 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// AdminChain is the ledger chain of administrative changes: who changed what, with which
-// key and from where. Only the transaction that makes the change appends to it. No run has
-// this id.
+// AdminChain is the ledger chain of administrative changes: who changed what, with which key and
+// from where. Only the transaction that makes the change appends to it. No run has this id.
 const AdminChain = "acts"
 
 // AdminAction is a change made by an administrator, for the audit record.
 type AdminAction struct {
 	Kind contracts.LedgerKind
-	// Actor is a subject, KeyID the key that it used, From the address that it
-	// came from; the server's own programs have neither.
+	// Actor is a subject, KeyID the key that it used, and From its address. For actions of the
+	// server itself KeyID and From are empty.
 	Actor, KeyID, From string
-	// Subject is what was acted on: a key, a domain, a session.
+	// Subject is the object of the action: a key, a domain, a session.
 	Subject string
-	// Detail is what was set, in a form that JSON can tell; no secrets.
+	// Detail is what was set, as a value that JSON can encode, without secrets.
 	Detail any
 }
 
 type adminActionKey struct{}
 
-// pendingAdminAction is an action that is recorded once.
+// pendingAdminAction is an action that is recorded only once.
 type pendingAdminAction struct {
 	AdminAction
 
@@ -53,15 +52,15 @@ func AdminActionOf(ctx context.Context) (AdminAction, bool) {
 	return a.AdminAction, true
 }
 
-// MarkRecorded ends the act of a context.
+// MarkRecorded marks the action of ctx as recorded.
 func MarkRecorded(ctx context.Context) {
 	if a, ok := ctx.Value(adminActionKey{}).(*pendingAdminAction); ok {
 		a.recorded.Store(true)
 	}
 }
 
-// Entry is the entry that follows last in AdminChain, with its payload. The salt
-// before the payload stays with it.
+// Entry returns the entry that follows last in AdminChain, and its payload. The payload begins with
+// a salt that is stored with it.
 func (a AdminAction) Entry(last contracts.LedgerEntry, at time.Time) (contracts.LedgerEntry, []byte, error) {
 	e := contracts.LedgerEntry{
 		Seq: last.Seq + 1, At: at.UTC().Truncate(time.Millisecond), RunID: AdminChain, Kind: a.Kind,
@@ -79,16 +78,16 @@ func (a AdminAction) Entry(last contracts.LedgerEntry, at time.Time) (contracts.
 	return e, payload, e.Seal(last.Hash)
 }
 
-// Why rows are gone.
+// Reasons for a deletion.
 const (
 	GoneByRetention = "retention"
 	GoneByRequest   = "request"
-	// GoneBefore is for what was deleted before deletions were recorded.
+	// GoneBefore is for rows that were deleted before deletions were recorded.
 	GoneBefore = "before"
 )
 
-// Tombstone is the last entry of a chain: its rows were deleted, by whom and
-// why. Whoever deletes them appends it in the same transaction.
+// Tombstone returns the last entry of a chain: who deleted its rows, and why. The transaction that
+// deletes them appends it.
 func Tombstone(chain string, last contracts.LedgerEntry, by AdminAction, why string, at time.Time) (contracts.LedgerEntry, error) {
 	if by.Actor == "" {
 		by.Actor = "system"
@@ -100,5 +99,5 @@ func Tombstone(chain string, last contracts.LedgerEntry, by AdminAction, why str
 	return e, e.Seal(last.Hash)
 }
 
-// SessionChain is the chain of a session: it has only its tombstone.
+// SessionChain returns the chain of a session. It has only a tombstone.
 func SessionChain(sessionID string) string { return "session:" + sessionID }

@@ -16,7 +16,7 @@ import (
 
 func answers(c *execution.Config) { c.Answers = true }
 
-// worded is what a model says, as the output of an answer.
+// worded is the response of a model with an answer of these sentences.
 func worded(sentences ...any) execution.ModelResponse {
 	return thinks(map[string]any{"sentences": sentences})
 }
@@ -134,8 +134,8 @@ func TestAModelIsAskedOnlyWhereThereIsSomethingToWord(t *testing.T) {
 	}
 }
 
-// TestAnAnswerKilledAtEveryWriteToTheStore: whoever takes the run up asks at most once
-// more, and there is one answer.
+// TestAnAnswerKilledAtEveryWriteToTheStore checks that a new owner asks the model at most once
+// more, and that there is one answer.
 func TestAnAnswerKilledAtEveryWriteToTheStore(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 8; n++ {
@@ -167,7 +167,8 @@ func TestAnAnswerKilledAtEveryWriteToTheStore(t *testing.T) {
 					if len(found) != 1 || found[0].State != contracts.NodeCompleted || v.State != contracts.RunCompleted {
 						t.Fatalf("%s: %+v", v.State, found)
 					}
-					// It was asked twice, since the first answer did not fit, and once more at most.
+					// It was asked twice, because the first answer was invalid, and once more at
+					// most.
 					if got := m.calls(); got < 2 || got > 3 {
 						t.Errorf("the model was asked %d times", got)
 					}

@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// caller is a kind of node that calls a capability.
+// caller is implemented by the handlers of nodes that call a capability.
 type caller interface {
-	// broken takes a reply after which nobody knows what happened.
+	// broken handles a reply that leaves the outcome unknown.
 	broken(t *activation, r Reply)
 }
 
-// beginAttempt counts an exchange, unless it asks for work that was accepted.
+// beginAttempt counts an attempt. Polling accepted work is not an attempt.
 func beginAttempt(t *activation) {
 	if t.row.Operation == "" || t.row.AttemptAt.IsZero() {
 		t.row.AttemptAt = t.now()
@@ -38,8 +38,8 @@ func newCall(t *activation, entry *contracts.CapabilityEntry, params map[string]
 	}
 }
 
-// instanceOf is the node's own for its own domain, else what the plan chose for
-// the other domain.
+// instanceOf returns the node's instance for its own domain, else the plan's instance for the other
+// domain.
 func instanceOf(t *activation, entry *contracts.CapabilityEntry) string {
 	if t.n.entry != nil && t.n.entry.Domain == entry.Domain && t.n.Spec.Instance != "" {
 		return t.n.Spec.Instance
@@ -47,7 +47,7 @@ func instanceOf(t *activation, entry *contracts.CapabilityEntry) string {
 	return t.run.Run.Plan.Instances[entry.Domain]
 }
 
-// exchangeTime is what is left of the attempt, at most one exchange.
+// exchangeTime returns what is left of the attempt's timeout, at most the limit of one exchange.
 func exchangeTime(t *activation) time.Duration {
 	left := t.row.AttemptAt.Add(t.n.policy.Timeout()).Sub(t.now())
 	return min(max(left, 0), contracts.MaxExchange)
@@ -67,7 +67,7 @@ func callEnd(d completion) contracts.Event {
 	return e
 }
 
-// leaveToNextOwner leaves a call that the stop cut off to the next owner.
+// leaveToNextOwner resets a call that the stop cancelled, so that the next owner repeats it.
 func leaveToNextOwner(t *activation, done task) {
 	switch done {
 	case taskCall:
@@ -79,7 +79,7 @@ func leaveToNextOwner(t *activation, done task) {
 	t.again()
 }
 
-// poll asks again for accepted work, within the time of the attempt.
+// poll schedules the next poll of accepted work, within the timeout of the attempt.
 func poll(t *activation, k caller, r Reply) {
 	t.row.Operation, t.row.WaitingSince = r.Operation, noTime
 	next := t.now().Add(min(max(cmp.Or(r.RetryAfter, time.Second), firstBackoff), contracts.MaxExchange))
@@ -101,7 +101,7 @@ func poll(t *activation, k caller, r Reply) {
 	t.queue(waitsFor, next)
 }
 
-// busy waits as the domain asks; the attempt does not count.
+// busy waits as long as the domain asks; the attempt does not count.
 func busy(t *activation, k caller, r Reply) {
 	if t.row.Operation != "" {
 		poll(t, k, Reply{Operation: t.row.Operation, RetryAfter: r.RetryAfter})
@@ -109,7 +109,7 @@ func busy(t *activation, k caller, r Reply) {
 	}
 	t.row.Attempts = max(t.row.Attempts-1, 0)
 	t.row.AttemptAt = noTime
-	waited := time.Duration(0) // attempts at a domain that is busy are not counted
+	waited := time.Duration(0) // attempts at a busy domain are not counted, so the wait grows with the time
 	if !t.row.WaitingSince.IsZero() {
 		waited = t.now().Sub(t.row.WaitingSince)
 	}
@@ -120,13 +120,13 @@ func busy(t *activation, k caller, r Reply) {
 	t.queue(cmp.Or(r.Message, "the domain is busy"), t.now().Add(wait))
 }
 
-// retryNotSent tries again whatever the idempotency is: nothing was sent.
+// retryNotSent retries for every kind of idempotency, because nothing was sent.
 func retryNotSent(t *activation, r Reply) bool {
 	return retry(t, r, contracts.RepeatableAttempts)
 }
 
-// retry sends again after back-off while attempts and time are left; false says
-// that none are. A call has at least so many attempts.
+// retry schedules another attempt after a back-off. It reports false if no attempts or no time are
+// left. A call has at least the given number of attempts.
 func retry(t *activation, r Reply, least int) bool {
 	if t.row.Attempts >= max(t.n.policy.Attempts(), least) || !mayTryAgain(t) {
 		return false
@@ -146,7 +146,7 @@ const (
 	maxBackoff   = 30 * time.Second
 )
 
-// backoff doubles from 0.2 s, with jitter, to at most 30 s.
+// backoff doubles from 0.2 s to at most 30 s, with jitter.
 func backoff(attempt int) time.Duration {
 	d := maxBackoff
 	if shift := max(attempt-1, 0); shift < 8 {
@@ -155,7 +155,7 @@ func backoff(attempt int) time.Duration {
 	return jittered(d)
 }
 
-// jittered spreads a time over its second half.
+// jittered returns a random duration in the upper half of d.
 func jittered(d time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter, not a secret
 }
@@ -170,7 +170,7 @@ func storeContent(t *activation, r contracts.ToolResult) {
 	for name, body := range r.Artifacts {
 		canonical, err := contracts.CanonicalBytes(body)
 		if err != nil {
-			continue // the wrapping code has decoded it already
+			continue // the adapter has already decoded it
 		}
 		sha := contracts.HashBytes(canonical)
 		kept.Blobs = append(kept.Blobs, Blob{SHA256: sha, Kind: BlobArtifact, RunID: runID, Body: canonical})
@@ -190,7 +190,7 @@ func storeContent(t *activation, r contracts.ToolResult) {
 	}
 }
 
-// recheck prepares a call again from what is declared now, after a 404 or 412.
+// recheck prepares a call again with the current declaration, after a 404 or 412.
 func recheck(t *activation) {
 	if !t.row.Rechecked {
 		t.row.Attempts, t.row.Step = max(t.row.Attempts-1, 0), runstate.StepNone
@@ -201,7 +201,8 @@ func recheck(t *activation) {
 	refetch(t)
 }
 
-// refetch has what is declared fetched, once: another server may know more by now.
+// refetch fetches the manifest again, once: another server may have a newer one. The second time it
+// asks a person.
 func refetch(t *activation) {
 	if t.row.Rechecked {
 		askAboutChange(t)

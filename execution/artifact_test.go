@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Where a schema takes the reference itself, an edit gives the reference, too.
+// If a schema takes the reference itself, an edit has the reference, too.
 func TestArtifactsAreSentAsTheSchemaTakesThem(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("write", func(context.Context, execution.Call) execution.Reply {

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// What a look-up binds a write to stands at the gate beside what was asked for, in
-// the node too; an edit that does not name it keeps it, and it is sent.
+// The gate and the node show parameters that a look-up has bound separately from those of the
+// requester. An edit that does not name a bound parameter keeps it, and it is sent.
 func TestTheGateTellsWhatWasAskedForFromWhatItIsBoundTo(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.declare("order", keyedWrite(), w.applying)

@@ -10,15 +10,14 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// withinBudgets reports whether a write may go on: none of its workflow's own budgets
-// is used beyond its limit. Else a person is asked, before the gate and before
-// anything is sent.
+// withinBudgets reports whether a write may continue: no budget of its workflow is exceeded.
+// Otherwise it asks a person, before the gate and before anything is sent.
 func withinBudgets(t *activation) bool {
 	frame := t.n.Spec.Frame
 	for _, name := range runstate.OwnBudgets(t.run, frame) {
 		b, err := runstate.BudgetOf(t.run, frame, name)
 		switch {
-		case b.Used == 0: // its limit may rest on what has not run
+		case b.Used == 0: // its limit may depend on steps that have not run
 		case err != nil:
 			t.fail(contracts.ErrBadExpression, "the limit of "+name+": "+err.Error(), contracts.EffectNone)
 			return false
@@ -30,7 +29,7 @@ func withinBudgets(t *activation) bool {
 	return true
 }
 
-// overBudget holds a step that one of the run's budgets has nothing left for.
+// overBudget asks a person about a step for which a budget of the run has nothing left.
 func overBudget(t *activation, name string) {
 	b, err := runstate.BudgetOf(t.run, t.n.Spec.Frame, name)
 	if err != nil {
@@ -71,7 +70,7 @@ const maxRaise = 1e9
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// takeNewLimit takes what was answered about a budget: a new limit, or the end.
+// takeNewLimit handles the answer about a budget: a new limit, or stop.
 func takeNewLimit(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	if gate.Response == contracts.SayStop {

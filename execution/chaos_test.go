@@ -15,19 +15,18 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// scenario is a run that is disturbed at every write to the store.
+// scenario is a run with a fault at every write to the store.
 type scenario struct {
 	nodes func(w *world) []contracts.Node
-	// answer is what a person does at a gate, by default approve; doubts are
-	// settled by what is true. cancel tells when the run is cancelled.
+	// answer is a person's decision at a gate, by default approve; unknown outcomes are settled
+	// truthfully. cancel reports when the run is cancelled.
 	answer func(w *world, g contracts.Interrupt) contracts.Resume
 	cancel func(w *world, s execution.Snapshot) bool
-	// may be more than one state, where the moment decides.
+	// want may have several states if the result depends on timing.
 	want []contracts.RunState
 }
 
-// losing applies the first call of each key and loses its answer, or loses the
-// call itself.
+// losing applies the first call of each key and loses its reply, or loses the call itself.
 func (w *world) losing(applied bool) func(context.Context, execution.Call) execution.Reply {
 	var mu sync.Mutex
 	lost := map[string]bool{}
@@ -48,8 +47,8 @@ func (w *world) losing(applied bool) func(context.Context, execution.Call) execu
 	}
 }
 
-// lookedUp declares a slow read that reports whether a key took effect, and a
-// write that is looked up and read back by it.
+// lookedUp declares a slow read that reports whether a key took effect, and a write that is
+// reconciled and read back with it.
 func (w *world) lookedUp(meta contracts.Metadata, do func(context.Context, execution.Call) execution.Reply) {
 	w.read("find", func(_ context.Context, c execution.Call) execution.Reply {
 		time.Sleep(200 * time.Millisecond) // bubble time
@@ -138,8 +137,7 @@ func scenarios() map[string]scenario {
 	}
 }
 
-// accepting answers a write with 202 and does it after a while; asking for the
-// operation never starts anything.
+// accepting answers a write with 202 and executes it later; polling never starts another one.
 func (w *world) accepting(after time.Duration) func(context.Context, execution.Call) execution.Reply {
 	var mu sync.Mutex
 	begun := map[string]time.Time{}
@@ -159,7 +157,7 @@ func (w *world) accepting(after time.Duration) func(context.Context, execution.C
 	}
 }
 
-// effectsOf counts what was done for a node, under whatever key.
+// effectsOf counts the effects of a node, under all keys.
 func (w *world) effectsOf(node string) int {
 	total := 0
 	for key, n := range w.applied() {
@@ -170,8 +168,7 @@ func (w *world) effectsOf(node string) int {
 	return total
 }
 
-// play answers what is asked and cancels when it is time, until the run ends
-// or the server is dead.
+// play answers interrupts and cancels at the right time, until the run ends or the server is dead.
 func (w *world) play(ctx context.Context, sc scenario, r *execution.Runner, id string, dead <-chan struct{}) bool {
 	w.t.Helper()
 	for turn := range 1000 {
@@ -223,7 +220,7 @@ func (w *world) answerOne(ctx context.Context, sc scenario, r *execution.Runner,
 	_, _ = r.Decide(ctx, g.InterruptID, body, decision.Decider{ID: "bob", May: anybody})
 }
 
-// sound checks what must hold after whatever happened.
+// sound checks the invariants of a run after any fault.
 func (w *world) sound(sc scenario, r *execution.Runner, id string) {
 	w.t.Helper()
 	ctx := w.t.Context()

@@ -10,17 +10,17 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// ending is what a commit does beside storing changes: it parks the run until
-// wakeAt, or ends it with its verdict.
+// ending is what a commit does besides storing changes: it parks the run until wakeAt, or ends it
+// with its verdict.
 type ending struct {
 	park    bool
 	wakeAt  time.Time
-	seen    int64 // the last wake-up that was taken into account
+	seen    int64 // the last wake-up that was processed
 	over    bool
 	verdict *contracts.Verdict
 }
 
-// pending is what was taken in and is not stored yet.
+// pending has the changes that are applied to the run and not stored yet.
 type pending struct {
 	store   Runs
 	lease   Lease
@@ -29,8 +29,7 @@ type pending struct {
 	chain runstate.Chain
 }
 
-// transition makes one atomic step of what is pending, and the end of the ledger
-// after it.
+// transition returns the pending changes as one transition, and the end of the ledger after it.
 func (p *pending) transition(state contracts.RunState, end ending) (Transition, runstate.Chain, error) {
 	c := &p.changes
 	entries, payloads, chain, err := p.chain.Seal(c.Entries)
@@ -45,15 +44,15 @@ func (p *pending) transition(state contracts.RunState, end ending) (Transition, 
 	}, chain, nil
 }
 
-// commit tries once to store a transition. It commits whole or not at all; an
-// error of code unavailable leaves open which.
+// commit tries once to store a transition. It commits all or nothing; after an error of code
+// unavailable the result is unknown.
 func (p *pending) commit(ctx context.Context, t Transition) (Committed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	return p.store.Commit(ctx, t)
 }
 
-// commitPace is how long recent commits took. Pending changes wait for a few of them: the
+// commitPace is the average duration of recent commits. Pending changes wait for a few of them: the
 // slower the store, the more goes into one commit.
 type commitPace struct{ took atomic.Int64 }
 
@@ -66,7 +65,7 @@ func (p *commitPace) note(took time.Duration) {
 	p.took.Store((3*p.took.Load() + int64(took)) / 4)
 }
 
-// flushDelay is how long the progress of reads waits to be committed with what follows.
+// flushDelay returns how long the progress of reads waits to be committed with later changes.
 func (r *Runner) flushDelay() time.Duration {
 	return max(r.cfg.FlushDelay, min(paceOf*time.Duration(r.pace.took.Load()), maxPace))
 }
@@ -80,15 +79,14 @@ func (o *owner) flush() bool {
 	return ok
 }
 
-// commit writes the pending changes as one transition, under the lease. On a
-// conflict (the run was cancelled meanwhile) it takes back what conflicted,
-// reads what was written, and says false; the rest stays pending. A store that
-// takes nothing, such as one whose disk is full, is waited out: nothing is
-// dropped, and no write is sent whose announcement is not stored.
+// commit writes the pending changes as one transition, under the lease. On a conflict, such as a
+// concurrent cancel, it drops what conflicted, reads the signals and reports false; the rest stays
+// pending. While the store is unavailable, for example because its disk is full, it retries:
+// nothing is dropped, and no write is sent before its announcement is stored.
 func (o *owner) commit(end ending) (Committed, bool) {
 	state := o.run.RunState()
 	if state.Terminal() && !end.over {
-		state = contracts.RunRunning // it is being judged
+		state = contracts.RunRunning // the verdict is not complete yet
 	}
 	t, chain, err := o.pending.transition(state, end)
 	if err != nil {
@@ -113,7 +111,7 @@ func (o *owner) commit(end ending) (Committed, bool) {
 			if !doubtful {
 				o.logger().WarnContext(o.ctx, "run waits for the store", slog.Any("error", err))
 			}
-			o.r.notify(o.run.Run.SessionID, o.run.Run.ID, false) // it may have been written all the same
+			o.r.notify(o.run.Run.SessionID, o.run.Run.ID, false) // the commit may have succeeded
 			if !o.pause(tries) {
 				return Committed{}, false
 			}
@@ -143,7 +141,7 @@ func (o *owner) committed(t Transition, c Committed) {
 	for _, id := range c.Woken {
 		o.r.Wake(id)
 	}
-	// It is progress unless the run has asked somebody, rests or is in another state.
+	// It is progress unless the run opened an interrupt, parks, ends or changes its state.
 	progress := t.State == o.shown && len(t.Gates) == 0 && !o.over && !c.Parked
 	o.shown = t.State
 	if !progress {
@@ -152,11 +150,10 @@ func (o *owner) committed(t Transition, c Committed) {
 	o.r.notify(o.run.Run.SessionID, o.run.Run.ID, progress)
 }
 
-// refused deals with a conflict: announcements of writes that a cancel has
-// overtaken are undone, gates whose codes were taken get new ones, and what was
-// written is read. After a commit whose answer was lost, or right after another
-// conflict, what is stored is not what this owner believes: the run is read
-// again.
+// refused handles a conflict: it drops announcements of writes that a cancel has overtaken, makes
+// new codes for the gates, and reads the signals. After a commit with an unknown result, or right
+// after another conflict, the stored run differs from the owner's state: then the run is released
+// and read again.
 func (o *owner) refused(doubtful bool) {
 	if doubtful || o.lastRefused {
 		o.logger().WarnContext(o.ctx, "run is read anew")
@@ -175,15 +172,15 @@ func (o *owner) refused(doubtful bool) {
 	o.readSignals()
 }
 
-// pause waits for a store that is unavailable, longer the more tries there were, and
-// not as long as other runs; false when the run must be left.
+// pause waits before the next attempt on an unavailable store: longer with each try, and jittered,
+// so that runs do not retry together. It reports false if the run must be released.
 func (o *owner) pause(tries int) bool {
 	timer := time.NewTimer(jittered(500 * time.Millisecond << min(tries, 2)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-o.ctx.Done():
-		o.loseLease() // the lease expires; whoever takes the run finds the last commit
+		o.loseLease() // the lease expires; the next owner continues from the last commit
 		return false
 	}
 	messages := o.inbox.take()

@@ -14,9 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// crashPlan has all that can be lost: parallel reads, a join, two writes with
-// gates that are read back, and a read after a write. Writes that cannot be
-// repeated are looked up instead.
+// crashPlan has everything that can be lost: parallel reads, a join, two writes with gates that are
+// read back, and a read after a write. Writes that cannot be repeated are looked up instead.
 func (w *world) crashPlan(idempotency contracts.Idempotency) []contracts.Node {
 	w.read("get", answering(map[string]any{"n": 1}))
 	w.read("find", func(_ context.Context, c execution.Call) execution.Reply {
@@ -40,8 +39,8 @@ func (w *world) crashPlan(idempotency contracts.Idempotency) []contracts.Node {
 	}
 }
 
-// drive approves whatever asks, as a person at a restarted server would, until
-// the run has ended or the server is dead.
+// drive approves every gate, as a person at a restarted server does, until the run has ended or the
+// server is dead.
 func (w *world) drive(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}) bool {
 	return w.answers(ctx, r, id, dead, approval)
 }
@@ -50,7 +49,7 @@ func approval(g contracts.Interrupt) contracts.Resume {
 	return contracts.Resume{Decision: contracts.DecisionApprove, ActionSHA256: g.ActionSHA256}
 }
 
-// answers decides whatever asks, until the run has ended or the server is dead.
+// answers decides every interrupt, until the run has ended or the server is dead.
 func (w *world) answers(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}, resume func(contracts.Interrupt) contracts.Resume) bool {
 	for {
 		select {
@@ -107,8 +106,8 @@ func TestKilledBeforeAndAfterEveryWriteNothingIsLostOrDoneTwice(t *testing.T) { 
 	}
 }
 
-// moments are the sides of the writes of a story at which its server is killed: a
-// share of them, all at night.
+// moments returns the moments at which the server of a test is killed: a share of them, and all in
+// nightly runs.
 func moments(t *testing.T, writes int) iter.Seq2[int, executiontest.Moment] {
 	t.Helper()
 	tried := sample.Of(t, 2*writes, 4)
@@ -136,8 +135,8 @@ func counted(t *testing.T, kind contracts.Idempotency, writes *int) {
 	})
 }
 
-// survive kills the first server at write n, starts a second one on what is
-// left, and checks that the work is done, once.
+// survive kills the first server at write n, starts a second one on the same store, and checks that
+// the work is done, once.
 func (w *world) survive(kind contracts.Idempotency, n int, at executiontest.Moment, options ...func(*execution.Config)) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -159,7 +158,7 @@ func (w *world) survive(kind contracts.Idempotency, n int, at executiontest.Mome
 	k.Bury()
 	second := w.runner(options...)
 	if !done && !w.drive(ctx, second, plan.RunID, nil) {
-		// The client never got an answer and asks again.
+		// The client got no response and asks again.
 		if _, err := second.Submit(ctx, "s1", plan); err != nil {
 			w.t.Fatal(err)
 		}

@@ -14,8 +14,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// soon lets a run be taken over quickly: a database has a clock of its own, so
-// that these tests play in real time.
+// soon makes take-overs quick: a database has its own clock, so these tests run in real time.
 func soon(c *execution.Config) {
 	c.LeaseTTL, c.Heartbeat, c.SweepEvery = 400*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
 }
@@ -49,10 +48,9 @@ func TestKilledAtEveryWriteToADatabase(t *testing.T) {
 	})
 }
 
-// killedAtEveryWrite kills a server before and after each write to a store, and
-// has a second one go on with what is there. Writes of the domain have keys:
-// others wait half a minute for a look-up, which bubbles pass and databases do
-// not.
+// killedAtEveryWrite kills a server before and after each write to a store, and lets a second one
+// continue. Writes of the domain have keys: others wait half a minute for a look-up, which is free
+// in a synctest bubble, but not with a database.
 func killedAtEveryWrite(t *testing.T, open func(*testing.T) execution.Store) {
 	t.Helper()
 	w := newWorld(t)

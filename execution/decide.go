@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Decide commits a decision or an answer to an open interrupt: the one function
-// for all interfaces. The first wins; everybody after gets conflict with what
-// was decided as Detail.
+// Decide commits a decision or an answer to an open interrupt. All interfaces use it. The first
+// decision that closes the interrupt wins; later callers get conflict with the decided interrupt as
+// Detail.
 func (r *Runner) Decide(ctx context.Context, id string, body contracts.Resume, who decision.Decider) (contracts.Interrupt, error) {
 	current, err := GetInterrupt(ctx, r.store, id)
 	if err != nil {

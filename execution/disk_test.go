@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// disk is a store whose disk is full from its nth write on, for a time. What is
-// there can be read, nothing can be changed, leases included.
+// disk is a store whose disk is full for a time from its nth write on. It can be read, but nothing
+// can be changed, including leases.
 type disk struct {
 	execution.Store
 
@@ -28,11 +28,11 @@ type disk struct {
 
 	mu      sync.Mutex // guards the fields below
 	writes  int
-	until   time.Time // when there is room again
+	until   time.Time // when there is space again
 	refused int
 }
 
-// write is nil when there is room.
+// write returns nil if there is space.
 func (d *disk) write() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +47,7 @@ func (d *disk) write() error {
 	return contracts.Errorf(contracts.CodeUnavailable, "commit: the disk is full")
 }
 
-// struck reports whether the nth write came.
+// struck reports whether the nth write was made.
 func (d *disk) struck() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +75,7 @@ func (d *disk) AcquireRun(ctx context.Context, runID, owner string, ttl time.Dur
 	return changed(d, func() (execution.Lease, error) { return d.Store.AcquireRun(ctx, runID, owner, ttl) })
 }
 
-// RenewLeases comes by the clock; it is refused, but begins no shortage.
+// RenewLeases depends on the clock; it is refused, but does not start a shortage.
 func (d *disk) RenewLeases(ctx context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	d.mu.Lock()
 	full := time.Now().Before(d.until)
@@ -111,7 +111,7 @@ func (d *disk) AcquireLocks(ctx context.Context, l execution.Lease, nodeID strin
 	return d.Store.AcquireLocks(ctx, l, nodeID, keys)
 }
 
-// announced fails the test when a write is sent that the ledger does not know.
+// announced fails the test if a write is sent that is not in the ledger.
 func (w *world) announced(c execution.Call) {
 	entries, err := w.store.Ledger(w.t.Context(), c.Context.RunID, 0, 0)
 	known := slices.ContainsFunc(entries, func(e contracts.LedgerEntry) bool {
@@ -122,8 +122,7 @@ func (w *world) announced(c execution.Call) {
 	}
 }
 
-// patient submits the plan and approves whatever asks, as people do who are
-// told that the disk is full and try again.
+// patient submits the plan and approves every gate, and tries again while the disk is full.
 func (w *world) patient(r *execution.Runner, nodes ...contracts.Node) contracts.RunView {
 	w.t.Helper()
 	plan := w.plan(nodes...)
@@ -142,7 +141,7 @@ func (w *world) patient(r *execution.Runner, nodes ...contracts.Node) contracts.
 	})
 }
 
-// again repeats what a full disk refuses; anything else ends the test.
+// again repeats what a full disk refuses; other errors fail the test.
 func (w *world) again(what string, do func() error) {
 	w.t.Helper()
 	for {
@@ -157,8 +156,8 @@ func (w *world) again(what string, do func() error) {
 	}
 }
 
-// alwaysWritten is how many writes each run of the plan takes at least. How
-// many more there are depends on what is ready at the same moment.
+// alwaysWritten is the least number of writes of a run of the plan. Further ones depend on what is
+// ready at the same time.
 const alwaysWritten = 10
 
 func TestAFullDiskIsWaitedOutAtEveryWrite(t *testing.T) {
@@ -188,8 +187,8 @@ func TestAFullDiskIsWaitedOutAtEveryWrite(t *testing.T) {
 	}
 }
 
-// waitOut lets the disk be full from write n on, and checks that the work is
-// done when there is room again, once.
+// waitOut makes the disk full from write n on, and checks that the work is done, once, when there
+// is space again.
 func (w *world) waitOut(kind contracts.Idempotency, n int, full time.Duration) {
 	w.t.Helper()
 	nodes := w.crashPlan(kind)
@@ -203,7 +202,7 @@ func (w *world) waitOut(kind contracts.Idempotency, n int, full time.Duration) {
 	r := w.runnerOn(d)
 	v := w.patient(r, nodes...)
 	if n > alwaysWritten && !d.struck() {
-		return // this run came to its end with fewer writes
+		return // this run ended with fewer writes
 	}
 	if d.refused == 0 || time.Since(began) < full {
 		w.t.Fatalf("the disk refused %d writes, the run took %s", d.refused, time.Since(began))
@@ -230,7 +229,7 @@ func (w *world) waitOut(kind contracts.Idempotency, n int, full time.Duration) {
 func TestARunThatWaitsForTheStoreSaysSoOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("get", answering(map[string]any{"n": 1}))
-		var log bytes.Buffer // read when the run has ended
+		var log bytes.Buffer // read after the run has ended
 		d := &disk{Store: executiontest.NewStore(), nth: 2, full: time.Minute}
 		w.store = d.Store
 		r := w.runnerOn(d, func(c *execution.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })

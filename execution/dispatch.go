@@ -9,11 +9,11 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Dispatcher brings runs that can go on to a Taker. What it says is a hint: the
-// lease decides who advances a run, so a run may be brought twice or to several
-// replicas. None may be forgotten for longer than a sweep.
+// Dispatcher delivers runs that can be advanced to a Taker. A delivery is only a hint: the lease
+// decides who advances a run, so a run may be delivered twice or to several replicas. No run may be
+// missed for longer than one sweep.
 type Dispatcher interface {
-	// Run passes runs that can go on to the taker until ctx ends.
+	// Run passes runs that can be advanced to the taker until ctx ends.
 	Run(ctx context.Context, to Taker)
 	// Notify reports that a run without an owner here has changed, or that there is a free slot. It
 	// does not block.
@@ -25,40 +25,39 @@ type Dispatcher interface {
 
 // Taker takes runs.
 type Taker interface {
-	// Room is how many more runs it can take.
+	// Room returns how many more runs it can take.
 	Room() int
-	// Take acquires the lease of a run, hands the run to an owner and returns. It
-	// is false for a run that somebody else holds, or that there is no room for.
+	// Take acquires the lease of a run, starts an owner for it and returns. It reports false for a
+	// run that somebody else holds, and if there is no free slot.
 	Take(ctx context.Context, runID string) bool
 }
 
-// DueStore returns runs that can go on; see Leases.
+// DueStore returns runs that can be advanced; see Leases.
 type DueStore interface {
 	DueRuns(ctx context.Context, formats []int, limit int) ([]string, error)
 	NextWake(ctx context.Context) (time.Time, error)
 }
 
-// SweeperConfig is how a Sweeper works; zero values take the defaults in
-// brackets.
+// SweeperConfig configures a Sweeper; zero values take the defaults in brackets.
 type SweeperConfig struct {
-	// Every is how often it looks, a third more at random [3 s].
+	// Every is the sweep interval; up to a third is added at random [3 s].
 	Every time.Duration
-	// NoTimers means that somebody else brings runs whose timer is due; they are
-	// found at the next look if that fails.
+	// NoTimers means that another source delivers runs whose timer is due. If it fails, the next
+	// sweep finds them.
 	NoTimers bool
 	Logger   *slog.Logger
 }
 
-// Sweeper is the Dispatcher of a process by itself: it asks the store which runs
-// can go on and nobody holds, when it is woken, when the next timer is due, and
-// periodically, because a process that died tells nobody.
+// Sweeper is the Dispatcher of a single process. It asks the store for runs that can be advanced
+// and have no owner: when it is notified, when the next timer is due, and periodically, because a
+// process that died notifies nobody.
 type Sweeper struct {
 	cfg   SweeperConfig
 	store DueStore
 	poke  chan struct{}
 }
 
-// NewSweeper makes a Sweeper.
+// NewSweeper returns a Sweeper.
 func NewSweeper(store DueStore, cfg SweeperConfig) *Sweeper {
 	if cfg.Every == 0 {
 		cfg.Every = SweepEvery
@@ -69,7 +68,7 @@ func NewSweeper(store DueStore, cfg SweeperConfig) *Sweeper {
 	return &Sweeper{cfg: cfg, store: store, poke: make(chan struct{}, 1)}
 }
 
-// SweepEvery is how often a Sweeper looks.
+// SweepEvery is the default sweep interval.
 const SweepEvery = 3 * time.Second
 
 // Notify starts a sweep now.
@@ -124,12 +123,11 @@ func (s *Sweeper) takeDue(ctx context.Context, to Taker) {
 	}
 }
 
-// maxImpatience is how often a run is looked at that is due by our clock and
-// was not taken.
+// maxImpatience is the interval of sweeps for a run that is due by the local clock and was not
+// taken.
 const maxImpatience = 250 * time.Millisecond
 
-// untilNextLook is the time to the next timer of a parked run, at most one
-// jittered sweep.
+// untilNextLook returns the time to the next timer of a parked run, at most one jittered interval.
 func (s *Sweeper) untilNextLook(ctx context.Context) time.Duration {
 	wait := s.cfg.Every + rand.N(s.cfg.Every/3+1) //nolint:gosec // jitter, not a secret
 	if s.cfg.NoTimers {
@@ -140,7 +138,7 @@ func (s *Sweeper) untilNextLook(ctx context.Context) time.Duration {
 		return wait
 	}
 	until := time.Until(next)
-	if until <= 0 { // due, but it could not be taken: no room, or the store's clock is behind
+	if until <= 0 { // due, but not taken: no free slot, or the store's clock is behind
 		until = maxImpatience
 	}
 	return min(wait, until)

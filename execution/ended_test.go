@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// countedLoads counts how often a run is read whole.
+// countedLoads counts how often a whole run is read.
 type countedLoads struct {
 	execution.Store
 
@@ -22,7 +22,7 @@ func (s *countedLoads) LoadRun(ctx context.Context, runID string) (execution.Sna
 	return s.Store.LoadRun(ctx, runID)
 }
 
-// A run that has just ended is seen as it is stored, and is not read for it.
+// The view of a run that has just ended is as stored, without reading it.
 func TestEndedRunIsSeenAsItIsStored(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("stock", answering(map[string]any{"n": 3.0, "of": []any{"a"}}))
@@ -72,7 +72,7 @@ func TestEndedRunIsSeenAsItIsStored(t *testing.T) {
 		}
 		row := ended(reads()...)
 		seen(row, 0)
-		seen(row, 1) // it is kept until somebody has looked
+		seen(row, 1) // it is cached until the first view
 
 		row = ended(reads()...)
 		row.LedgerHead = "another"
@@ -81,7 +81,7 @@ func TestEndedRunIsSeenAsItIsStored(t *testing.T) {
 		id := w.submit(r, w.node("n1", "order", map[string]any{"item": "a"}))
 		w.decide(r, w.gates(r, id, 1)["n1"], contracts.Resume{Decision: contracts.DecisionReject})
 		w.ended(r, id)
-		seen(newest(id), 1) // people had a part in it
+		seen(newest(id), 1) // it had an interrupt
 	})
 }
 

@@ -19,14 +19,13 @@ type environment struct {
 	store    Artifacts
 	// reviewers may be nil.
 	reviewers Reviewers
-	// pending is what is to be stored with the next commit and is not in the
-	// store yet.
+	// pending are blobs that the next commit will store.
 	pending []Blob
-	// keepData tells to keep raw output for debugging.
+	// keepData enables storing raw output for debugging.
 	keepData bool
 }
 
-// env returns the surroundings for one use.
+// env returns the environment for one use.
 func (r *Runner) env(ctx context.Context, pending []Blob) environment {
 	return environment{
 		ctx: ctx, catalogs: r.catalogs, store: r.store, reviewers: r.reviewers, pending: pending, keepData: !r.cfg.DropData,
@@ -50,9 +49,8 @@ func fitsSchema(e *contracts.CapabilityEntry, params map[string]any) error {
 	return nil
 }
 
-// materialize replaces references to artifacts by their content, except where
-// the schema takes the reference itself. A store that cannot be read now gives
-// unavailable.
+// materialize replaces references to artifacts by their content, except where the schema takes the
+// reference itself. It returns unavailable if the store cannot be read now.
 func (s environment) materialize(e *contracts.CapabilityEntry, params map[string]any) (map[string]any, error) {
 	if !runstate.HasArtifacts(params) {
 		return params, nil
@@ -68,8 +66,8 @@ func (s environment) materialize(e *contracts.CapabilityEntry, params map[string
 	return full, err
 }
 
-// poolWarning reports why nobody can approve a gate that is about to be opened. Where
-// it cannot be found out nothing is said: the gate opens all the same.
+// poolWarning explains why nobody can approve a gate that is about to be opened. It returns "" if
+// that cannot be determined: the gate is opened anyway.
 func (s environment) poolWarning(i contracts.Interrupt) string {
 	if s.reviewers == nil {
 		return ""
@@ -83,7 +81,8 @@ func (s environment) poolWarning(i contracts.Interrupt) string {
 	return why
 }
 
-// revoked reports which key was revoked that an approved action rests on.
+// revoked explains which revoked key invalidates the authorization of an action; see
+// Reviewers.Revoked.
 func (s environment) revoked(owner contracts.Principal, gate *contracts.Interrupt) (string, error) {
 	if s.reviewers == nil {
 		return "", nil

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// task describes what an exchange is for.
+// task is the purpose of an exchange.
 type task int
 
 const (
@@ -22,50 +22,48 @@ const (
 	taskVerify                // read-back after a write
 	taskRefresh               // fetch the manifest again
 	taskModel                 // ask a model
-	taskReplan                // ask what comes next
+	taskReplan                // ask the replanner
 )
 
-// completion is the completion of an exchange. One of the run itself has no node.
+// completion is the end of an exchange. An exchange of the run itself has no node.
 type completion struct {
 	nodeID string
 	task   task
 	reply  Reply
-	// thinking is the result of the call of a model, reserved the tokens that were
-	// kept for it.
+	// thinking is the result of a model call, reserved the tokens that were reserved for it.
 	thinking ModelResponse
 	reserved int
-	// next is what was said to come next, refused why nothing was.
+	// next is the reply of the replanner, refused its error.
 	next    ReplanReply
 	refused error
 	// tookMS is the time that the exchange took.
 	tookMS int64
-	// tool and policy name the place that the exchange had, "" for none.
+	// tool and policy name the slot that the exchange held, "" for none.
 	tool   string
 	policy contracts.Policy
 }
 
-// calls are the calls of one run that are under way beside it. Each ends
-// with exactly one completion in the inbox, panics included. Only the owner of
-// the run begins them.
+// calls are the calls in flight of one run. Each ends with exactly one completion in the inbox,
+// also after a panic. Only the owner of the run starts them.
 type calls struct {
 	r     *Runner
 	inbox *inbox
-	// group is plain, not WithContext: one failed branch must not cancel others. It
-	// is bounded: admission lets fewer in than it holds.
+	// group is not made with WithContext: one failed branch must not cancel the others. Its limit
+	// is higher than what admission lets in.
 	group    errgroup.Group
 	inflight int
-	// reserved are the tokens that calls of models under way may use.
+	// reserved are the tokens that model calls in flight may use.
 	reserved int
 
 	ctx context.Context //nolint:containedctx // the life of the run on this replica
 }
 
-// groupSize is how many exchanges of a run its group holds: all that admission
-// may let in, and as many that have reported their results and are about to end.
+// groupSize is the limit of a run's group: all calls that admission may let in, and as many that
+// have reported their results and are about to end.
 func groupSize(calls int) int { return 2*calls + 16 }
 
-// work does something beside the run and puts its completion into the inbox. What
-// the group does not hold was not done.
+// work runs do in a goroutine and puts its completion into the inbox. If the group is full, do is
+// not run and the completion is refused with ReplyNotSent.
 func (x *calls) work(refused completion, do func() completion) {
 	x.inflight++
 	held := x.group.TryGo(func() error {
@@ -78,13 +76,12 @@ func (x *calls) work(refused completion, do func() completion) {
 	}
 }
 
-// lasts reports whether an exchange must not be cut off: cancelling must not turn
-// a known outcome into an unknown one.
+// lasts reports whether an exchange must not be cut off. Cancelling a write would turn a known
+// outcome into an unknown one.
 func lasts(n *node, t task) bool { return t == taskCall && n.Intent != nil }
 
-// begin makes one call. A write outlives the cancelling of the run and the stop
-// of the process as long as it can, and records what it observed under its
-// nonce.
+// begin starts one call. A write is not cancelled when the run is cancelled or the process stops,
+// and its outcome is recorded under its nonce.
 func (x *calls) begin(n *node, t task, c Call) {
 	ctx := x.ctx
 	if n.lasting = lasts(n, t); n.lasting {
@@ -118,7 +115,7 @@ func (x *calls) refresh(n *node) {
 	})
 }
 
-// invoke makes a panic of the adapter a broken exchange.
+// invoke turns a panic of the adapter into a broken exchange.
 func (r *Runner) invoke(ctx context.Context, c Call) (reply Reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -128,8 +125,8 @@ func (r *Runner) invoke(ctx context.Context, c Call) (reply Reply) {
 	return r.invoker.Invoke(ctx, c)
 }
 
-// observe records what is known for good about a write; whoever holds the
-// lease by then takes it into the ledger. It commits, whatever the lease says.
+// observe records a definitive outcome of a write, whatever the state of the lease. The current
+// owner puts it into the ledger. It commits.
 func (r *Runner) observe(ctx context.Context, i *Intent, operation string, reply Reply) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

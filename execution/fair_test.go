@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// A domain that is slow holds up its own calls, and nobody else's: neither by
-// the calls that are under way, nor by the runs that wait for room.
+// A slow domain delays only its own calls, neither by its calls in flight nor by runs that wait for
+// a slot.
 func TestASlowDomainHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	cases := map[string]contracts.Metadata{
@@ -43,7 +43,7 @@ func TestASlowDomainHoldsUpNobodyElse(t *testing.T) {
 				if took := v.FinishedAt.Sub(v.CreatedAt); v.State != contracts.RunCompleted || took > 8*time.Second {
 					t.Errorf("the other domain's run is %s after %s", v.State, took)
 				}
-				for _, id := range slow { // those that left come back and have their turn
+				for _, id := range slow { // those that yielded their place are resumed
 					if v := w.ended(r, id); v.State != contracts.RunCompleted {
 						t.Errorf("a run of the slow domain is %s", v.State)
 					}

@@ -30,7 +30,7 @@ func TestAnOutageLongerThanTheLeaseLosesNoOutcome(t *testing.T) {
 	})
 }
 
-// outage is a store that cannot be changed while it is away.
+// outage is a store that is read-only while it is away.
 type outage struct {
 	execution.Store
 

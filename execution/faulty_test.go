@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// hooked is a store with which something goes wrong; nil hooks change nothing.
+// hooked is a store with injected errors; nil hooks change nothing.
 type hooked struct {
 	execution.Store
 
@@ -20,7 +20,7 @@ type hooked struct {
 	wake   func()
 }
 
-// Commit goes by the hook.
+// Commit calls the hook.
 func (h *hooked) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
 	if h.commit != nil {
 		return h.commit(ctx, t)
@@ -48,7 +48,7 @@ func (h *hooked) LoadRun(ctx context.Context, id string) (execution.Snapshot, er
 	return h.Store.LoadRun(ctx, id)
 }
 
-// NextWake tells the hook.
+// NextWake calls the hook.
 func (h *hooked) NextWake(ctx context.Context) (time.Time, error) {
 	if h.wake != nil {
 		h.wake()

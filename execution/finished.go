@@ -11,23 +11,21 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// maxEnded bounds the runs that are kept after their end, maxEndedNodes the nodes of
-// each.
+// maxEnded limits the cached runs, maxEndedNodes the nodes of each.
 const (
 	maxEnded      = 128
 	maxEndedNodes = 100
 )
 
-// finishedCache holds runs that this process has just finished, so that the first View
-// after the end need not read the store.
+// finishedCache holds runs that this process has just finished, so that the first View after the
+// end need not read the store.
 type finishedCache struct {
-	mu   sync.Mutex // guards kept, the newest last
+	mu   sync.Mutex // guards kept, newest last
 	kept []*runstate.State
 }
 
-// keep takes a run that has ended and whose state nobody changes any more. One that
-// people had a part in, or that wrote, is read from the store: others may write beside
-// it.
+// keep caches a run that has ended and does not change any more. Runs with interrupts or writes are
+// not cached: other processes may write to their rows.
 func (e *finishedCache) keep(s *runstate.State) {
 	if s.Len() > maxEndedNodes || slices.ContainsFunc(s.Nodes(), func(n *runstate.Node) bool {
 		return n.Row.GateID != "" || n.Row.Writes > 0 || n.Spec.Kind != contracts.KindTool && n.Spec.Kind != contracts.KindJoin
@@ -42,7 +40,7 @@ func (e *finishedCache) keep(s *runstate.State) {
 	e.kept = append(e.kept, s)
 }
 
-// take returns a run as it ended, nil if it is not kept.
+// take removes and returns a run, nil if it is not cached.
 func (e *finishedCache) take(runID string) *runstate.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,7 +53,7 @@ func (e *finishedCache) take(runID string) *runstate.State {
 	return s
 }
 
-// endedRow is the row of a run as the transition that ended it has stored it.
+// endedRow returns the row of a run as stored by the transition that ended it.
 func endedRow(run Run, t Transition, chain runstate.Chain) Run {
 	at := time.Unix(0, t.At.UnixNano()).UTC()
 	run.State, run.Verdict, run.UpdatedAt, run.FinishedAt = t.State, t.Verdict, at, &at
@@ -63,8 +61,8 @@ func endedRow(run Run, t Transition, chain runstate.Chain) Run {
 	return run
 }
 
-// EndOf gives a run that this process has brought to its end a moment ago, once; false
-// if it must be read.
+// EndOf returns the view of a run that this process has just finished, once. It reports false if
+// the run must be read from the store.
 func (r *Runner) EndOf(runID string) (contracts.RunView, bool) {
 	s := r.finished.take(runID)
 	if s == nil {
@@ -73,7 +71,7 @@ func (r *Runner) EndOf(runID string) (contracts.RunView, bool) {
 	return runmetrics.ViewOf(s, nil, r.cfg.Now()), true
 }
 
-// ViewOf is View for who has just read the row of the run, with or without its plan.
+// ViewOf is View for callers that have just read the row of the run, with or without its plan.
 func (r *Runner) ViewOf(ctx context.Context, row Run) (contracts.RunView, error) {
 	s := r.finished.take(row.ID)
 	if s != nil && row.State.Terminal() && s.Run.LedgerHead == row.LedgerHead { // the row is of that end

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/execution/runmetrics"
 )
 
-// switched is a site that has set its flags so.
+// switched configures the flags of a site.
 func switched(t *testing.T, settings ...string) func(*execution.Config) {
 	t.Helper()
 	rollout, err := metrics.ParseRollout(settings)
@@ -27,8 +27,8 @@ func switched(t *testing.T, settings ...string) func(*execution.Config) {
 	return func(c *execution.Config) { c.Rollout = rollout }
 }
 
-// forked is a run of two branches: a read and the write that rests on it, beside a
-// slower read and another that rests on that.
+// forked is a run with two branches: a read with a dependent write, and a slower read with another
+// dependent write.
 func (w *world) forked(peak *atomic.Int64) []contracts.Node {
 	var now atomic.Int64
 	slow := func(c context.Context, call execution.Call) execution.Reply {
@@ -60,13 +60,13 @@ func reach(w *world) []string {
 	return names
 }
 
-// What each setting lets begin while the gate is open, and what it comes to: the same
-// action at the same gate, the same facts.
+// What each setting starts while the gate is open. The result is the same: the same action at the
+// same gate, the same facts.
 func TestFlagsDecideWhenAndNotWhat(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		setting string
-		before  []string // what was called when the run rests at its gate
+		before  []string // what was called when the run waits at its gate
 		peak    int64
 	}{
 		"all on":                        {"dag_planning=on", []string{"prices", "stock", "trend"}, 2},
@@ -86,7 +86,7 @@ func TestFlagsDecideWhenAndNotWhat(t *testing.T) {
 				r := w.runner(switched(t, c.setting))
 				id := w.submit(r, nodes...)
 				gate := w.gates(r, id, 1)["order"]
-				time.Sleep(time.Minute) // whatever may begin has ended
+				time.Sleep(time.Minute) // everything that may start has ended
 				before := reach(w)
 				if c.peak > 1 {
 					slices.Sort(before)
@@ -143,8 +143,7 @@ func TestACancelEndsWhatIsHeld(t *testing.T) {
 	})
 }
 
-// A run goes on as it was planned, whatever is switched since: also on another
-// replica, which has other settings.
+// A run keeps the flags with which it was planned, even on another replica with other settings.
 func TestARunKeepsTheFlagsThatItBeganWith(t *testing.T) {
 	t.Parallel()
 	for name, settings := range map[string][2]string{
@@ -166,7 +165,7 @@ func TestARunKeepsTheFlagsThatItBeganWith(t *testing.T) {
 				first := w.runner(switched(t, settings[0]))
 				id := w.submit(first, nodes...)
 				gate := w.gates(first, id, 1)["order"]
-				if err := first.Stop(t.Context()); err != nil { // slow is under way
+				if err := first.Stop(t.Context()); err != nil { // slow is in flight
 					t.Fatal(err)
 				}
 				second := w.runner(switched(t, settings[1]))
@@ -193,8 +192,8 @@ func TestARunKeepsTheFlagsThatItBeganWith(t *testing.T) {
 	}
 }
 
-// checked is a workflow that writes only what was verified: of three expectations some
-// hold, as given, and a write rests on that. Its shape is that of the first workflows.
+// checked is a workflow with a write that depends on a verify step: of three assertions some hold,
+// as given. Its shape is that of the first workflows.
 func (w *world) checked(prices float64, goesOn bool) contracts.Plan {
 	w.read("prices", answering(map[string]any{"price": prices}))
 	w.declare("order", keyedWrite(), w.applying)
@@ -217,9 +216,9 @@ func TestTheVerifierOnlyLooksOnInShadow(t *testing.T) {
 	cases := map[string]struct {
 		price  float64
 		goesOn bool
-		found  contracts.VerdictStatus // what the step would say
-		run    contracts.VerdictStatus // what the whole run's would be
-		on     contracts.NodeState     // what becomes of the write where it is acted on
+		found  contracts.VerdictStatus // the verdict of the step
+		run    contracts.VerdictStatus // the verdict of the whole run
+		on     contracts.NodeState     // the state of the write if the verdict is acted on
 	}{
 		"all holds":                   {7, false, contracts.VerdictVerified, contracts.VerdictDegraded, contracts.NodeAwaitingApproval},
 		"some holds":                  {3, false, contracts.VerdictDegraded, contracts.VerdictDegraded, contracts.NodeSkipped},
@@ -284,9 +283,8 @@ func TestTheVerifierOnlyLooksOnInShadow(t *testing.T) {
 	}
 }
 
-// compared looks at the figures of a run with a verifier that acts, one that looks on,
-// and without: what it would have rejected is counted in shadow, and a run that nobody
-// judged lowers no score.
+// compared checks the metrics of runs with a verifier that is on, in shadow and off: rejections are
+// counted in shadow mode, and a run without a verdict does not lower the score.
 func (w *world) compared(runs ...contracts.RunView) {
 	w.t.Helper()
 	var many runmetrics.Many
@@ -330,7 +328,7 @@ func evidenceOf(i *contracts.Interrupt, path string) string {
 	return ""
 }
 
-// Without a verifier a write is read back all the same, and what does not hold is told.
+// Without a verifier a write is still read back, and failures are reported.
 func TestWithoutAVerifierWritesAreReadBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -363,8 +361,7 @@ func TestWithoutAVerifierWritesAreReadBack(t *testing.T) {
 	}
 }
 
-// A read that its domain did not answer is made once more by the verifier alone, and
-// only where it acts.
+// A read that its domain did not answer is repeated by the verifier only, and only if it is on.
 func TestOnlyAVerifierThatActsHasReadsMadeOnceMore(t *testing.T) {
 	t.Parallel()
 	calls := func(mode string) (n int, score *float64) {

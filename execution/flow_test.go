@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/execution/decision"
 )
 
-// choose is the node n2, a choice among what n1 has found.
+// choose is the node n2, a choice among the results of n1.
 func choose(rule contracts.Choose) contracts.Node {
 	return contracts.Node{
 		NodeID: "n2", Kind: contracts.KindHuman, Role: contracts.RolePreChoose, DependsOn: []string{"n1"}, Required: true,
@@ -72,8 +72,8 @@ func TestChooseNodeAsksOnlyWhenItMust(t *testing.T) {
 	}
 }
 
-// TestOnlyAWriteAsksAboutANameThatIsOnlyNear: what a search found and says not to
-// be just what was asked for is taken for a read, and asked about for a write.
+// TestOnlyAWriteAsksAboutANameThatIsOnlyNear checks that a match which the search declares inexact
+// is taken for a read, and asked about for a write.
 func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		near := match("w1", "Ana")
@@ -98,9 +98,9 @@ func TestOnlyAWriteAsksAboutANameThatIsOnlyNear(t *testing.T) {
 	})
 }
 
-// TestAWriteAsksWhetherOneNearNameIsMeant: a search that does not say whether what it
-// found is exact is held to the words that were searched for. One near name is a question
-// for a write, which a yes answers, and never for a read.
+// TestAWriteAsksWhetherOneNearNameIsMeant checks matches of a search that does not declare whether
+// they are exact: they are compared with the search text. One near name is a question for a write,
+// which can be answered with yes, and never for a read.
 func TestAWriteAsksWhetherOneNearNameIsMeant(t *testing.T) {
 	t.Parallel()
 	for query, asks := range map[string]bool{
@@ -140,15 +140,15 @@ func TestAWriteAsksWhetherOneNearNameIsMeant(t *testing.T) {
 	}
 }
 
-// TestANameThatStandsWholeInTheSentence: where only a part of a name was searched by, and
-// the sentence has the whole of it, it is what was said; no other is taken for it.
+// TestANameThatStandsWholeInTheSentence checks that if a part of a name was searched for, and the
+// sentence has the whole name, that match is taken and no other.
 func TestANameThatStandsWholeInTheSentence(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		sentence string // what is said of "Sales"
+		sentence string // the sentence with "Sales"
 		found    []string
-		class    contracts.WordClass // of the word behind
-		want     string              // "" is a question
+		class    contracts.WordClass // of the next word
+		want     string              // "" means a question
 	}{
 		"whole":                          {"the Sales agent", []string{"Sales Agent", "Sales desk"}, contracts.WordCommand, "Sales Agent"},
 		"the only one, and whole":        {"the Sales agent", []string{"Sales Agent"}, contracts.WordCommand, "Sales Agent"},
@@ -339,8 +339,8 @@ func TestFailedBranchStopsOnlyWhatDependsOnIt(t *testing.T) {
 	})
 }
 
-// TestAnEdgeOfOrderDoomsNothing: what only comes after a write waits until that
-// has ended, and runs whatever became of it; a branch beside it does not wait.
+// TestAnEdgeOfOrderDoomsNothing checks that a node which only follows a write waits for its end,
+// and runs whatever its outcome; a parallel branch does not wait.
 func TestAnEdgeOfOrderDoomsNothing(t *testing.T) {
 	t.Parallel()
 	for decision, state := range map[contracts.Decision]contracts.NodeState{

@@ -19,9 +19,9 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// TestARunOfTheFirstFormatGoesOn opens a database that the program wrote at
-// 5ac7812, before there was a second format: a run that waits for an approval
-// behind a list, its rows in no order, and one that has ended.
+// TestARunOfTheFirstFormatGoesOn opens a database that the program wrote at 5ac7812, before there
+// was a second format: a run that waits for an approval after a list, with its rows in any order,
+// and an ended one.
 func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	t.Parallel()
 	// A little after the file was written: its gate expires a week later.
@@ -79,11 +79,10 @@ func TestARunOfTheFirstFormatGoesOn(t *testing.T) {
 	}
 }
 
-// TestAWorkflowOfAnEarlierFormatGoesOn opens databases that the program wrote: at
-// 6a39dd5, before there was a third format, and when there was. In each the example
-// with a repair and an iteration has ended once, and waits once for the approval of
-// its second write. The one goes on, with no write done again; both are explained by
-// their ledgers and true to their rows.
+// TestAWorkflowOfAnEarlierFormatGoesOn opens databases that the program wrote: at 6a39dd5, before
+// there was a third format, and with it. In each, the example with a repair and an iteration has
+// ended once, and waits once for the approval of its second write. The waiting run continues
+// without repeating a write; the ledgers explain both runs and match their rows.
 func TestAWorkflowOfAnEarlierFormatGoesOn(t *testing.T) {
 	t.Parallel()
 	for format := runstate.Format2; format <= runstate.Format3; format++ {
@@ -109,7 +108,7 @@ func TestAWorkflowOfAnEarlierFormatGoesOn(t *testing.T) {
 	}
 }
 
-// goesOn answers what is still asked, in a studio that knows what was written.
+// goesOn answers the open interrupts, with a studio that has the flows written before.
 func (s *studio) goesOn(t *testing.T, r *execution.Runner, format int) {
 	t.Helper()
 	before, err := s.store.LoadRun(t.Context(), "run_waiting")
@@ -121,7 +120,7 @@ func (s *studio) goesOn(t *testing.T, r *execution.Runner, format int) {
 			continue
 		}
 		made, _ := row.Result.Facts["sha256"].(string)
-		for _, run := range []string{"run_ended", "run_waiting"} { // the flows that they made are there
+		for _, run := range []string{"run_ended", "run_waiting"} { // the flows that they created
 			s.Execute(contracts.ExecuteRequest{
 				Capability: "create_chatflow", Context: contracts.ExecuteContext{IdempotencyKey: run},
 				Parameters: map[string]any{"flow_data": map[string]any{"flow": strings.TrimPrefix(made, "sha-")}},
@@ -148,7 +147,7 @@ func (s *studio) goesOn(t *testing.T, r *execution.Runner, format int) {
 	}
 }
 
-// explained holds a run against its ledger and its rows.
+// explained checks a run against its ledger and its rows.
 func explained(t *testing.T, w *world, r *execution.Runner, id string, format int) {
 	t.Helper()
 	if replayed, err := r.Replay(t.Context(), id); err != nil || len(replayed.Differences) > 0 || replayed.State != contracts.RunCompleted {

@@ -15,9 +15,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// openGate asks for the approval of exactly this action. One that was approved
-// before and differs now is shown with the difference; revoked says which key is
-// why it is asked again.
+// openGate requests approval for exactly this action. If it was approved before and has changed,
+// the gate shows the difference; revoked is the reason if a key was revoked.
 func openGate(t *activation, action contracts.Action, hash, revoked string) {
 	p := t.n.policy
 	i := contracts.Interrupt{
@@ -43,8 +42,8 @@ func openGate(t *activation, action contracts.Action, hash, revoked string) {
 	watchExpiry(t.timers, t.n)
 }
 
-// schedule says of a gate who is named, and when what of it happens. A gate expires
-// after people could approve for as long as its policy says.
+// schedule sets the reviewers of a gate and its reminder, escalation and expiry. Expiry counts from
+// the time when the gate can be decided.
 func schedule(i *contracts.Interrupt, p contracts.ApprovalPolicy, now time.Time) {
 	after := func(seconds int) *time.Time { return new(now.Add(time.Duration(seconds) * time.Second)) }
 	i.Reviewers, i.RemindS, i.ExpiresAt = p.People, p.RemindS, after(p.WaitS+p.ExpiresS)
@@ -56,7 +55,7 @@ func schedule(i *contracts.Interrupt, p contracts.ApprovalPolicy, now time.Time)
 	}
 }
 
-// describeChanges adds to a gate how its action differs from the one before: that of the same
+// describeChanges adds the difference from the previous action to a gate: from that of the same
 // node, or of the round whose look-ups were out of date.
 func describeChanges(t *activation, i *contracts.Interrupt) {
 	before, stale := t.n.Gate, ""
@@ -72,16 +71,15 @@ func describeChanges(t *activation, i *contracts.Interrupt) {
 	}
 }
 
-// watchExpiry has a gate, or a question that expires, looked at when it does.
+// watchExpiry sets a timer for the expiry of the node's interrupt.
 func watchExpiry(on *timers, n *node) {
 	if n.Gate != nil && n.Gate.ExpiresAt != nil && runstate.Awaits(n.State()) {
 		on.add(timer{at: *n.Gate.ExpiresAt, node: n})
 	}
 }
 
-// approvalPrompt says in one line what will be done with what; a value that was
-// chosen from a list is shown by its label. It is for people: what is approved
-// is the action and its hash.
+// approvalPrompt describes in one line what will be done. A value that was chosen from a list is
+// shown by its label. It is for people; the approval is bound to the action and its hash.
 func approvalPrompt(t *activation) string {
 	spec, row := &t.n.Spec, t.row
 	labels := map[string]string{}
@@ -106,20 +104,20 @@ func approvalPrompt(t *activation) string {
 		text := asPart(cmp.Or(label, paramText(row.Params[name])))
 		switch {
 		case label == "" && (gateview.IsDigest(row.Params[name]) || gateview.IsArtifact(row.Params[name])), row.Params[name] == "" && label != "":
-			continue // says nothing to a person
+			continue // not readable for a person
 		case t.n.entry.Capability.Metadata.ParameterSpecs[name].PII:
-			text = "•••" // prompts travel further than gates; the gate shows it
+			text = "•••" // prompts are shown more widely than gates; the gate shows it
 		}
 		parts = append(parts, gateview.ParameterWords(name)+": "+text)
 	}
 	return contracts.CleanSummary(strings.TrimSpace(gateview.AsksFor(spec.Tool) + " " + strings.Join(parts, "; ")))
 }
 
-// maxPart bounds a value in a prompt, its quotation marks included.
+// maxPart limits a value in a prompt, including its quotation marks.
 const maxPart = 80
 
-// asPart keeps a text from looking like more than one part of a prompt, and from
-// pushing the others out of it.
+// asPart quotes and shortens a value, so that it cannot look like several parts of a prompt or push
+// other parts out of it.
 func asPart(text string) string {
 	written := func(text string) string {
 		if strings.Contains(text, ";") {
@@ -141,8 +139,8 @@ func requestedAt(t *activation) *time.Time {
 	return nil
 }
 
-// answerWarning tells whoever answers a question of a node what it costs: nobody
-// approves what they have shaped.
+// answerWarning warns the person who answers a question of a node that they cannot approve the
+// action that the answer shapes.
 func answerWarning(t *activation) string {
 	if !t.run.ServesReviewed(t.n.Node) {
 		return ""
@@ -150,7 +148,7 @@ func answerWarning(t *activation) string {
 	return "Whoever answers this has a part in what will be done, and cannot approve it."
 }
 
-// requesters are all who asked for an action or had a hand in it.
+// requesters returns all who requested an action or contributed to it.
 func requesters(owner contracts.Principal, editors []string) []string {
 	var out []string
 	for _, who := range append([]string{owner.ID, owner.OnBehalfOf}, editors...) {
@@ -161,10 +159,10 @@ func requesters(owner contracts.Principal, editors []string) []string {
 	return out
 }
 
-// codeAlphabet has no letters or digits that people take for one another.
+// codeAlphabet has no characters that people confuse.
 const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
-// NewCode makes the short code that stands for one gate and its hash.
+// NewCode returns the random short code of a gate.
 func NewCode() string {
 	random := rand.Text()
 	code := make([]byte, 5)
@@ -174,8 +172,7 @@ func NewCode() string {
 	return string(code)
 }
 
-// answerCall takes what was decided about a call: on its gate, or on a question
-// that came up under way.
+// answerCall handles the decision about a call: of its gate, or of a question during the call.
 func answerCall(t *activation, last contracts.InterruptDecided) {
 	gate := t.n.Gate
 	switch {
@@ -208,14 +205,13 @@ func takeDecision(t *activation, last contracts.InterruptDecided) {
 		t.end(contracts.NodeCancelled)
 	default:
 		t.row.Edited, t.row.Step = gate.Action.Edit(last.EditedParams), runstate.StepNone
-		t.row.Input = nil // it was asked about other parameters
+		t.row.Input = nil // it was given for other parameters
 		noteContributor(t, last)
 		t.again()
 	}
 }
 
-// reject ends a node with a structured rejection that later nodes and the
-// answer can read.
+// reject ends a node with a structured rejection that later nodes and the answer can read.
 func reject(t *activation, last contracts.InterruptDecided) {
 	expired := t.n.Gate.Status == contracts.InterruptExpired
 	text := "rejected by " + last.DecidedBy
@@ -232,15 +228,14 @@ func reject(t *activation, last contracts.InterruptDecided) {
 	t.end(contracts.NodeRejected)
 }
 
-// noteContributor keeps that somebody's input is in what the node does.
+// noteContributor records that the node uses somebody's input.
 func noteContributor(t *activation, d contracts.InterruptDecided) {
 	if !slices.Contains(t.row.Editors, d.DecidedBy) {
 		t.row.Editors = slices.Concat(t.row.Editors, []string{d.DecidedBy})
 	}
 }
 
-// settlement says of a write that was settled as not applied what was tried, and
-// on whose word it is tried again.
+// settlement describes a write that was settled as not applied: the attempt, and who settled it.
 func settlement(t *activation, d contracts.InterruptDecided) string {
 	text := "attempt " + t.row.Key(t.run.Run.ID)
 	if i := t.n.Intent; i != nil {
@@ -256,7 +251,7 @@ func settlement(t *activation, d contracts.InterruptDecided) string {
 	return contracts.CleanSummary(text)
 }
 
-// takeSettlement takes a person's word on an unknown outcome.
+// takeSettlement handles a person's answer about an unknown outcome.
 func takeSettlement(t *activation, last contracts.InterruptDecided) {
 	tried := settlement(t, last)
 	if t.n.Gate.Response != contracts.AnswerRepeatLookup {
@@ -268,8 +263,8 @@ func takeSettlement(t *activation, last contracts.InterruptDecided) {
 		noteContributor(t, last)
 		beginVerify(t)
 	case contracts.AnswerNotApplied:
-		// Done again under a new key, and only with a new approval, which shows how
-		// this came about.
+		// It is repeated under a new key, and only with a new approval, which shows how it was
+		// settled.
 		noteContributor(t, last)
 		t.row.Settled = append(slices.Clip(t.row.Settled), tried)
 		t.row.Step, t.row.ApprovedSHA256, t.row.Error, t.row.Doubtful = runstate.StepNone, "", nil, false
@@ -281,7 +276,7 @@ func takeSettlement(t *activation, last contracts.InterruptDecided) {
 	}
 }
 
-// askAboutChange asks what to do about a capability that is no longer there.
+// askAboutChange asks a person what to do about a capability that is missing.
 func askAboutChange(t *activation) {
 	if t.n.handler.mayHaveEffect(t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")

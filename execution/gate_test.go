@@ -231,9 +231,8 @@ func TestGoneCapabilityAsksAPerson(t *testing.T) {
 	})
 }
 
-// A run may be taken by a server that has not heard of the domain yet, which another one
-// has just registered: it looks again before it asks a person whether the capability is
-// gone.
+// A run may be taken by a server that does not have a domain yet which another server has just
+// registered. It refreshes its catalog before it asks a person about a missing capability.
 func TestAServerThatLagsBehindAsksNobody(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.declare("order", keyedWrite(), w.applying)
@@ -284,8 +283,8 @@ func TestEditKeepsTheEvidenceOfWhatItDidNotTouch(t *testing.T) {
 	})
 }
 
-// TestTheVerdictSaysWhatTheRunTook holds the figures that lists have of ended runs to
-// those of the run read whole, where somebody was waited for and where nobody was.
+// TestTheVerdictSaysWhatTheRunTook compares the metrics in the verdict of ended runs with those of
+// the whole run, with and without human wait time.
 func TestTheVerdictSaysWhatTheRunTook(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.declare("order", keyedWrite(), w.applying)
@@ -311,7 +310,7 @@ func TestTheVerdictSaysWhatTheRunTook(t *testing.T) {
 	})
 }
 
-// TestALongValueIsCutWithinItsQuotationMarks looks at values that a prompt shows in part.
+// TestALongValueIsCutWithinItsQuotationMarks checks values that a prompt shows in part.
 func TestALongValueIsCutWithinItsQuotationMarks(t *testing.T) {
 	t.Parallel()
 	for value, shown := range map[string]string{

@@ -13,7 +13,7 @@ var _ runOwner = (*owner)(nil)
 
 func (o *owner) now() time.Time { return o.r.cfg.Now() }
 
-// take applies an event to the run; it is pending until the next commit.
+// take applies an event to the run; the change is pending until the next commit.
 func (o *owner) take(e runstate.Event) {
 	before := o.run.Len()
 	if err := o.run.Apply(o.now(), e, &o.pending.changes); err != nil {
@@ -23,7 +23,7 @@ func (o *owner) take(e runstate.Event) {
 	o.adopt(o.run.Nodes()[before:])
 }
 
-// lock takes the keys in the store, at once and outside of any commit.
+// lock takes the keys in the store at once, outside of any commit.
 func (o *owner) lock(nodeID string, keys []string) (LockHolder, bool, error) {
 	ctx, cancel := context.WithTimeout(o.ctx, 10*time.Second)
 	defer cancel()
@@ -36,9 +36,9 @@ func (o *owner) lock(nodeID string, keys []string) (LockHolder, bool, error) {
 
 func (o *owner) env() environment { return o.r.env(o.ctx, o.pending.changes.Blobs) }
 
-// stopRun asks in the store that the run ends, as anybody else would, and ends
-// what has no effect under way: the question that was answered so as well. It
-// commits the wish; a crash after it finds it there.
+// stopRun stores a cancel request, as Runner.Cancel does, and ends the nodes that have no effect in
+// flight, including the one whose interrupt was answered. The request is committed first, so it
+// survives a crash.
 func (o *owner) stopRun(by string) {
 	ask := func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)

@@ -6,23 +6,23 @@ import (
 	"github.com/manifold-run/manifold/execution/admission"
 )
 
-// inbox is how the world talks to the one goroutine that owns a run. Putting
-// never blocks: an owner that has left leaves nobody hanging.
+// inbox passes messages to the one goroutine that owns a run. put never blocks, also after the
+// owner has ended.
 type inbox struct {
-	// notify holds a token while there is something to take.
+	// notify holds a token while there are messages.
 	notify chan struct{}
 
 	mu sync.Mutex // guards the fields below
-	// messages are taken all at once, in order of arrival; those of before give
-	// their memory to the next but one.
+	// messages are taken all at once, in order of arrival. before is the slice of the last take;
+	// its memory is reused by the next one.
 	messages, before []message
 }
 
-// message is a completion of an exchange, or a plain nudge.
+// message is the completion of an exchange, or a wake-up.
 type message struct {
 	kind messageKind
 	done completion
-	// key is the limit that was freed.
+	// key is the limit that has a free slot.
 	key admission.Key
 }
 
@@ -31,8 +31,8 @@ type messageKind int
 const (
 	msgReply messageKind = iota // an exchange has ended
 	msgWake                     // something was written for the run
-	msgFreed                    // a limit that the run waits for has room
-	msgLost                     // the lease is gone
+	msgFreed                    // a limit that the run waits for has a free slot
+	msgLost                     // the lease is lost
 )
 
 func newInbox() *inbox { return &inbox{notify: make(chan struct{}, 1)} }
@@ -47,8 +47,7 @@ func (b *inbox) put(m message) {
 	}
 }
 
-// take returns the messages, which are the inbox's again when it is taken from the next
-// time.
+// take returns the messages. The slice is valid until the next call.
 func (b *inbox) take() []message {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// maxInputs is how often one call may ask before it has failed.
+	// maxInputs limits how often one call may ask before it fails.
 	maxInputs = 10
-	// skipAnswer is the answer that skips a question, skipRest the one that skips all
-	// that are left.
+	// skipAnswer skips a question, skipRest all questions that are left.
 	skipAnswer = "skip"
 	skipRest   = "skip rest"
 )
 
-// needsInput puts to a person what a call must know before it goes on. Only a call
-// that did nothing may ask so: it is made again with the answers, days later if need
-// be. Of a write that is a new action: its answers are what is approved.
+// needsInput asks a person for input that a call requires. Only a call without an effect may ask:
+// it is made again with the answers, possibly days later. The answers to a write are part of a new
+// action that needs approval.
 func needsInput(t *activation, e *contracts.ToolError) bool {
 	if e == nil || e.Type != contracts.ErrNeedsInput || e.Needs == nil || e.EffectOf() != contracts.EffectNone || t.run.Cancelling() {
 		return false
@@ -40,7 +39,7 @@ func needsInput(t *activation, e *contracts.ToolError) bool {
 	return true
 }
 
-// askNext puts the next question that is open.
+// askNext asks the next open question.
 func askNext(t *activation) {
 	q := t.row.Input.Open()
 	i := contracts.Interrupt{
@@ -64,8 +63,8 @@ func askNext(t *activation) {
 	t.ask(i, contracts.NodeAwaitingInput)
 }
 
-// takeInput takes the answer to a question of a call; after the last one the call is
-// made again.
+// takeInput handles the answer to a question of a call. After the last answer the call is made
+// again.
 func takeInput(t *activation, last contracts.InterruptDecided) {
 	q, answer := t.row.Input.Open(), t.n.Gate.Response
 	rest := q.Optional && answer == skipRest

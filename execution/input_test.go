@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
-// asksFor is a reply that asks before anything is done.
+// asksFor is a reply that asks before anything is executed.
 func asksFor(effect contracts.Effect, questions ...contracts.InputQuestion) execution.Reply {
 	return execution.Reply{Kind: execution.ReplyResult, Result: contracts.ToolResult{Summary: "it asks", Error: &contracts.ToolError{
 		Type: contracts.ErrNeedsInput, Message: "it asks", Effect: effect,
@@ -28,7 +28,7 @@ func sizeAndColour() []contracts.InputQuestion {
 	}
 }
 
-// asking is a capability that asks for a size and a colour, and then goes on.
+// asking is a capability that asks for a size and a colour, and then continues.
 func asking(effect contracts.Effect, then func(context.Context, execution.Call) execution.Reply) func(context.Context, execution.Call) execution.Reply {
 	return func(ctx context.Context, c execution.Call) execution.Reply {
 		if c.Context.Input == nil {
@@ -99,8 +99,8 @@ func TestQuestionsThatMayBeSkippedAreSkippedAtOnce(t *testing.T) {
 	})
 }
 
-// TestAWriteThatAsksIsApprovedWithTheAnswersAndDoneOnce: what was answered is part of
-// what is approved, whoever answers has a part in it, and the write has one effect.
+// TestAWriteThatAsksIsApprovedWithTheAnswersAndDoneOnce checks that the answers are part of the
+// approved action, that a person who answers is a contributor, and that the write has one effect.
 func TestAWriteThatAsksIsApprovedWithTheAnswersAndDoneOnce(t *testing.T) {
 	t.Parallel()
 	for name, meta := range map[string]contracts.Metadata{"keyed": keyedWrite(), "unkeyed": unkeyed()} {
@@ -192,7 +192,7 @@ func TestWhatCannotBeAskedFails(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryWriteWhileACallAsks loses no answer, and does no write twice.
+// TestKilledAtEveryWriteWhileACallAsks checks that no answer is lost, and no write executed twice.
 func TestKilledAtEveryWriteWhileACallAsks(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []contracts.Idempotency{contracts.IdempotencyKeyed, contracts.IdempotencyNone} {
@@ -245,8 +245,7 @@ func TestKilledAtEveryWriteWhileACallAsks(t *testing.T) {
 	}
 }
 
-// replies approves and answers what a run asks, until it has ended or its server is
-// dead.
+// replies approves gates and answers questions, until the run has ended or its server is dead.
 func (w *world) replies(r *execution.Runner, id string, dead <-chan struct{}) bool {
 	w.t.Helper()
 	return w.answers(w.t.Context(), r, id, dead, func(g contracts.Interrupt) contracts.Resume {

@@ -22,9 +22,9 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
-// lab is a world with a random workflow of reads, writes, questions, repeats,
-// branches and loops. What its calls come to follows from the seed and the node
-// alone: not from the order in which they end.
+// lab is a world with a random workflow of reads, writes, questions, repeats, branches and loops.
+// The results of its calls depend only on the seed and the node, not on the order in which they
+// end.
 type lab struct {
 	*studio
 
@@ -35,7 +35,7 @@ type lab struct {
 	guard    sync.Mutex // guards the fields below
 	approved map[string]bool
 	sent     map[string]int // calls that were sent, by node
-	effects  map[string]int // what was asked for and could be done, by idempotency key
+	effects  map[string]int // effects that were requested and possible, by idempotency key
 	saw      map[string]map[string]any
 	faults   []string
 }
@@ -46,8 +46,8 @@ func (l *lab) fate(n uint64, about ...any) uint64 {
 	return h.Sum64() % n
 }
 
-// invent makes the workflow. Each step that calls says whom it saw: the instances of
-// the steps before it.
+// invent creates the workflow. Each calling step returns which instances of earlier steps it has
+// read.
 func (l *lab) invent() {
 	rnd := rand.New(rand.NewPCG(l.seed, 29))
 	size := 3 + rnd.IntN(6)
@@ -145,7 +145,7 @@ func labCapability(name, class string) map[string]any {
 	}
 }
 
-// play answers a call after a time that the order says.
+// play answers a call after a time that depends on the order.
 func (l *lab) play(_ context.Context, c execution.Call) execution.Reply {
 	node := c.Context.NodeID
 	h := fnv.New64a()
@@ -162,7 +162,7 @@ func (l *lab) play(_ context.Context, c execution.Call) execution.Reply {
 			l.faults = append(l.faults, node+" was sent without its gate")
 		}
 		if !fails {
-			l.effects[c.Context.IdempotencyKey]++ // more than once is the same effect: it is keyed
+			l.effects[c.Context.IdempotencyKey]++ // repeats have the same effect: it is keyed
 		}
 		if !fails && l.lostAnswer(node) && l.sent[node] == 1 {
 			return execution.Reply{Kind: execution.ReplyBroken, Message: "the answer was lost"}
@@ -176,11 +176,11 @@ func (l *lab) play(_ context.Context, c execution.Call) execution.Reply {
 	return facts(map[string]any{"me": node})
 }
 
-// lostAnswer tells of a write whose first answer does not arrive, though it is done.
+// lostAnswer reports whether the first reply of a write is lost although it was executed.
 func (l *lab) lostAnswer(node string) bool { return l.fate(4, "lost", node) == 0 }
 
-// live runs the workflow, killed at a write to the store (0 for never), and returns how
-// every node ended.
+// live runs the workflow, killed at a write to the store (0 for never), and returns how each node
+// ended.
 func (l *lab) live(t *testing.T, kill int, at executiontest.Moment) (ends map[string]string, writes int) {
 	t.Helper()
 	ctx := t.Context()
@@ -217,7 +217,7 @@ func (l *lab) live(t *testing.T, kill int, at executiontest.Moment) (ends map[st
 	return ends, k.Writes()
 }
 
-// people answer by fate until the run has ended; false means that the server died.
+// people answers at random until the run has ended. It reports false if the server died.
 func (l *lab) people(ctx context.Context, r *execution.Runner, id string, dead <-chan struct{}) bool {
 	for pause := 5 * time.Millisecond; pause < time.Hour; pause = pause * 11 / 10 {
 		select {
@@ -250,7 +250,7 @@ func (l *lab) people(ctx context.Context, r *execution.Runner, id string, dead <
 	return false
 }
 
-// sound checks a run that has ended, whatever happened to it.
+// sound checks the invariants of an ended run.
 func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 	t.Helper()
 	l.guard.Lock()
@@ -279,7 +279,7 @@ func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 			step = n.ForNode
 		}
 		if newest[step] != n.NodeID {
-			continue // taken back: what it saw no longer counts
+			continue // superseded: what it read no longer counts
 		}
 		for dep, me := range l.saw[n.NodeID] {
 			if text := fmt.Sprint(me); strings.HasPrefix(text, "s") && strings.Contains(text, "#") || text == dep {
@@ -294,10 +294,9 @@ func (l *lab) sound(t *testing.T, v contracts.RunView, unharmed bool) {
 	}
 }
 
-// TestInventedWorkflowsEndAsTheyMustWhateverHappens plays random workflows in the
-// runner: in two orders, and killed at a random write to the store. They end, in
-// the same states; nothing is done without its gate, twice, or on a round that was
-// taken back; and the ledger explains it all.
+// TestInventedWorkflowsEndAsTheyMustWhateverHappens runs random workflows in two orders, and with a
+// kill at a random write to the store. They end in the same states; nothing is executed without its
+// gate, twice, or on a superseded round; and the ledger explains everything.
 func TestInventedWorkflowsEndAsTheyMustWhateverHappens(t *testing.T) {
 	t.Parallel()
 	wanted := len(sample.Of(t, 60, 3))
@@ -355,7 +354,7 @@ func TestInventedWorkflowsEndAsTheyMustWhateverHappens(t *testing.T) {
 	}
 }
 
-// admits reports whether admission takes the workflow of a lab, and whether it loops.
+// admits reports whether admission accepts the workflow of a lab, and whether it has a loop.
 func admits(t *testing.T, l *lab) bool {
 	t.Helper()
 	w := &world{t: t, caps: map[string]*capability{}}

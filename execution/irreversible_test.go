@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// TestNobodyIsToldToRepeatWhatTookEffect: a write that failed after it had an effect is
-// to be looked at; only one without any may be tried again when the domain answers.
+// TestNobodyIsToldToRepeatWhatTookEffect checks that a write which failed after an effect must be
+// inspected; only one without an effect may be retried.
 func TestNobodyIsToldToRepeatWhatTookEffect(t *testing.T) {
 	t.Parallel()
 	for effect, want := range map[contracts.Effect]contracts.VerdictStatus{contracts.EffectApplied: contracts.VerdictBlocked, contracts.EffectNone: contracts.VerdictRetry} {

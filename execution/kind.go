@@ -13,25 +13,25 @@ import (
 // knowing kinds; a handler changes the run only through its activation. The set is closed:
 // handlerOf lists it.
 type nodeHandler interface {
-	// start does the next thing for a node that is ready.
+	// start takes the next step of a node that is ready.
 	start(t *activation)
-	// reply takes the completion of an exchange that the node has begun.
+	// reply handles the completion of an exchange that the node has begun.
 	reply(t *activation, d completion)
-	// answer takes the outcome of the node's question, which is recorded.
+	// answer handles the recorded outcome of the node's interrupt.
 	answer(t *activation, last contracts.InterruptDecided)
-	// resume takes up a node that was under way when its last owner disappeared;
-	// false leaves it to be started, at its time.
+	// resume continues a node that was in progress when its last owner disappeared. It reports
+	// false if the node is to be started at its time instead.
 	resume(t *activation) bool
 	// onWaitTimeout handles the expiry of wait_max. It reports false if the node should keep
 	// waiting.
 	onWaitTimeout(t *activation) bool
-	// mayHaveEffect reports whether the node may have had an effect that is not known:
-	// then a cancel does not end it.
+	// mayHaveEffect reports whether the node may have had an effect that is not known. Such a node
+	// is not ended by a cancel.
 	mayHaveEffect(n *node) bool
 }
 
-// handlerOf returns the behaviour of a node as it was planned. A call that turns
-// out to be of another class, by what its capability declares now, changes it.
+// handlerOf returns the handler of a node as it was planned. Preparing a call replaces it if the
+// capability declares another class now.
 func handlerOf(n *runstate.Node, dryRun bool) nodeHandler {
 	switch {
 	case n.Spec.Kind == contracts.KindJoin:
@@ -68,49 +68,48 @@ func callOf(writes bool) nodeHandler {
 	return read{}
 }
 
-// node is a node of the run with what only its present owner knows of it.
+// node is a node of the run, with data that only its current owner has.
 type node struct {
 	*runstate.Node
 
 	handler nodeHandler
-	// entry is the capability as it is declared now, nil if it is not; policy is
-	// the stricter of what was planned and what is declared.
+	// entry is the capability as declared now, nil if it is gone. policy is the stricter of the
+	// planned and the declared one.
 	entry  *contracts.CapabilityEntry
 	policy contracts.Policy
-	// cancel ends the exchange that is under way, nil while there is none.
-	// lasting tells that it must not be cut off.
+	// cancel ends the exchange in flight; it is nil if there is none. lasting means that the
+	// exchange must not be cut off.
 	cancel  context.CancelFunc
 	lasting bool
 }
 
 func (n *node) inflight() bool { return n.cancel != nil }
 
-// observed reports whether the outcome of a write is on record and not yet taken
-// into the run.
+// observed reports whether the outcome of a write is recorded but not applied to the run yet.
 func (n *node) observed() bool { return n.Intent != nil && n.Intent.Outcome != nil && !n.Ended() }
 
-// place is the node's call as admission knows it.
+// place returns the node's call for admission.
 func (n *node) place(tool string, p contracts.Policy) admission.Call {
 	return admission.Call{Node: n.ID(), Tool: tool, Policy: p, Group: n.Spec.Group, GroupLimit: n.Spec.GroupLimit}
 }
 
-// runOwner is the part of an owner that its handlers may use.
+// runOwner has the methods of an owner that handlers may use.
 type runOwner interface {
 	now() time.Time
 	// take applies an event to the run.
 	take(e runstate.Event)
-	// flush commits what is pending; false means that it was refused.
+	// flush commits what is pending. It reports false if the commit was refused.
 	flush() bool
-	// lock takes the resource keys of a node, or says who holds the first.
+	// lock takes the resource keys of a node, or returns the holder of the first.
 	lock(nodeID string, keys []string) (LockHolder, bool, error)
 	// env returns read access to what is outside the run.
 	env() environment
-	// stopRun cancels the run because somebody answered so. It commits.
+	// stopRun cancels the run because somebody answered an interrupt with that. It commits.
 	stopRun(by string)
 }
 
-// deps is what a handler works with: the run, which it changes by applying events, and
-// what the owner holds beside it.
+// deps is what a handler works with: the run, which it changes by applying events, and the owner's
+// volatile data.
 type deps struct {
 	runOwner
 
@@ -130,7 +129,7 @@ type activation struct {
 	row *runstate.Row
 }
 
-// put hands the row over in a state that does not end the node.
+// put stores the row in a state that does not end the node.
 func (t *activation) put(s contracts.NodeState) {
 	t.row.State = s
 	if s != contracts.NodeQueued {
@@ -140,31 +139,31 @@ func (t *activation) put(s contracts.NodeState) {
 	t.row = nil
 }
 
-// edit begins a new row after one was handed over.
+// edit begins a new row after one was stored.
 func (t *activation) edit() *runstate.Row {
 	t.row = t.n.Next()
 	return t.row
 }
 
-// running says that an exchange is about to be under way.
+// running marks the node before an exchange starts.
 func (t *activation) running() { t.put(contracts.NodeRunning) }
 
-// again puts the node back among the ready ones, and says so in its row.
+// again makes the node ready again.
 func (t *activation) again() { t.put(contracts.NodeReady) }
 
-// queue lets the node wait: until a time, or, with a zero time, until somebody
-// wakes it. Waiting ends after the policy's wait_max.
+// queue lets the node wait until a time or, if it is zero, until it is woken. The wait ends after
+// the policy's wait_max.
 func (t *activation) queue(reason string, until time.Time) {
 	if t.row.WaitingSince.IsZero() {
 		t.row.WaitingSince = t.now()
 	}
 	t.row.QueuedFor, t.row.NextAt = reason, until
 	t.put(contracts.NodeQueued)
-	t.places.WakeNextWriter() // another write need not wait for what this one waits for
+	t.places.WakeNextWriter() // another write need not wait for the same thing
 	watchWait(t.timers, t.n)
 }
 
-// wait lets the node wait for what admission says.
+// wait lets the node wait for what admission requires.
 func (t *activation) wait(w admission.Wait) {
 	if !w.Until.IsZero() {
 		t.timers.add(timer{at: w.Until, key: w.Key})
@@ -172,7 +171,7 @@ func (t *activation) wait(w admission.Wait) {
 	t.queue(w.Reason, time.Time{})
 }
 
-// admit takes a place for a call, or lets the node wait for one.
+// admit takes a slot for a call, or lets the node wait for one.
 func (t *activation) admit(tool string, p contracts.Policy) bool {
 	w, ok := t.places.Enter(t.n.place(tool, p), t.now())
 	if !ok {
@@ -184,13 +183,13 @@ func (t *activation) admit(tool string, p contracts.Policy) bool {
 // emit adds an event for people who watch the run.
 func (t *activation) emit(e contracts.Event) { t.take(runstate.EventEmitted{Node: t.n.ID(), Event: e}) }
 
-// fail ends the node with an error of the core's own making.
+// fail ends the node with an error of the core.
 func (t *activation) fail(kind, message string, effect contracts.Effect) {
 	t.row.Error = &contracts.ToolError{Type: kind, Message: contracts.CleanSummary(message), Effect: effect}
 	t.end(contracts.NodeFailed)
 }
 
-// refuse ends the node with the error that its call came to.
+// refuse ends the node with the error of its call.
 func (t *activation) refuse(e *contracts.ToolError) {
 	if e == nil {
 		e = &contracts.ToolError{Type: contracts.ErrInternal, Message: "the domain gave no reason"}
@@ -201,19 +200,19 @@ func (t *activation) refuse(e *contracts.ToolError) {
 	t.end(contracts.NodeFailed)
 }
 
-// masked is a text of a domain without personal data and too long a tail.
+// masked returns a text of a domain without personal data, cut to the length of a summary.
 func (t *activation) masked(text string) string {
 	return contracts.CleanSummary(runstate.Mask(text, t.n.Private, t.row.Params))
 }
 
-// end makes the node terminal, with whatever follows from it in the graph, and
-// lets others try in its place.
+// end makes the node terminal, applies the consequences in the graph, and wakes nodes that waited
+// for its slots.
 func (t *activation) end(s contracts.NodeState) {
 	t.row.State = s
 	t.endWith(t.expansionByRules())
 }
 
-// endWith ends the node as its row says, and adds to the run what it asks for.
+// endWith is end with nodes to add to the run.
 func (t *activation) endWith(again *runstate.Expansion) {
 	t.take(runstate.NodeEnded{Row: t.row, Expansion: again})
 	t.row = nil
@@ -226,8 +225,8 @@ func (t *activation) abortWrite() {
 	t.places.ReleaseWriter(t.n.ID())
 }
 
-// releaseSlots releases the run's write slot, and wakes nodes that wait for slots which this
-// node does not need now.
+// releaseSlots releases the run's write slot, and wakes nodes that wait for slots which this node
+// does not need now.
 func (t *activation) releaseSlots() {
 	t.places.ReleaseWriter(t.n.ID())
 	if tool := t.n.Spec.Tool; tool != "" {
@@ -235,7 +234,7 @@ func (t *activation) releaseSlots() {
 	}
 }
 
-// ask puts a question to a person and lets the node wait for the answer.
+// ask opens an interrupt and lets the node wait for the answer.
 func (t *activation) ask(i contracts.Interrupt, s contracts.NodeState) {
 	run := &t.run.Run
 	i.InterruptID, i.Code, i.Status = NewID("gate"), NewCode(), contracts.InterruptOpen
@@ -250,8 +249,8 @@ func (t *activation) ask(i contracts.Interrupt, s contracts.NodeState) {
 	t.releaseSlots()
 }
 
-// watchWait sets the timers of a queued node: for its next try, and for the end
-// of its waiting if that comes first.
+// watchWait sets the timers of a queued node: for its next attempt, and for wait_max if that ends
+// first.
 func watchWait(on *timers, n *node) {
 	next, end := n.Row.NextAt, n.Row.WaitingSince.Add(n.policy.WaitMax())
 	if !next.IsZero() {
@@ -262,8 +261,8 @@ func watchWait(on *timers, n *node) {
 	}
 }
 
-// waitedTooLong reports whether a queued node has used up its wait_max. The time
-// between polls of accepted work is the attempt's.
+// waitedTooLong reports whether a queued node has used up its wait_max. The time between polls of
+// accepted work counts for the attempt instead.
 func (n *node) waitedTooLong(now time.Time) bool {
 	polls := n.Row.Operation != "" && !n.Row.NextAt.IsZero()
 	return n.policy.WaitMaxS > 0 && !n.Row.WaitingSince.IsZero() && !polls &&

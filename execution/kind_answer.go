@@ -8,12 +8,12 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// answer words what the run found, by a model. Each sentence is held to what was
-// found before it is recorded; where none is left, the tables are the answer.
+// answer lets a model word the results of the run. Each sentence is checked against the results
+// before it is recorded; if none passes, the tables are the answer.
 type answer struct{ local }
 
-// beginAnswer appends the node that words the answer, where a model is to word it and
-// there is something to word.
+// beginAnswer appends the answer node if a model is configured, answers are enabled and the run has
+// results to word. It reports whether it did.
 func beginAnswer(k *deps) bool {
 	r := k.calls.r
 	if r.languageModel == nil || !r.cfg.Answers || k.run.Run.Plan.DryRun || k.run.Cancelling() || k.run.Len() >= nodeLimit(k.run) {

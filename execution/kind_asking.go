@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// maxTargets bounds what a step of a workflow offers to choose from.
+// maxTargets limits the choices that a step of a workflow offers.
 const maxTargets = 10
 
-// workflowQuestion is a question that a workflow puts to a person. It completes with the
-// answer; rules and conditions decide what follows. It never replaces a gate.
+// workflowQuestion is a question that a workflow puts to a person. It completes with the answer;
+// rules and conditions decide what follows. It never replaces a gate.
 type workflowQuestion struct{ local }
 
 func (a workflowQuestion) start(t *activation) {
@@ -39,8 +39,8 @@ func (a workflowQuestion) start(t *activation) {
 	watchExpiry(t.timers, t.n)
 }
 
-// question is what is asked now: with the answers that are allowed by their
-// conditions, and whose loops are not used up.
+// question returns the interrupt, with the answers whose conditions hold and whose loops are not
+// used up.
 func (a workflowQuestion) question(t *activation) (contracts.Interrupt, error) {
 	h := t.n.Spec.Human
 	i := contracts.Interrupt{
@@ -113,7 +113,7 @@ func labelOfAnswer(answer string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// answerUnattended takes the answer that the step names for unattended runs, if it is allowed.
+// answerUnattended gives the answer that the step declares for unattended runs, if it is allowed.
 func (a workflowQuestion) answerUnattended(t *activation, i contracts.Interrupt) {
 	u := t.n.Spec.Human.Unattended
 	choices := len(i.Options) - len(slices.DeleteFunc(slices.Clone(i.Answers), func(s string) bool { return decision.NeedsMore(s) }))
@@ -155,8 +155,8 @@ func (a workflowQuestion) answer(t *activation, last contracts.InterruptDecided)
 	}
 }
 
-// says reports whether an answer has substance: a value, a choice, words. Whoever
-// gives that asks for the writes that rest on it.
+// says reports whether an answer has content: a value, a choice, a text. A person who gives such an
+// answer counts as a requester of the writes that use it.
 func says(facts map[string]any) bool {
 	switch facts[decision.FactDecision] {
 	case contracts.SayApprove:
@@ -168,8 +168,8 @@ func says(facts map[string]any) bool {
 	}
 }
 
-// complete ends the step as it was answered. A rejection that no rule takes is the
-// end of the branch, and to stop is the end of the run.
+// complete ends the step with its answer. A rejection without a matching rule ends the branch;
+// "stop" ends the run.
 func (workflowQuestion) complete(t *activation, facts map[string]any, summary string) {
 	t.row.Result = &Result{Summary: contracts.CleanSummary(summary), Facts: facts}
 	switch facts[decision.FactDecision] {

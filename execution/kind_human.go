@@ -12,11 +12,11 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// maxOptions bounds what a person is offered to choose from.
+// maxOptions limits the options of a question.
 const maxOptions = 25
 
-// choice is a question of a plan without a workflow: it is decided without asking if there is
-// nothing to choose, else a person is asked.
+// choice is a question of a plan without a workflow. It is decided without a person if there is no
+// choice to make.
 type choice struct{ local }
 
 func (choice) start(t *activation) {
@@ -44,7 +44,7 @@ func (choice) start(t *activation) {
 		t.fail(expressionFault(t.n), err.Error(), contracts.EffectNone)
 		return
 	}
-	if near && len(options) == 1 { // a write takes it only if it is what is meant
+	if near && len(options) == 1 { // a write takes it only if it is what was meant
 		prompt = contracts.CleanSummary(fmt.Sprintf("%s Did you mean %s?", prompt, options[0].Label))
 	}
 	i := contracts.Interrupt{
@@ -76,8 +76,8 @@ func (choice) answer(t *activation, last contracts.InterruptDecided) {
 	t.end(contracts.NodeCompleted)
 }
 
-// chosen ends the node where no question is needed: one option, or a rule that
-// decides between several.
+// chosen ends the node if no question is needed: there is one option, or a rule decides between
+// several. It reports whether it did.
 func chosen(t *activation, step *contracts.HumanStep, options []contracts.InterruptOption) bool {
 	switch {
 	case len(options) == 1, len(options) > 1 && step.Choose == contracts.ChooseFirst:
@@ -93,10 +93,10 @@ func chosen(t *activation, step *contracts.HumanStep, options []contracts.Interr
 	}
 }
 
-// optionsOf reads the list of {value, label} that a search found, and tells whether none
-// of them is just what was asked for: the search says so ("exact": false), or says nothing
-// and returns names that lack a word of it. Where the sentence has the whole name of a
-// match ("name"), only what is called so is left, and it is what was asked for.
+// optionsOf reads the list of {value, label} that a search found. near means that none of them is
+// an exact match: the search says so ("exact": false), or it returns names that lack a word of the
+// query. If the sentence has the whole name of a match ("name"), only matches with that name are
+// returned, and they are exact.
 func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.InterruptOption, near bool, err error) {
 	if step.OptionsFrom == "" {
 		return stated(step), false, nil
@@ -125,8 +125,7 @@ func optionsOf(t *activation, step *contracts.HumanStep) (options []contracts.In
 	return options, near, nil
 }
 
-// stated are the options of a question that is put as it stands: those that its
-// answer must be among.
+// stated returns the options of a question without a search: the enum of its response schema.
 func stated(step *contracts.HumanStep) []contracts.InterruptOption {
 	values, _ := step.ResponseSchema["enum"].([]any)
 	var out []contracts.InterruptOption
@@ -136,7 +135,7 @@ func stated(step *contracts.HumanStep) []contracts.InterruptOption {
 	return out
 }
 
-// shownBeside is what a question rests on.
+// shownBeside evaluates what a question shows.
 func shownBeside(t *activation, step *contracts.HumanStep) (map[string]any, error) {
 	if len(step.Show) == 0 {
 		return nil, nil //nolint:nilnil // nothing is shown
@@ -144,7 +143,7 @@ func shownBeside(t *activation, step *contracts.HumanStep) (map[string]any, erro
 	return members(t, t.reader(), step.Show)
 }
 
-// listed is what a question rests on in one line.
+// listed formats what a question shows in one line.
 func listed(shown map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
@@ -171,7 +170,7 @@ func optionOf(i int, item any) contracts.InterruptOption {
 	return o
 }
 
-// labelOf is the label of the option that was chosen, if one was.
+// labelOf returns the label of the chosen option, "" if none was chosen.
 func labelOf(i *contracts.Interrupt) string {
 	for _, o := range i.Options {
 		if asText(o.Value) == asText(i.Response) {
@@ -181,8 +180,8 @@ func labelOf(i *contracts.Interrupt) string {
 	return ""
 }
 
-// searchAgain makes the search before a choice again, by the words that were
-// answered; the choice is then made among what it finds.
+// searchAgain repeats the search before a choice with the text that was answered; the choice is
+// then made among its results.
 func searchAgain(t *activation, last contracts.InterruptDecided) bool {
 	words, ok := runstate.WordsOf(t.n.Gate.Response)
 	if !ok || len(t.n.Gate.Options) > 0 {

@@ -2,7 +2,7 @@ package execution
 
 import "github.com/manifold-run/manifold/contracts"
 
-// local is what kinds have in common that decide at once and call nobody.
+// local has the methods of kinds that end at once and make no call.
 type local struct{}
 
 func (local) reply(*activation, completion)                  {}
@@ -11,7 +11,7 @@ func (local) resume(*activation) bool                        { return false }
 func (local) onWaitTimeout(*activation) bool                 { return false }
 func (local) mayHaveEffect(*node) bool                       { return false }
 
-// join brings the results of several nodes together.
+// join merges the results of several nodes.
 type join struct{ local }
 
 func (join) start(t *activation) {

@@ -5,8 +5,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// read is a call that changes nothing: a read, a proposal, or a write that only
-// pretends. It may be repeated and cut off at will.
+// read is a call without an effect: a read, a proposal, or a write in a dry run. It may be repeated
+// and cancelled at any time.
 type read struct{}
 
 func (read) start(t *activation) { prepare(t) }
@@ -76,7 +76,7 @@ func (read) result(t *activation, r Reply) {
 	}
 }
 
-// broken takes a reply after which nobody knows what happened.
+// broken handles a reply that leaves the outcome unknown.
 func (read) broken(t *activation, r Reply) {
 	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
 	if !retry(t, r, 0) {

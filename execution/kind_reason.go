@@ -4,8 +4,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// reason thinks. Without a model, and where one gives nothing, its fallback does: a
-// read or a proposal, whose facts must be what the step promises.
+// reason asks a model. Without a model or a valid answer it uses its fallback: a read or a
+// proposal, whose facts must match the output schema of the step.
 type reason struct{ read }
 
 func (r reason) start(t *activation) {
@@ -32,7 +32,7 @@ func (r reason) start(t *activation) {
 	r.fallBack(t, contracts.ErrBudget, "the tokens that a model may use are used up")
 }
 
-// modelRequestOf is what the step asks a model for.
+// modelRequestOf returns the request of the step to a model.
 func modelRequestOf(t *activation) (ModelRequest, error) {
 	spec := t.n.Spec.Reason
 	skill, err := skillOf(t, spec.Skill, spec.SkillSHA256)
@@ -46,8 +46,7 @@ func modelRequestOf(t *activation) (ModelRequest, error) {
 	}, err
 }
 
-// fallBack goes on by the fallback, and says why in the record; a step that has none
-// fails.
+// fallBack uses the fallback, and records why; a step without one fails.
 func (r reason) fallBack(t *activation, kind, why string) {
 	why = contracts.CleanSummary(why)
 	if t.n.Spec.Tool == "" {
@@ -73,8 +72,8 @@ func (r reason) reply(t *activation, d completion) {
 	r.read.reply(t, d)
 }
 
-// takeResponse takes what a model answered: facts that fit, an answer that is mended
-// once, or nothing.
+// takeResponse handles the answer of a model: valid facts, an answer that is repaired once, or
+// none.
 func (r reason) takeResponse(t *activation, d completion) {
 	got := d.thinking
 	switch {
@@ -94,7 +93,7 @@ func (r reason) takeResponse(t *activation, d completion) {
 	}
 }
 
-// promised holds facts to the schema of the step's output.
+// promised validates facts against the output schema of the step.
 func promised(t *activation, facts map[string]any) []contracts.Fault {
 	raw, err := contracts.Canonical(t.n.Spec.Reason.OutputSchema)
 	if err != nil {

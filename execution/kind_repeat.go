@@ -7,9 +7,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// repeat is a call for each item of a list that is only known while the run is
-// under way: it appends its copies by a ledgered record (the plan itself never
-// changes) and ends as their join.
+// repeat is a call for each item of a list that is only known during the run. It appends its copies
+// by a ledger entry (the plan itself never changes) and ends as their join.
 type repeat struct{ local }
 
 func (repeat) start(t *activation) {
@@ -53,6 +52,6 @@ func copyOf(n *node, i int, item any) contracts.Node {
 	c.ForEach, c.ForNode, c.Item, c.Required = nil, n.ID(), item, n.Writes() && !n.Spec.ContinueOnError
 	c.BranchID, c.Group, c.GroupLimit = c.NodeID, n.ID(), n.Spec.ForEach.MaxConcurrency
 	c.Role, c.When, c.Round, c.AddedBy = "", nil, nil, ""
-	c.On, c.Spend, c.ContinueOnError = nil, nil, false // these are of the step as a whole
+	c.On, c.Spend, c.ContinueOnError = nil, nil, false // they apply to the step as a whole
 	return c
 }

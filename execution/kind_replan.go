@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// replan asks what comes next once all that the run has so far has ended. The answer
-// is the node's outcome, and the nodes that it adds are part of the same event: a
-// replay asks nobody, and a crash loses no more than an answer that had not come.
+// replan asks the replanner for further nodes when all other nodes of the run have ended. The nodes
+// that it adds are part of the event of its outcome: a replay does not call the replanner, and a
+// crash loses at most an answer that had not arrived.
 type replan struct{ local }
 
 func (replan) start(t *activation) {
@@ -33,7 +33,7 @@ func (replan) start(t *activation) {
 	t.calls.startReplan(t.n, replanRequestOf(t))
 }
 
-// startReplan asks what comes next, beside the run.
+// startReplan calls the replanner in the background.
 func (x *calls) startReplan(n *node, req ReplanRequest) {
 	ctx, cancel := context.WithCancel(x.ctx)
 	n.cancel, n.lasting = cancel, false
@@ -48,7 +48,7 @@ func (x *calls) startReplan(n *node, req ReplanRequest) {
 	})
 }
 
-// callReplanner makes a panic of the port an error.
+// callReplanner turns a panic of the port into an error.
 func (r *Runner) callReplanner(ctx context.Context, req ReplanRequest) (out ReplanReply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -80,7 +80,7 @@ func (replan) reply(t *activation, d completion) {
 	t.endWith(&runstate.Expansion{Nodes: nodes, Cause: "round"})
 }
 
-// replanRequestOf is what the port is told: summaries and facts, never raw output.
+// replanRequestOf returns the request to the replanner: summaries and facts, never raw output.
 func replanRequestOf(t *activation) ReplanRequest {
 	run := &t.run.Run
 	req := ReplanRequest{
@@ -97,7 +97,7 @@ func replanRequestOf(t *activation) ReplanRequest {
 	return req
 }
 
-// replanFactOf is what a node gives to know; what only serves another says nothing.
+// replanFactOf returns the fact of a node. Auxiliary nodes have none.
 func replanFactOf(n *runstate.Node) (ReplanFact, bool) {
 	s := &n.Spec
 	serves := s.Role == contracts.RolePreSearch || s.Role == contracts.RolePreChoose
@@ -117,7 +117,7 @@ func replanFactOf(n *runstate.Node) (ReplanFact, bool) {
 	return fact, true
 }
 
-// labels name what was read, for people.
+// labels returns the names of what was read, for people.
 func labels(t *activation, read []string) []string {
 	var out []string
 	for _, n := range t.run.Nodes() {
@@ -140,5 +140,5 @@ func labels(t *activation, read []string) []string {
 	return out
 }
 
-// maxLabels bounds how many answers a mark names.
+// maxLabels limits how many results a label list names.
 const maxLabels = 20

@@ -8,8 +8,7 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// set gives facts that are computed from those of other steps: where branches
-// meet, and where a loop begins.
+// set computes facts from those of other steps, where branches meet and where a loop begins.
 type set struct{ local }
 
 func (set) start(t *activation) {
@@ -34,8 +33,8 @@ func smallEnough(facts map[string]any) error {
 	return err
 }
 
-// result gives what a workflow comes to. A member that reads what is not there is
-// left out.
+// result computes the result of a workflow. Members whose expressions read missing values are
+// omitted.
 type result struct{ local }
 
 func (result) start(t *activation) {

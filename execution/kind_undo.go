@@ -7,11 +7,10 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// undo takes back what was written before a review, because a person said so there.
-// It appends a call for each write that took effect, in whichever round, the last
-// one first. Each is a write like any other, behind its own gate, and begins when
-// the one before it has succeeded: what was built on must not go before what
-// stands on it.
+// undo compensates what was written before a review, because a person answered so. It appends one
+// call for each write that took effect, in any round, the last write first. Each call is a write
+// with its own gate. It starts when the previous one has succeeded, so that nothing is undone
+// before what depends on it.
 type undo struct{ local }
 
 func (u undo) start(t *activation) {
@@ -31,7 +30,7 @@ func (u undo) start(t *activation) {
 	t.take(runstate.NodeExpanded{Row: t.row, Copies: calls})
 }
 
-// conclude ends the node as its calls have: it has taken back all, or it has not.
+// conclude ends the node with the result of its calls: completed only if all succeeded.
 func (undo) conclude(t *activation) {
 	done, of, rejected := runstate.Undone(t.n.Node)
 	t.row.Begin(t.now())

@@ -9,11 +9,11 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// verify judges what was reached so far by its assertions, and by the opinion of a
-// model where the step asks for one, which can only lower.
+// verify checks what was reached so far by its assertions, and by the opinion of a model if the
+// step asks for one. An opinion can only lower the verdict.
 //
-// Where the flag verifier is off it judges nothing, and in shadow nothing follows from
-// what it finds: both let the run go on as if all held, and say so.
+// If the flag verifier is off it checks nothing; in shadow mode its verdict has no consequences. In
+// both cases the run continues as if all assertions held, and the result says so.
 type verify struct{ local }
 
 func (v verify) start(t *activation) {
@@ -35,9 +35,9 @@ func (v verify) start(t *activation) {
 	v.judge(t, status)
 }
 
-// check evaluates the assertions into the row.
+// check evaluates the assertions and stores the checks in the row.
 func (verify) check(t *activation) (failed int, err error) {
-	t.row.Checks = nil // it is started again after waiting, and after a crash
+	t.row.Checks = nil // the node may be started again after waiting, and after a crash
 	for i, assertion := range t.n.Spec.Verify.Assertions {
 		ok, _, err := holds(t, assertion, nil)
 		detail := verdict.AssertionText(assertion)
@@ -55,8 +55,8 @@ func (verify) check(t *activation) (failed int, err error) {
 	return failed, nil
 }
 
-// judge asks for the opinion; where there is none to be had, the step goes on
-// without and says so.
+// judge asks a model for its opinion. If there is none, the step continues without it and records
+// why.
 func (v verify) judge(t *activation, status contracts.VerdictStatus) {
 	spec := t.n.Spec.Verify.Judge
 	without := func(why string) {
@@ -111,8 +111,7 @@ func (v verify) reply(t *activation, d completion) {
 	}
 }
 
-// conclude ends the step with its verdict, lowered by the opinion if that is
-// graver.
+// conclude ends the step with its verdict, lowered by the opinion if that is worse.
 func (verify) conclude(t *activation, status contracts.VerdictStatus, o *contracts.Opinion) {
 	if o != nil && verdict.Graver(o.Status, status) {
 		t.row.Checks = append(t.row.Checks, contracts.Check{Name: verdict.CheckJudge, Detail: verdict.Reason(o)})
@@ -134,8 +133,8 @@ func verifierOf(t *activation) metrics.FlagMode {
 	return metrics.Effective(t.run.Run.Plan.Flags).Verifier
 }
 
-// passUnverified ends the step as if all checks held, with what it found, nil if it did not
-// look. Dependent nodes may start; approvers are told that it was not judged.
+// passUnverified ends the step as if all checks held; found is nil if nothing was checked.
+// Dependent nodes may start; approvers are told that the result was not judged.
 func passUnverified(t *activation, found map[string]any) {
 	t.row.Result = &Result{Facts: verdict.Passed(found), Summary: verdict.WhyPassed(found)}
 	t.end(contracts.NodeCompleted)

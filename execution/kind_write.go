@@ -13,10 +13,10 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// write is a call that has an effect: approved for exactly this action, alone in
-// its run, holding its locks, announced by a committed intent, and read back. It
-// is repeated only where that cannot do it twice; what nobody knows is looked up
-// or asked.
+// write is a call with an effect. It is approved for exactly this action, is the only write in
+// flight of its run, holds its locks, is announced by a committed intent, and is read back. It is
+// repeated only if that cannot execute it twice; an unknown outcome is looked up, or a person is
+// asked.
 type write struct{}
 
 func (write) start(t *activation) {
@@ -32,7 +32,7 @@ func (write) start(t *activation) {
 	}
 }
 
-// do takes a write from its resolved parameters to its one call.
+// do takes a write from its resolved parameters to its call.
 func (w write) do(t *activation, full map[string]any) {
 	if proposedAfterReading(t) && t.calls.r.cfg.LateWrites == LateWritesForbid {
 		t.fail(contracts.ErrPrecondition, "a write that is proposed after reading is not allowed here", contracts.EffectNone)
@@ -59,9 +59,8 @@ func (w write) do(t *activation, full map[string]any) {
 	w.send(t, full)
 }
 
-// approved reports whether the action may be done: no approval is needed, or one
-// was given for exactly this action, and no key was revoked that this rests on.
-// Otherwise it opens a gate.
+// approved reports whether the action may be executed: it needs no approval or was approved in
+// exactly this form, and no key that this depends on was revoked. Otherwise it opens a gate.
 func approved(t *activation) bool {
 	action, hash, err := actionOf(t)
 	if err != nil {
@@ -79,12 +78,12 @@ func approved(t *activation) bool {
 			return true
 		}
 	}
-	t.abortWrite() // it may have been announced, and was not done; nothing is held at a gate
+	t.abortWrite() // it may have been announced, and was not sent; nothing is held at a gate
 	openGate(t, action, hash, why)
 	return false
 }
 
-// gateOf is the gate at which an action was approved, nil if it needed none.
+// gateOf returns the gate at which an action was approved, nil if there is none.
 func gateOf(t *activation, hash string) *contracts.Interrupt {
 	if g := t.n.Gate; g != nil && g.Type.IsGate() && g.Status == contracts.InterruptApproved && g.ActionSHA256 == hash {
 		return g
@@ -92,7 +91,7 @@ func gateOf(t *activation, hash string) *contracts.Interrupt {
 	return nil
 }
 
-// actionOf is what an approval is bound to, with its hash.
+// actionOf returns what an approval is bound to, and its hash.
 func actionOf(t *activation) (contracts.Action, string, error) {
 	a := contracts.Action{
 		Capability: t.n.entry.Ref(), CapabilityDigest: t.n.entry.Digest, Instance: t.n.Spec.Instance,
@@ -107,7 +106,8 @@ func actionOf(t *activation) (contracts.Action, string, error) {
 	return a, hash, err
 }
 
-// utteranceOf is the sentence of a node; what an approver edited is an answer.
+// utteranceOf returns the annotated sentence of a node. Values that an approver edited have the
+// source "answer".
 func utteranceOf(t *activation) *contracts.Utterance {
 	said := t.n.Spec.Utterance
 	if said == nil || t.run.Run.Format < runstate.Format2 {
@@ -121,8 +121,7 @@ func utteranceOf(t *activation) *contracts.Utterance {
 	return said
 }
 
-// lock takes all resource keys of the node, or lets it wait for the first that
-// is held.
+// lock takes all resource keys of the node, or lets it wait for the first that is held.
 func (write) lock(t *activation) bool {
 	keys := admission.LockKeys(t.n.Spec.Locks, func(param string) string { return paramText(t.row.Params[param]) })
 	if len(keys) == 0 {
@@ -132,7 +131,7 @@ func (write) lock(t *activation) bool {
 	switch {
 	case err == nil && held:
 		return true
-	case contracts.CodeOf(err) == contracts.CodeLeaseLost: // the owner leaves the run
+	case contracts.CodeOf(err) == contracts.CodeLeaseLost: // the owner releases the run
 	case err != nil:
 		t.queue("the store", t.now().Add(time.Second))
 	default:
@@ -148,9 +147,9 @@ func paramText(v any) string {
 	return asText(v)
 }
 
-// announce commits the intent of a write before its call, under the lease and
-// only while no cancel was requested. A write that is sent again after the
-// domain said that nothing happened keeps its intent and its key.
+// announce commits the intent of a write before its call, under the lease and only if no cancel was
+// requested. A write that is sent again, because the domain reported no effect, keeps its intent
+// and its key.
 func (w write) announce(t *activation) bool {
 	_, hash, err := actionOf(t)
 	var params json.RawMessage
@@ -181,7 +180,7 @@ func (w write) announce(t *activation) bool {
 	return t.flush()
 }
 
-// writeTime is how long after the announcement the write may still be sent.
+// writeTime returns how long after the announcement the write may still be sent.
 func writeTime(p contracts.Policy) time.Duration {
 	if p.Attempts() == 1 {
 		return p.Timeout()
@@ -206,7 +205,7 @@ func (write) send(t *activation, full map[string]any) {
 	t.calls.begin(t.n, taskCall, c)
 }
 
-// until is when the last attempt of a write is over for certain.
+// until returns the time at which the last attempt of a write has certainly ended.
 func until(i *Intent, row *runstate.Row) time.Time {
 	if row.CallUntil.After(i.Deadline) {
 		return row.CallUntil
@@ -214,9 +213,9 @@ func until(i *Intent, row *runstate.Row) time.Time {
 	return i.Deadline
 }
 
-// mayRepeat reports whether an announced write may be sent once more: by its key,
-// while the domain remembers it and the run is wanted, or because it is known to
-// have done nothing. Asking for accepted work is no repeat.
+// mayRepeat reports whether an announced write may be sent again: if it is known to have had no
+// effect, or by its key while the domain remembers it and the run is not cancelled. Polling
+// accepted work is no repeat.
 func mayRepeat(t *activation) bool {
 	p := t.n.policy
 	forgotten := t.n.Intent.CreatedAt.Add(time.Duration(p.IdempotencyWindowS) * time.Second)
@@ -224,8 +223,7 @@ func mayRepeat(t *activation) bool {
 		(!t.run.Cancelling() && p.Idempotency.Repeatable() && !t.now().After(forgotten))
 }
 
-// resend sends an announced write again, from its intent row alone, if that is
-// still the action that was approved.
+// resend sends an announced write again from its intent row, if that is still the approved action.
 func resend(t *activation) {
 	if t.n.Intent == nil {
 		prepare(t)
@@ -241,7 +239,7 @@ func resend(t *activation) {
 		reconcileDoubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and it may not be sent again"})
 	case !unchanged && t.row.Doubtful:
 		reconcileDoubt(t, Reply{Kind: ReplyBroken, Message: "an earlier attempt was not answered, and the capability has changed since"})
-	case !unchanged: // it did nothing; a gate shows the difference
+	case !unchanged: // it had no effect; a gate shows the difference
 		t.row.Step, t.row.ApprovedSHA256 = runstate.StepNone, ""
 		t.abortWrite()
 		t.again()
@@ -276,7 +274,7 @@ func sendAgain(t *activation) {
 	places.SetWriter(t.n.ID())
 	t.row.CallUntil = t.now().Add(t.n.policy.Timeout())
 	t.running()
-	if !t.flush() { // the row must say that it is under way before it is
+	if !t.flush() { // the row must be stored as running before the call starts
 		places.Leave(t.n.place(t.n.Spec.Tool, t.n.policy))
 		return
 	}
@@ -300,7 +298,7 @@ func (w write) reply(t *activation, d completion) {
 	}
 }
 
-// called applies the contract's answer table to the reply to a write.
+// called handles the reply to a write, as the contract's table of answers says.
 func (w write) called(t *activation, r Reply) {
 	if runstate.PriorAttemptUnknown(t.row.Doubtful, t.n.policy.Idempotency, r) {
 		reconcileDoubt(t, r)
@@ -320,7 +318,7 @@ func (w write) called(t *activation, r Reply) {
 		recheck(t)
 	case ReplyNotSent:
 		w.notSent(t, r)
-	case ReplyResult: // it failed, and may be tried again, or its effect is unknown
+	case ReplyResult: // it failed: retryable, refused or with an unknown effect
 		t.row.WaitingSince = noTime
 		switch {
 		case !runstate.IsRetryable(r):
@@ -344,7 +342,7 @@ func (w write) notSent(t *activation, r Reply) {
 	}
 }
 
-// broken takes a reply after which nobody knows what happened.
+// broken handles a reply that leaves the outcome unknown.
 func (write) broken(t *activation, r Reply) {
 	t.row.AttemptAt, t.row.WaitingSince = noTime, noTime
 	t.row.Doubtful = true
@@ -354,15 +352,14 @@ func (write) broken(t *activation, r Reply) {
 	reconcileDoubt(t, r)
 }
 
-// reconcileDoubt looks up the outcome of a write that may have had an effect and is not sent
-// again.
+// reconcileDoubt looks up the outcome of a write that may have had an effect and is not sent again.
 func reconcileDoubt(t *activation, r Reply) {
 	t.row.Operation = ""
 	t.row.Error = &contracts.ToolError{Type: runstate.ErrorType(r), Message: t.masked(r.Message), Effect: contracts.EffectUnknown}
 	reconcileOrAsk(t)
 }
 
-// settle takes the outcome of a write into the run.
+// settle applies the outcome of a write to the run.
 func (write) settle(t *activation, o Outcome) {
 	t.take(runstate.IntentSettled{Node: t.n.ID()})
 	r := o.Reply()
@@ -383,8 +380,8 @@ func (write) settle(t *activation, o Outcome) {
 
 func (w write) answer(t *activation, last contracts.InterruptDecided) { answerCall(t, last) }
 
-// resume goes by the intent: what was observed counts, and what was sent is
-// taken up as a call that was not answered.
+// resume follows the intent: an observed outcome is applied, and a call that was sent counts as not
+// answered.
 func (w write) resume(t *activation) bool {
 	i := t.n.Intent
 	if i == nil {
@@ -400,7 +397,7 @@ func (w write) resume(t *activation) bool {
 	}
 	t.row.Doubtful = true
 	if t.row.Operation = cmp.Or(t.row.Operation, i.Operation); t.row.Operation != "" {
-		t.again() // asking for work that was accepted sends nothing again
+		t.again() // polling accepted work sends nothing again
 		return true
 	}
 	w.broken(t, Reply{Kind: ReplyBroken, Message: "the call was under way when the orchestrator stopped"})

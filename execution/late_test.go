@@ -10,9 +10,9 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// TestAReadWaitsForDays: a domain that has nothing to tell before a person elsewhere has
-// decided says so; the run is parked between two looks, a stop of the server in the middle
-// included, and the answer is what was decided. One that is never decided ends.
+// TestAReadWaitsForDays checks a domain that answers only after a person elsewhere has decided. The
+// run is parked between two polls, also over a restart of the server, and gets the decision. A call
+// that is never decided ends.
 func TestAReadWaitsForDays(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		decided := time.Now().Add(3 * 24 * time.Hour)
@@ -49,8 +49,8 @@ func TestAReadWaitsForDays(t *testing.T) {
 	})
 }
 
-// TestALateOutcomeMeetsTheResend: the outcome that an earlier owner observes while
-// the resend of the next one is under way is the one that counts, once.
+// TestALateOutcomeMeetsTheResend checks that an outcome which an earlier owner observes during the
+// resend of the next owner is applied, once.
 func TestALateOutcomeMeetsTheResend(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var calls atomic.Int64

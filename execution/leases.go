@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// taker is the Runner as its dispatcher sees it.
+// taker is the Runner as seen by its dispatcher.
 type taker struct{ *Runner }
 
-// Room is how many more runs this replica can advance.
+// Room returns how many more runs this replica can advance.
 func (r taker) Room() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -21,7 +21,7 @@ func (r taker) Room() int {
 	return r.cfg.MaxActiveRuns - len(r.active) - r.reserved
 }
 
-// Take acquires one run and gives it an owner.
+// Take acquires one run and starts its owner.
 func (r taker) Take(ctx context.Context, runID string) bool {
 	r.mu.Lock()
 	_, mine := r.active[runID]
@@ -41,8 +41,8 @@ func (r taker) Take(ctx context.Context, runID string) bool {
 	return true
 }
 
-// heartbeat renews all leases of this replica in one statement, tells owners
-// that lost theirs, and passes on wake-ups that came by way of the store.
+// heartbeat renews all leases of this replica in one statement, notifies owners that lost theirs,
+// and passes on wake-ups from the store.
 func (r *Runner) heartbeat(ctx context.Context) {
 	ticker := time.NewTicker(r.cfg.Heartbeat)
 	defer ticker.Stop()
@@ -57,9 +57,9 @@ func (r *Runner) heartbeat(ctx context.Context) {
 	}
 }
 
-// heartbeatWhileStopping keeps the leases of writes that still finish.
+// heartbeatWhileStopping keeps the leases of writes that are still in flight.
 func (r *Runner) heartbeatWhileStopping() {
-	ctx := context.Background() // Stop has ended the work's context; the leases must live on
+	ctx := context.Background() // Stop has ended ctx of the background work; the leases must be renewed
 	ticker := time.NewTicker(min(r.cfg.Heartbeat, 50*time.Millisecond))
 	defer ticker.Stop()
 	last := time.Now()
@@ -90,8 +90,8 @@ func (r *Runner) renew(ctx context.Context) {
 	defer cancel()
 	seqs, err := r.store.RenewLeases(ctx, r.cfg.Replica, held, r.cfg.LeaseTTL)
 	if err != nil {
-		// The owners find out by their own commits; the leases may be renewed after
-		// they expired while nobody took them.
+		// The owners notice it at their next commit. A lease that expired can still be renewed if
+		// nobody has taken it.
 		r.logFault(ctx, "renew leases", err)
 		return
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// reconcileOrAsk finds out what an unknown outcome was: by the declared reconcile, or
-// by asking a person.
+// reconcileOrAsk determines an unknown outcome by the declared reconcile rule, or by asking a
+// person.
 func reconcileOrAsk(t *activation) {
 	if t.row.Step != runstate.StepReconcile {
 		t.row.Tries = 0
@@ -26,7 +26,7 @@ func reconcileOrAsk(t *activation) {
 	t.again()
 }
 
-// reconcile asks whether the write took effect.
+// reconcile calls the look-up that reports whether the write took effect.
 func reconcile(t *activation) {
 	if t.n.entry == nil && !findCapability(t.deps, t.n) {
 		outcomeUnknown(t, "the capability is no longer registered")
@@ -65,7 +65,7 @@ func lookupCall(t *activation, what task, ref string, paramMap map[string]any, g
 	t.calls.begin(t.n, what, c)
 }
 
-// mapped resolves a param_map for a look-up that belongs to a call.
+// mapped resolves the param_map of a look-up.
 func mapped(t *activation, m map[string]any) (map[string]any, error) {
 	v, _, err := expr.Resolve(asAny(m), t.run.CallScope(t.row))
 	if err != nil {
@@ -75,11 +75,10 @@ func mapped(t *activation, m map[string]any) (map[string]any, error) {
 	return params, nil
 }
 
-// settleDelay is how often an early "no" is looked at again.
+// settleDelay is the interval at which an early "no" is checked again.
 const settleDelay = 5 * time.Second
 
-// onReconciled believes a yes at once, and a no only when the write can no
-// longer be under way.
+// onReconciled accepts a yes at once, and a no only when the write can no longer be in flight.
 func onReconciled(t *activation, r Reply) {
 	if r.Kind != ReplyResult || !r.Result.OK {
 		repeatLookup(t, r)
@@ -100,7 +99,7 @@ func onReconciled(t *activation, r Reply) {
 	}
 }
 
-// earlier is the first of two times; the zero time is none.
+// earlier returns the first of two times; the zero time is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
@@ -118,7 +117,7 @@ func repeatLookup(t *activation, r Reply) {
 	t.queue("the next look-up", t.now().Add(max(backoff(t.row.Tries), min(r.RetryAfter, time.Hour))))
 }
 
-// foundApplied completes a write whose answer was lost.
+// foundApplied completes a write whose reply was lost.
 func foundApplied(t *activation, found contracts.ToolResult) {
 	found.Summary = contracts.CleanSummary("took effect, as a look-up confirmed: " + found.Summary)
 	t.take(runstate.IntentSettled{Node: t.n.ID()})
@@ -143,7 +142,7 @@ func foundAbsent(t *activation) {
 	t.again()
 }
 
-// outcomeUnknown asks a person. The locks stay; other writes of the run go on.
+// outcomeUnknown asks a person. The locks are kept; other writes of the run continue.
 func outcomeUnknown(t *activation, why string) {
 	t.row.Step = runstate.StepUnknown
 	message := "It is not known whether this took effect: " + why + "."
@@ -161,7 +160,7 @@ func outcomeUnknown(t *activation, why string) {
 	}, contracts.NodeOutcomeUnknown)
 }
 
-// beginVerify reads a write back, if the manifest says how.
+// beginVerify starts the read-back of a write, if the manifest declares one.
 func beginVerify(t *activation) {
 	t.row.Error = nil
 	if t.n.entry == nil || t.n.entry.Capability.Metadata.Verify == nil || t.run.Run.Plan.DryRun {
@@ -188,8 +187,8 @@ func readBack(t *activation) {
 	lookupCall(t, taskVerify, rule.Capability, rule.ParamMap, func(why string) { unverified(t, why) })
 }
 
-// onReadBack compares what was read back with what was declared. A declared
-// within_ms lets an eventually consistent system catch up.
+// onReadBack compares what was read back with the declared assertions. within_ms gives an
+// eventually consistent system time to catch up.
 func onReadBack(t *activation, r Reply) {
 	rule := t.n.entry.Capability.Metadata.Verify
 	if r.Kind != ReplyResult || !r.Result.OK {
@@ -233,14 +232,14 @@ func assertions(t *activation, rules []contracts.Condition, facts map[string]any
 	return checks, all
 }
 
-// unverified completes a write that could not be read back: it did take
-// effect, but nobody has seen it.
+// unverified completes a write that could not be read back: it took effect, but that was not
+// verified.
 func unverified(t *activation, why string) {
 	t.row.Checks = slices.Concat(t.row.Checks, []contracts.Check{{Name: verdict.CheckUnverified, Detail: contracts.CleanSummary(why)}})
 	t.end(contracts.NodeCompleted)
 }
 
-// describe writes a condition as people do: facts.days = ${params.days}.
+// describe formats a condition for people: facts.days = ${params.days}.
 func describe(c contracts.Condition) string {
 	switch {
 	case c.Equals != nil:

@@ -13,11 +13,10 @@ import (
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
-// mind is a model that answers by a script: what it says depends on how often it
-// was called for the same purpose.
+// mind is a scripted model: its response depends on how often it was called for the same purpose.
 type mind struct {
 	mu sync.Mutex // guards the fields below
-	// says are its answers in their order; the last one stays.
+	// says are its responses in order; the last one is repeated.
 	says  []execution.ModelResponse
 	heard []execution.ModelRequest
 	takes time.Duration
@@ -66,8 +65,8 @@ func textSchema() map[string]any {
 	}
 }
 
-// reasoned is a plan of one workflow: a read, a reason step with a fallback, a
-// reason step without one, and a verify step with a judge.
+// reasoned is a plan of one workflow: a read, a reason step with a fallback, one without, and a
+// verify step with a judge.
 func (w *world) reasoned() contracts.Plan {
 	w.read("look", answering(map[string]any{"price": 3.0}))
 	w.read("plain", answering(map[string]any{"text": "by the fallback"}))
@@ -350,8 +349,8 @@ func TestAModelIsAskedSoOftenAtOnceAndNotMore(t *testing.T) {
 	})
 }
 
-// A process that is killed at any of its writes pays for no call of a model twice
-// but for the one that was under way.
+// A process that is killed at any of its writes pays for no model call twice, except the one in
+// flight.
 func TestKilledBetweenCallsOfAModelNoneIsPaidTwice(t *testing.T) {
 	t.Parallel()
 	good := thinks(map[string]any{"text": "fine"})
@@ -378,7 +377,7 @@ func TestKilledBetweenCallsOfAModelNoneIsPaidTwice(t *testing.T) {
 	if writes < 6 {
 		t.Fatalf("only %d writes", writes)
 	}
-	for n := 2; n <= writes; n++ { // the first one makes the run
+	for n := 2; n <= writes; n++ { // the first one creates the run
 		for _, at := range []executiontest.Moment{executiontest.Before, executiontest.After} {
 			t.Run(fmt.Sprintf("killed %s write %d", at, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T, w *world) {
@@ -393,7 +392,7 @@ func TestKilledBetweenCallsOfAModelNoneIsPaidTwice(t *testing.T) {
 					}
 					select {
 					case <-k.Dead():
-					case <-time.After(time.Minute): // it ended before it came to that write
+					case <-time.After(time.Minute): // it ended before that write
 					}
 					k.Bury()
 					v := w.ended(w.runner(), id)
@@ -416,8 +415,8 @@ func TestKilledBetweenCallsOfAModelNoneIsPaidTwice(t *testing.T) {
 func TestTheVerifierHasReadsMadeOnceMore(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		fails int  // how many calls come back broken
-		after bool // a write rests on the read
+		fails int  // how many calls fail
+		after bool // a write depends on the read
 		want  contracts.RunState
 		calls int
 	}{

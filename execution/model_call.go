@@ -11,28 +11,27 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// modelTool is the place that calls of models have among the limits of all runs.
+// modelTool names model calls in the limits of all runs.
 const modelTool = "(model)"
 
-// maxModelCalls bounds the calls of models under way, of all runs of a replica.
+// maxModelCalls limits the model calls in flight, of all runs of a replica.
 const maxModelCalls = 4
 
 func modelPolicy() contracts.Policy { return contracts.Policy{MaxConcurrency: maxModelCalls} }
 
-// modelCallStatus reports whether a call of a model has been started.
+// modelCallStatus is the result of requesting a model call.
 type modelCallStatus int
 
 const (
 	modelCallStarted modelCallStatus = iota
 	// modelCallQueued: the node is queued.
 	modelCallQueued
-	// modelCallOverBudget: the tokens that it may use are not left.
+	// modelCallOverBudget: not enough tokens are left.
 	modelCallOverBudget
 )
 
-// requestModel has a model make one call for the node. Each call is on record before
-// another is made for the same node: whoever takes the run up after a crash pays
-// for none but the one that was under way.
+// requestModel starts one model call for the node. Each call is recorded before the next one for
+// the same node starts, so that after a crash only the call in flight is paid for again.
 func requestModel(t *activation, th ModelRequest) modelCallStatus {
 	th.Rejected = t.row.Wrong
 	needs := t.calls.r.languageModel.EstimateTokens(th)
@@ -56,8 +55,8 @@ func requestModel(t *activation, th ModelRequest) modelCallStatus {
 	return modelCallStarted
 }
 
-// startModelCall makes one call of a model beside the run, for a node or, with nil, for the
-// run itself; the call ends early by what is returned.
+// startModelCall makes one model call in the background, for a node or, if n is nil, for the run
+// itself. The returned function cancels it.
 func (x *calls) startModelCall(n *node, th ModelRequest, needs int) context.CancelFunc {
 	ctx, cancel := context.WithCancel(x.ctx)
 	d := completion{task: taskModel, reserved: needs}
@@ -76,7 +75,7 @@ func (x *calls) startModelCall(n *node, th ModelRequest, needs int) context.Canc
 	return cancel
 }
 
-// callModel makes a panic of the adapter a call without an answer.
+// callModel turns a panic of the adapter into a response without an answer.
 func (r *Runner) callModel(ctx context.Context, th ModelRequest) (out ModelResponse) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -90,8 +89,8 @@ func (r *Runner) callModel(ctx context.Context, th ModelRequest) (out ModelRespo
 	return out
 }
 
-// compactInputs evaluates what a skill is given. A value that no model may read,
-// such as an artifact, is a fault.
+// compactInputs evaluates the inputs of a skill. A value that a model may not read, such as an
+// artifact, is an error.
 func compactInputs(t *activation, named map[string]any) (map[string]contracts.Compact, error) {
 	values, err := members(t, t.reader(), named)
 	if err != nil {
@@ -106,7 +105,7 @@ func compactInputs(t *activation, named map[string]any) (map[string]contracts.Co
 	return out, nil
 }
 
-// skillOf is the text of a skill as the plan pinned it.
+// skillOf returns the text of a skill as the plan pinned it.
 func skillOf(t *activation, name, sha256 string) (contracts.Compact, error) {
 	text, ok := t.run.Run.Plan.Frames[t.n.Spec.Frame].Skills[name]
 	if !ok || contracts.HashBytes([]byte(text)) != sha256 {

@@ -14,45 +14,41 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// owner is the life of one run on the replica that holds its lease: it takes in
-// what happens, has the behaviours of the nodes say what follows, and commits
-// that. It knows no kinds of nodes.
+// owner advances one run on the replica that holds its lease. It receives messages, lets the
+// handlers of the nodes react, and commits the changes. It knows no kinds of nodes.
 //
-// Invariant: the goroutine that calls live is the only one that touches the
-// fields, but for inbox and seenWake; the model in run is what is stored plus
-// what is pending.
+// Invariant: only the goroutine that calls advanceUntilDone touches the fields, except inbox,
+// seenWake and told. The state in run is what is stored plus what is pending.
 type owner struct {
 	r     *Runner
 	lease Lease
 	inbox *inbox
-	// seenWake is the last wake_seq that was taken into account; the heartbeat
-	// reads it.
+	// seenWake is the last wake_seq that was processed; the heartbeat reads it.
 	seenWake atomic.Int64
-	// told says that observers were told of more than progress; Quiet reads it.
+	// told means that observers were told of more than progress; Quiet reads it.
 	told atomic.Bool
 
 	kit   deps
 	run   *runstate.State
 	nodes map[string]*node
-	// places, timers and calls are what the run waits for, pending what is not
-	// committed yet.
+	// places, timers and calls are what the run waits for. pending is not committed yet.
 	places  *admission.Run
 	timers  timers
 	calls   calls
 	pending pending
 	judge   verdictJudge
 
-	// shown is the state of the run that was told last.
+	// shown is the state of the run in the last notification.
 	shown contracts.RunState
 
 	stopping bool
 	lost     bool
 	// over means that the end of the run is committed.
 	over bool
-	// leaving means that the run gives its place to runs that can go on.
+	// leaving means that the run yields its place to runs that can be advanced.
 	leaving bool
-	// reload means that the store may have more than this owner knows of, and
-	// lastRefused that the last commit was refused and lastRefused back.
+	// reload means that the store may be ahead of this owner. lastRefused means that the last
+	// commit was refused.
 	reload, lastRefused bool
 
 	ctx context.Context //nolint:containedctx // the life of this run's exchanges; set once by live
@@ -68,8 +64,7 @@ func newOwner(r *Runner, lease Lease) *owner {
 	return o
 }
 
-// advanceUntilDone advances the run until it has ended, waits for something that takes long, or
-// has another owner.
+// advanceUntilDone advances the run until it has ended, is parked, or has another owner.
 func (o *owner) advanceUntilDone(ctx context.Context, begun *runstate.State) {
 	o.ctx, o.calls.ctx = ctx, ctx
 	defer o.drain()
@@ -78,7 +73,7 @@ func (o *owner) advanceUntilDone(ctx context.Context, begun *runstate.State) {
 		switch {
 		case ctx.Err() != nil:
 			o.releaseLease()
-		case contracts.CodeOf(err) != contracts.CodeUnavailable: // else the lease ends by itself
+		case contracts.CodeOf(err) != contracts.CodeUnavailable: // else the lease expires by itself
 			o.r.deferUnreadable(ctx, o.lease, err)
 		}
 		return
@@ -110,7 +105,7 @@ func (o *owner) drain() {
 	}
 }
 
-// releaseLease gives the lease back, so that the run is taken again at once.
+// releaseLease gives up the lease, so that the run can be taken again at once.
 func (o *owner) releaseLease() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 5*time.Second)
 	defer cancel()
@@ -119,9 +114,9 @@ func (o *owner) releaseLease() {
 	}
 }
 
-// load builds the state of the run, reading it from the store unless it was
-// just made. What was under way when the last owner disappeared is taken up
-// again: reads are repeated, writes go by their intent.
+// load sets the state of the run, reading it from the store unless it was just created. What was in
+// progress when the last owner disappeared is resumed: reads are repeated, writes follow their
+// intent.
 func (o *owner) load(run *runstate.State) error {
 	begun := run != nil
 	var stored Snapshot
@@ -152,14 +147,14 @@ func (o *owner) load(run *runstate.State) error {
 	return nil
 }
 
-// adopt gives nodes of the run state their handlers.
+// adopt adds nodes of the run state, with their handlers.
 func (o *owner) adopt(nodes []*runstate.Node) {
 	for _, n := range nodes {
 		o.nodes[n.ID()] = &node{Node: n, handler: handlerOf(n, o.run.Run.Plan.DryRun)}
 	}
 }
 
-// resume takes up each node where its row says it stands.
+// resume continues each node from the state in its row.
 func (o *owner) resume() {
 	for _, m := range o.run.Nodes() {
 		n := o.nodes[m.ID()]
@@ -187,10 +182,10 @@ func (o *owner) resume() {
 // activate starts an activation of the node.
 func (o *owner) activate(n *node) *activation { return &activation{deps: &o.kit, n: n, row: n.Next()} }
 
-// advance handles what has come in and starts everything that may start.
+// advance handles the messages and starts every node that may start.
 func (o *owner) advance() {
 	if o.ctx.Err() != nil && !o.stopping {
-		o.beginStop() // before the replies of exchanges that the stop has cut off
+		o.beginStop() // before the replies of exchanges that the stop has cancelled
 	}
 	for _, m := range o.inbox.take() {
 		switch m.kind {
@@ -213,7 +208,8 @@ func (o *owner) advance() {
 	}
 }
 
-// start has a ready node do its next thing, if it is wanted.
+// start takes the next step of a ready node, unless the run is cancelled or the node's condition is
+// false.
 func (o *owner) start(n *node) {
 	t := o.activate(n)
 	switch {
@@ -225,13 +221,13 @@ func (o *owner) start(n *node) {
 	}
 }
 
-// completed takes the completion of an exchange.
+// completed handles the completion of an exchange.
 func (o *owner) completed(d completion) {
 	o.calls.inflight--
 	o.calls.reserved -= d.reserved
 	n := o.nodes[d.nodeID]
 	if n == nil {
-		if !o.stopping && !o.lost { // else whoever takes the run asks again
+		if !o.stopping && !o.lost { // otherwise the next owner asks again
 			o.judge.take(d)
 		}
 		return
@@ -248,7 +244,7 @@ func (o *owner) completed(d completion) {
 	t.row.MachineMS += d.tookMS
 	if d.task == taskModel || d.task == taskReplan {
 		t.row.Thoughts = append(slices.Clip(t.row.Thoughts), d.thinking.Calls...)
-		defer o.flush() // what was paid for is on record before anything else is
+		defer o.flush() // record what was paid for before anything else
 	}
 	switch {
 	case o.stopping && !lasting:
@@ -263,14 +259,14 @@ func (o *owner) completed(d completion) {
 	n.handler.reply(t, d)
 }
 
-// beginStop cancels what runs again elsewhere.
+// beginStop cancels the exchanges that another replica can repeat.
 func (o *owner) beginStop() {
 	o.stopping = true
 	o.cutOff()
 }
 
-// loseLease stops all that has no effect outside; writes that are under way
-// are not cancelled, what they observe is recorded by their nonce.
+// loseLease cancels all exchanges without an effect outside. Writes in flight are not cancelled;
+// their outcomes are recorded by nonce.
 func (o *owner) loseLease() {
 	o.lost = true
 	o.cutOff()
@@ -285,8 +281,7 @@ func (o *owner) cutOff() {
 	}
 }
 
-// await sleeps until something comes in, a timer fires, or what is pending
-// must be committed.
+// await sleeps until a message arrives, a timer fires, or pending changes must be committed.
 func (o *owner) await() {
 	timer := time.NewTimer(o.untilNext())
 	defer timer.Stop()
@@ -300,7 +295,7 @@ func (o *owner) await() {
 	case <-done:
 		o.beginStop()
 	}
-	// However much comes in: what is pending does not wait for a lull.
+	// Pending changes are committed in time even if messages keep arriving.
 	if !o.pending.changes.Empty() && !o.now().Before(o.pending.changes.Since.Add(o.r.flushDelay())) {
 		o.flush()
 	}
@@ -317,12 +312,12 @@ func (o *owner) untilNext() time.Duration {
 		wait = min(wait, at.Sub(now))
 	}
 	if o.places.WaitsForSlot() {
-		wait = min(wait, o.r.cfg.ParkAfter) // others may want the place of this run
+		wait = min(wait, o.r.cfg.ParkAfter) // other runs may want the place of this run
 	}
 	return max(wait, 0)
 }
 
-// idle reports whether nothing is under way and nothing comes soon.
+// idle reports whether nothing is in flight and nothing is due soon.
 func (o *owner) idle() bool {
 	if o.calls.inflight > 0 || o.run.HasReady() {
 		return false
@@ -345,7 +340,7 @@ func (o *owner) park() bool {
 		o.r.dispatcher.RunParked(end.wakeAt)
 		return true
 	}
-	if o.leaving { // the run keeps its place after all
+	if o.leaving { // the run keeps its place
 		o.leaving = false
 		o.r.keepPlace()
 	}
@@ -355,8 +350,8 @@ func (o *owner) park() bool {
 	return o.lost
 }
 
-// tryAgainAt is when a run that left while nodes of it waited for room looks
-// whether there is some: later, the longer they wait.
+// tryAgainAt returns when a run that yielded its place while nodes waited for slots is resumed: the
+// longer they waited, the later.
 func tryAgainAt(now time.Time, waiting []string, nodes map[string]*node, least time.Duration) time.Time {
 	waited := least
 	for _, id := range waiting {
@@ -365,8 +360,7 @@ func tryAgainAt(now time.Time, waiting []string, nodes map[string]*node, least t
 	return now.Add(jittered(min(waited, maxBackoff)))
 }
 
-// fireTimers lets nodes whose time has come try again, and ends gates that
-// have expired.
+// fireTimers wakes nodes whose time has come, and handles expired gates.
 func (o *owner) fireTimers() {
 	now := o.now()
 	for {
@@ -392,9 +386,8 @@ func (o *owner) logger() *slog.Logger {
 	return o.r.cfg.Logger.With(slog.String("run_id", o.lease.RunID))
 }
 
-// abandon leaves the run when an event could not be taken or sealed: payloads
-// are our own types over decoded JSON, so this is a fault of ours, not of the
-// run.
+// abandon releases the run after an event could not be applied or sealed. Payloads are our own
+// types over decoded JSON, so this is a bug in this package, not an error of the run.
 func (o *owner) abandon(err error) {
 	o.logger().ErrorContext(o.ctx, "run cannot be advanced", slog.Any("error", err))
 	o.loseLease()

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestACapabilityOfAnotherPhaseIsNotCalled: the plan was made when it was allowed,
-// or by somebody who does not keep to it.
+// TestACapabilityOfAnotherPhaseIsNotCalled checks plans that were made when the phase was allowed,
+// or by a caller that ignores it.
 func TestACapabilityOfAnotherPhaseIsNotCalled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// LanguageModel calls a configured language model. Its answers are data: they are validated
-// against the schema of the step here again, and they decide nothing.
+// LanguageModel calls a configured language model. Its answers are data: this package validates
+// them again against the schema of the step, and they decide nothing.
 type LanguageModel interface {
 	// EstimateTokens returns the most tokens that one call for a request may use: the estimated
 	// input and the output that it is allowed.
@@ -22,14 +22,14 @@ type LanguageModel interface {
 type ModelRequest struct {
 	Purpose contracts.ModelPurpose
 	Skill   contracts.Compact
-	// SkillSHA256 is the digest of the skill that the plan has pinned, for the record.
+	// SkillSHA256 is the digest of the skill that the plan has pinned; it is recorded.
 	SkillSHA256 string
 	Inputs      map[string]contracts.Compact
-	// Output is the JSON Schema of the answer; an opinion has one of its own.
+	// Output is the JSON Schema of the answer; an opinion has a fixed schema.
 	Output          map[string]any
 	MaxOutputTokens int // 0 for the default
 	Size            contracts.ModelSize
-	// Rejected is the answer to mend, nil for the first call.
+	// Rejected is the answer to repair, nil for the first call.
 	Rejected *RejectedAnswer
 }
 
@@ -39,28 +39,28 @@ type ModelResponse struct {
 	Facts    map[string]any
 	Opinion  *contracts.Opinion
 	Rejected *RejectedAnswer
-	// Fault explains why there is no answer, for people.
+	// Fault explains to people why there is no answer.
 	Fault string
 	Calls []contracts.ModelCall
 }
 
-// RejectedAnswer is an answer that does not fit.
+// RejectedAnswer is an answer that does not match the schema.
 type RejectedAnswer = runstate.RejectedAnswer
 
-// JudgeMode specifies when a model is asked for an opinion of a verdict.
+// JudgeMode specifies when a model is asked for an opinion on a verdict.
 type JudgeMode string
 
-// The ways to judge.
+// The judge modes.
 const (
-	// JudgeNever asks for none.
+	// JudgeNever never asks.
 	JudgeNever JudgeMode = "off"
-	// JudgeSteps asks where a step of a workflow says so.
+	// JudgeSteps asks for workflow steps that are declared so.
 	JudgeSteps JudgeMode = "steps"
-	// JudgeRuns asks at the end of every run besides.
+	// JudgeRuns also asks at the end of every run.
 	JudgeRuns JudgeMode = "runs"
 )
 
-// JudgeModes lists the ways, for flags and their help.
+// JudgeModes lists the modes, for flags and their help.
 func JudgeModes() []JudgeMode { return []JudgeMode{JudgeNever, JudgeSteps, JudgeRuns} }
 
 // MaxReplans limits how often one run is replanned.
@@ -75,57 +75,57 @@ type Replanner interface {
 	Replan(ctx context.Context, req ReplanRequest) (ReplanReply, error)
 }
 
-// ReplanRequest is what is known when a replan node starts.
+// ReplanRequest has what is known when a replan node starts.
 type ReplanRequest struct {
 	RunID, SessionID string
 	Goal             string
-	// Number counts from 1; Last tells that no further one can follow.
+	// Number counts from 1. Last reports that no further replan can follow.
 	Number int
 	Last   bool
 	Facts  []ReplanFact
-	// Plan is the run's, with all nodes that were added to it.
+	// Plan is the run's plan, with all nodes that were added to it.
 	Plan contracts.Plan
 }
 
 // ReplanFact is the outcome of one step: its summary and its facts, never raw output.
 type ReplanFact struct {
 	NodeID string
-	// Step is the intent or the step of the draft that the node serves.
+	// Step is the intent, or the step of the draft, that the node belongs to.
 	Step, Tool, Title string
 	State             contracts.NodeState
-	// Summary is why it failed, for a step that did.
+	// Summary of a failed step explains the failure.
 	Summary string
 	Facts   contracts.Compact
 }
 
 // ReplanReply has further nodes, or a question, or neither if the run needs no more.
 type ReplanReply struct {
-	// Plan has the nodes, compiled for the run as it is, the digests of what they
-	// call, and whether a further round is wanted.
+	// Plan has the nodes, compiled for the current state of the run, the digests of the
+	// capabilities that they call, and whether a further replan is wanted.
 	Plan     *contracts.Plan
 	Question *ReplanQuestion
-	// Held are the writes of the plan that the requester confirms first: the intent or
-	// step that a node serves → the question.
+	// Held are the writes of the plan that the requester must confirm first: the intent or step of
+	// a node → the question.
 	Held  map[string]string
 	Calls []contracts.ModelCall
-	// Read are the nodes whose answers were given to a model; none means all.
+	// Read lists the nodes whose results were given to a model; empty means all.
 	Read []string
 }
 
-// ReplanQuestion is put to the requester.
+// ReplanQuestion is a question to the requester.
 type ReplanQuestion struct {
 	Prompt  string
 	Options []string
 }
 
-// LateWrites describes what becomes of writes that are proposed after reading.
+// LateWrites specifies what happens to writes that are proposed after reading.
 type LateWrites string
 
-// What becomes of them.
+// The choices for late writes.
 const (
 	LateWritesAsk    LateWrites = "ask"
 	LateWritesForbid LateWrites = "forbid"
 )
 
-// LateWritesChoices lists them, for flags and their help.
+// LateWritesChoices lists the choices, for flags and their help.
 func LateWritesChoices() []LateWrites { return []LateWrites{LateWritesAsk, LateWritesForbid} }

@@ -15,12 +15,12 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// noTime is the zero time: none.
+// noTime is the zero time.
 var noTime time.Time //nolint:gochecknoglobals // a constant that Go cannot spell
 
-// prepare resolves the parameters of a call and checks them, the capability and
-// the policy as they are now, not as they were when the plan was made. Then the
-// call is made as what it is now: a read or a write.
+// prepare resolves the parameters of a call and checks them against the current capability and
+// policy, not those of the time of planning. Then the call is made as its current class: a read or
+// a write.
 func prepare(t *activation) {
 	if !resolveCapability(t) {
 		return
@@ -64,7 +64,7 @@ func prepare(t *activation) {
 	read{}.do(t, full)
 }
 
-// showBeside adds what the workflow shows to whoever approves the step.
+// showBeside adds what the workflow shows to the approvers of the step.
 func showBeside(t *activation) bool {
 	for _, name := range slices.Sorted(maps.Keys(t.n.Spec.Show)) {
 		value, _, err := evaluate(t, t.n.Spec.Show[name])
@@ -82,7 +82,7 @@ func showBeside(t *activation) bool {
 	return true
 }
 
-// waitForStore queues a node until the store can be read again: the node does not fail.
+// waitForStore queues a node until the store can be read again; the node does not fail.
 func waitForStore(t *activation, err error) bool {
 	if err == nil || contracts.CodeOf(err) != contracts.CodeUnavailable {
 		return false
@@ -91,9 +91,8 @@ func waitForStore(t *activation, err error) bool {
 	return true
 }
 
-// resolveCapability looks the capability up in the current catalog. One that is missing, also
-// after a refresh, is a question to a person; one whose phases no longer include the step's is
-// not called.
+// resolveCapability looks the capability up in the current catalog. If it is missing, also after a
+// refresh, a person is asked. If its phases do not include the step's, the node fails.
 func resolveCapability(t *activation) bool {
 	if !findCapability(t.deps, t.n) {
 		refetch(t)
@@ -107,9 +106,8 @@ func resolveCapability(t *activation) bool {
 	return false
 }
 
-// findCapability sets the entry and the policy that counts: the stricter of
-// what was planned and what is declared now. What is declared now may make a
-// write of a read.
+// findCapability sets the entry, and the policy as the stricter of the planned and the declared
+// one. The current declaration may turn a read into a write.
 func findCapability(k *deps, n *node) bool {
 	if planned := n.Spec.Policy; planned != nil {
 		n.policy = *planned
@@ -132,7 +130,7 @@ func findCapability(k *deps, n *node) bool {
 	return true
 }
 
-// privateParams are the parameters that are marked as personal data.
+// privateParams returns the parameters that are marked as personal data.
 func privateParams(e *contracts.CapabilityEntry) []string {
 	var names []string
 	for name, spec := range e.Capability.Metadata.ParameterSpecs {
@@ -144,7 +142,7 @@ func privateParams(e *contracts.CapabilityEntry) []string {
 	return names
 }
 
-// hasPlannedInstance reports whether the domain still has the instance that was planned.
+// hasPlannedInstance reports whether the domain still has the planned instance.
 func hasPlannedInstance(catalog *contracts.Catalog, domain, instance string) bool {
 	d, ok := catalog.Domain(domain)
 	if !ok || instance == "" || d.Manifest == nil {
@@ -211,8 +209,7 @@ func conditionHolds(t *activation) bool {
 	return false
 }
 
-// conditionReads are what the node's condition rests on: an approver is to see
-// that, too.
+// conditionReads returns what the node's condition has read, because approvers see that, too.
 func conditionReads(t *activation) []expr.Read {
 	if t.n.Spec.When == nil {
 		return nil
@@ -237,8 +234,8 @@ func mayTryAgain(t *activation) bool {
 	return retries < limit
 }
 
-// mayCall reports whether the run may make one more call; a call that was begun
-// is always brought to its end.
+// mayCall reports whether the run may make one more call. A call that was begun may always be
+// finished.
 func mayCall(t *activation) bool {
 	if t.run.Run.Plan.Budgets.MaxToolCalls <= 0 || t.row.Attempts > 0 || t.row.Operation != "" {
 		return true
@@ -263,5 +260,5 @@ func orEmpty(m map[string]any) map[string]any {
 
 func asAny(m map[string]any) any { return orEmpty(m) }
 
-// asText is a value as people write it.
+// asText formats a value for people.
 func asText(v any) string { return runstate.Text(v) }

@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
-// story is the example with a repair, an iteration and its feedback. What it
-// answers depends on the instance that asks, so that it can be asked twice.
+// story is the example with a repair, an iteration and its feedback. Its answers depend on the
+// instance that asks, so that it can be asked twice.
 func (s *studio) story() map[string]any {
 	s.Script.FirstMismatch = true
 	return map[string]any{
@@ -24,12 +24,11 @@ func (s *studio) story() map[string]any {
 	}
 }
 
-// tell answers what is asked until the run has ended; false means that the server
-// died.
+// tell answers interrupts until the run has ended. It reports false if the server died.
 func (s *studio) tell(ctx context.Context, r *execution.Runner, id string, says map[string]any, dead <-chan struct{}) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // a dead store answers nobody
+	go func() { // a dead store does not answer
 		select {
 		case <-dead:
 			cancel()
@@ -117,8 +116,8 @@ func (s *studio) survives(t *testing.T, n int, at executiontest.Moment, unharmed
 	}
 }
 
-// sound checks what must hold however often the server died: one write an
-// iteration, no word lost, and a ledger that explains it.
+// sound checks the invariants after any number of kills: one write per iteration, no feedback lost,
+// and a ledger that explains the run.
 func (s *studio) sound(t *testing.T, r *execution.Runner, v contracts.RunView) {
 	t.Helper()
 	want(t, s, v, contracts.RunCompleted, 2, "The chatflow is done: one change")

@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Format is the layout of a run's rows that this release writes. A replica
-// acquires only runs whose format it knows.
+// Format is the format version of the rows that this release writes. A replica acquires only runs
+// whose format it knows.
 const Format = runstate.Format
 
-// Aliases, so that callers of the ports need not import package model.
+// Aliases, so that callers of the ports need not import package runstate.
 type (
 	// Run is the row of a run.
 	Run = runstate.Run
@@ -21,15 +21,15 @@ type (
 	CallRow = runstate.CallRow
 	// WriteRow is the part of a row of nodes that write.
 	WriteRow = runstate.WriteRow
-	// Step is where a tool node stands inside its state.
+	// Step is the current step of a tool node within its state.
 	Step = runstate.Step
-	// Result is what a node keeps of a ToolResult.
+	// Result is what is stored of a ToolResult.
 	Result = runstate.Result
 	// Intent is the durable announcement of a write.
 	Intent = runstate.Intent
 	// Outcome is one observation of a call.
 	Outcome = runstate.Outcome
-	// Snapshot is all that is needed to go on with a run.
+	// Snapshot has everything that is needed to resume a run.
 	Snapshot = runstate.Snapshot
 	// Blob is content that is stored once by its SHA-256.
 	Blob = runstate.Blob
@@ -37,9 +37,9 @@ type (
 	NodeData = runstate.NodeData
 	// Reply is the outcome of one exchange.
 	Reply = runstate.Reply
-	// ReplyKind is what an exchange came to.
+	// ReplyKind is the kind of outcome of an exchange.
 	ReplyKind = runstate.ReplyKind
-	// Replayed is the result of playing a run again.
+	// Replayed is the result of replaying a run.
 	Replayed = runstate.Replayed
 )
 
@@ -62,14 +62,14 @@ const (
 	ReplyRefused      = runstate.ReplyRefused
 )
 
-// Lease names a held run.
+// Lease identifies a held run.
 type Lease struct {
 	RunID string
 	Owner string
 	Epoch int64
 }
 
-// Signals is what others wrote for a run: cheap to read on a wake-up.
+// Signals is what others wrote for a run; it is cheap to read on a wake-up.
 type Signals struct {
 	WakeSeq           int64
 	CancelRequestedAt *time.Time
@@ -80,39 +80,39 @@ type Signals struct {
 	Now time.Time
 }
 
-// Transition is one atomic step of a run. It is refused with lease_lost unless
-// (Owner, Epoch) still hold the run.
+// Transition is one atomic step of a run. It fails with lease_lost unless (Owner, Epoch) still hold
+// the run.
 type Transition struct {
 	Lease Lease
 	At    time.Time
 
-	State    contracts.RunState    // "" leaves it
+	State    contracts.RunState    // "" leaves it unchanged
 	Nodes    []NodeRecord          // upserted by node id
 	Gates    []contracts.Interrupt // opened
 	Intents  []Intent              // inserted; refused with conflict once cancel was requested
-	Consume  []string              // nonces whose outcome goes into the ledger here
+	Consume  []string              // nonces whose outcome this transition puts into the ledger
 	Events   []contracts.Event
 	Ledger   []contracts.LedgerEntry // sealed by the lease holder
 	Payloads [][]byte                // of the ledger's entries, in their order; nil for an entry without one
 	Blobs    []Blob
 	Data     []NodeData
-	Release  []string // node ids that hold and want no locks any more; the next waiters are woken
+	Release  []string // node ids that neither hold nor want locks any more; the next waiters are woken
 	Verdict  *contracts.Verdict
 	Finished bool
 
-	// Park gives the lease back if no wake-up came since SeenWakeSeq; else the
-	// commit does everything but park and says so.
+	// Park gives up the lease if no wake-up came since SeenWakeSeq. Otherwise the commit does
+	// everything else, and Committed.Parked is false.
 	Park        bool
 	SeenWakeSeq int64
 	WakeAt      time.Time
 }
 
-// Committed is the answer to a Transition.
+// Committed is the result of a Transition.
 type Committed struct {
-	// Parked reports whether the run was parked as asked.
+	// Parked reports whether the run was parked as requested.
 	Parked bool
 	// WakeSeq is the run's wake_seq after the commit.
 	WakeSeq int64
-	// Woken are runs that can go on now, because of freed locks.
+	// Woken are runs that can be advanced now, because locks were released.
 	Woken []string
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// lowWrite is a write that nobody reads back.
+// lowWrite is a write without a read-back.
 func lowWrite() contracts.Metadata {
 	return contracts.Metadata{
 		SideEffectClass: contracts.ClassWriteIrreversible, Idempotency: contracts.IdempotencyKeyed, RiskLevel: contracts.RiskLow,
 	}
 }
 
-// repeated is a list, a read for each of it, and a write of what they found.
+// repeated is a list, a read for each of its items, and a write of their results.
 func repeated(w *world, ids []any) []contracts.Node {
 	w.read("list", answering(map[string]any{"ids": ids}))
 	w.read("get", func(_ context.Context, c execution.Call) execution.Reply {
@@ -34,8 +34,7 @@ func repeated(w *world, ids []any) []contracts.Node {
 	}
 }
 
-// shuffling is a store whose runs were written by a release that stored nodes
-// in any order and did not say where they stand.
+// shuffling is a store with runs of a release that stored nodes in any order without their place.
 type shuffling struct{ execution.Store }
 
 // LoadRun returns the rows in any order.
@@ -59,9 +58,8 @@ func idsOf(items any) []any {
 	return ids
 }
 
-// TestARepeatedStepJoinsInTheOrderOfItsItems: whoever reads the run, however the
-// store gives the rows back, and after a restart: an approval of what the join
-// has come to stays good.
+// TestARepeatedStepJoinsInTheOrderOfItsItems checks the order for any reader, any order of the
+// stored rows, and after a restart: an approval based on the join stays valid.
 func TestARepeatedStepJoinsInTheOrderOfItsItems(t *testing.T) {
 	t.Parallel()
 	for name, shuffled := range map[string]bool{"as they were stored": false, "rows of an earlier release": true} {
@@ -94,7 +92,7 @@ func TestARepeatedStepJoinsInTheOrderOfItsItems(t *testing.T) {
 	}
 }
 
-// TestARepeatOverNothingIsAJoinOfNothing, also for whoever reads it again.
+// TestARepeatOverNothingIsAJoinOfNothing also checks a run that is read again.
 func TestARepeatOverNothingIsAJoinOfNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		r := w.runner()

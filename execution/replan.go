@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// nodesOfReplan are the nodes that an answer adds to the run, with a line of what it was.
-// Each is marked with what had been read before it was proposed.
+// nodesOfReplan returns the nodes that a reply adds to the run, and a summary of it. Each node is
+// marked with what was read before it was proposed.
 func nodesOfReplan(t *activation, next ReplanReply) (nodes []contracts.Node, summary string, err error) {
 	a := replanNodes{t: t, read: labels(t, next.Read)}
 	switch {
@@ -73,7 +73,7 @@ func (a *replanNodes) ends() []string {
 	return out
 }
 
-// ask puts a question to the requester.
+// ask adds a question to the requester.
 func (a *replanNodes) ask(q ReplanQuestion) {
 	human := &contracts.HumanStep{Interrupt: contracts.InterruptClarification, Prompt: contracts.CleanSummary(q.Prompt)}
 	human.ResponseSchema = map[string]any{"type": "string", "minLength": 1}
@@ -87,7 +87,7 @@ func (a *replanNodes) ask(q ReplanQuestion) {
 	a.add(contracts.Node{NodeID: fmt.Sprintf("question%d", a.t.n.Spec.ReplanNumber), Kind: contracts.KindHuman, Title: "Question", Human: human})
 }
 
-// take takes the nodes of a plan, as far as a run can have them added.
+// take adds the nodes of a plan, if they can be added to a run.
 func (a *replanNodes) take(plan contracts.Plan, held map[string]string) error {
 	for _, n := range plan.Nodes {
 		if err := a.fits(n); err != nil {
@@ -126,8 +126,8 @@ func (a *replanNodes) known(id string) bool {
 	return a.t.run.Node(id) != nil || slices.ContainsFunc(a.nodes, func(n contracts.Node) bool { return n.NodeID == id })
 }
 
-// confirmed has the requester confirm a write that is held back, and a read that would
-// send a third party something that they did not say.
+// confirmed adds a confirmation by the requester before a write that is held, and before a read
+// that would send a third party what they did not state.
 func (a *replanNodes) confirmed(n contracts.Node, held string) contracts.Node {
 	if n.Kind != contracts.KindTool {
 		return n
@@ -155,7 +155,7 @@ func (a *replanNodes) confirmed(n contracts.Node, held string) contracts.Node {
 	return n
 }
 
-// disclosedParams is what a read would send to a third party and the requester has not said.
+// disclosedParams returns what a read would send to a third party and the requester has not stated.
 func (a *replanNodes) disclosedParams(n contracts.Node) map[string]any {
 	entry, ok := a.t.env().catalog().Capability(n.Tool)
 	if !ok || !entry.Capability.Metadata.OpenWorld {
@@ -164,18 +164,18 @@ func (a *replanNodes) disclosedParams(n contracts.Node) map[string]any {
 	return unstatedParams(n)
 }
 
-// The answers to what is to be confirmed.
+// The answers to a confirmation.
 const (
 	sayYes = "yes"
 	sayNo  = "no"
 )
 
-// saidSources are the sources of a value that the requester has said, or that is the
-// capability's own.
+// saidSources are the sources of a value that the requester has stated, or that is the capability's
+// default.
 var saidSources = []contracts.Provenance{contracts.FromUtterance, contracts.FromCarried, contracts.FromAnswer, contracts.FromDefault}
 
-// unstatedParams returns the parameters of a call that the requester has not stated. The list of
-// a for_each stands for its items.
+// unstatedParams returns the parameters of a call that the requester has not stated. For a for_each
+// it returns the list of items.
 func unstatedParams(n contracts.Node) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(n.Params)) {

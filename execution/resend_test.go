@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// A write that is sent again is a dispatch like the first one: what was
-// approved must still be what runs.
+// A resend of a write is checked like the first dispatch: the approved action must still be the one
+// that runs.
 func TestAWriteIsNotSentAgainOnAStaleApproval(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -82,7 +82,7 @@ func TestAWriteIsNotLookedUpAtAnotherDomain(t *testing.T) {
 		meta.Reconcile = &contracts.CapabilityCall{Capability: "find"}
 		w.declare("order", meta, func(_ context.Context, c execution.Call) execution.Reply {
 			w.apply(c)
-			w.giveAway("find") // another domain has one of this name, ours has it no longer
+			w.giveAway("find") // another domain has a capability of this name; ours no longer has it
 			return broken
 		})
 		w.read("find", answering(map[string]any{"applied": false}))

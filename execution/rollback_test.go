@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
-// travel is a domain whose writes declare what takes them back, with a workflow
-// that has no steps of its own for that.
+// travel is a domain with writes that declare compensations, and a workflow that has no own steps
+// for that.
 const travel = `{"schema_version": "1", "domain": "travel", "version": "1", "capabilities": [
   {"name": "hold", "description": "Hold a seat.", "schema": {"type": "object", "required": ["seat"], "properties": {"seat": {"type": "string"}}},
    "output_schema": {"type": "object", "properties": {"id": {"type": "string"}}},
@@ -49,13 +49,13 @@ const travel = `{"schema_version": "1", "domain": "travel", "version": "1", "cap
    {"id": "last", "kind": "human", "depends_on": ["look"], "human": {"interrupt": "result_review", "prompt": "Once more?", "allow": ["accept", "iterate"]},
     "on": [{"answer": "iterate", "goto": "money", "max": 2}]}]}]}`
 
-// agency is a world that plays the travel domain and keeps what it did, in order.
+// agency is a world with the travel domain that records its effects in order.
 type agency struct {
 	*studio
 
 	done []string
 	paid map[string]bool
-	// says is what a call fails with, by what it would have done.
+	// says are the errors of calls, by their effects.
 	says map[string]*contracts.ToolError
 }
 
@@ -116,8 +116,8 @@ func (a *agency) book(r *execution.Runner) string {
 	return a.start(r, "travel.book", map[string]any{"seats": []any{"A", "B"}})
 }
 
-// TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst also where all writes bear
-// the same time: the clock of a journal is coarse.
+// TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst also covers writes with equal
+// timestamps: the clock of a journal is coarse.
 func TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		a := newAgency(t, w)
@@ -125,7 +125,7 @@ func TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst(t *testing.T) {
 		r := w.runner(func(c *execution.Config) { c.Now = func() time.Time { return began } })
 		id := a.book(r)
 		v := a.answers(r, id, map[string][]any{"look": {"iterate: cheaper", "rollback"}})
-		// Two seats and two payments were made; people approved each, and each that takes one back.
+		// Two seats and two payments were made; people approved each, and each compensation.
 		want := []string{
 			"hold A", "hold B", "pay 10", "pay 7",
 			"refund pay-7 7", "refund pay-10 10", "release seat-B", "release seat-A",
@@ -166,8 +166,8 @@ func TestARollbackTakesBackEveryWriteOfEveryRoundTheLastFirst(t *testing.T) {
 	})
 }
 
-// TestALoopAroundARollbackTakesBackItsOwnRound: what the first round took back is not
-// taken back again by the second, and the loop goes on only when it is done.
+// TestALoopAroundARollbackTakesBackItsOwnRound checks that the second round does not undo again
+// what the first has undone, and that the loop continues only after the rollback.
 func TestALoopAroundARollbackTakesBackItsOwnRound(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		a := newAgency(t, w)
@@ -243,9 +243,9 @@ func TestWhereTakingBackEndsTheRestStaysAndIsSaid(t *testing.T) {
 	}
 }
 
-// TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack: from the review to the end of the
-// run a single undo is refused, also between the word that rolls back and its calls.
-// What the run has left is undone after its end.
+// TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack checks that from the review to the end of the run
+// a single undo is refused, also between the answer "rollback" and its calls. Writes that the run
+// has left can be undone after its end.
 func TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack(t *testing.T) {
 	t.Parallel()
 	for answer, left := range map[string]bool{"rollback": false, "accept": true} {
@@ -277,14 +277,14 @@ func TestOneWriteIsNotUndoneWhileItsRunMayTakeItBack(t *testing.T) {
 						w.decide(r, v.Interrupts[0], contracts.Resume{Decision: contracts.DecisionApprove})
 					}
 				}
-				w.ended(r, id) // its state never changes again
+				w.ended(r, id) // the state does not change any more
 				undoable("after the end", left)
 			})
 		})
 	}
 }
 
-// upTo answers the review once and approves what comes before it, until a node asks.
+// upTo answers the review once and approves gates before it, until a node asks.
 func (a *agency) upTo(r *execution.Runner, id, answer, asks string) contracts.RunView {
 	a.t.Helper()
 	for {

@@ -19,8 +19,8 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// rounds describes what comes next by a script: a draft, a question or an error for each
-// round; behind its end there is nothing more.
+// rounds is a scripted replanner: a draft, a question or an error for each replan; after its end
+// there is nothing more.
 type rounds struct {
 	w    *world
 	says []any
@@ -58,7 +58,7 @@ func (r *rounds) Replan(_ context.Context, req execution.ReplanRequest) (executi
 	return reply, nil
 }
 
-// heldDraft is a draft of which steps are held back.
+// heldDraft is a draft with steps that are held.
 type heldDraft struct {
 	draft contracts.Draft
 	held  map[string]string
@@ -74,8 +74,8 @@ func step(id, tool string, params map[string]any) contracts.DraftStep {
 	return contracts.DraftStep{ID: id, Tool: "shop." + tool, Params: params}
 }
 
-// mailbox declares what the rounds of these tests use: a read, a read that goes out
-// of the house, and a write that needs no approval by itself.
+// mailbox declares the capabilities of these tests: a read, a read that sends its parameters to a
+// third party, and a write that needs no approval by itself.
 func (w *world) mailbox() {
 	w.read("mail", answering(map[string]any{"days": 20.0, "url": "https://evil.example/?q=1"}))
 	w.declare("fetch", contracts.Metadata{SideEffectClass: contracts.ClassRead, OpenWorld: true}, answering(map[string]any{"text": "a page"}))
@@ -85,14 +85,14 @@ func (w *world) mailbox() {
 	w.takeParameters()
 }
 
-// takeParameters declares the parameters of what drafts of these tests call.
+// takeParameters declares the parameters of the capabilities in these tests.
 func (w *world) takeParameters() {
 	for name := range w.caps {
 		w.schema(name, `{"type":"object","properties":{"of":{"type":"string"},"item":{},"note":{"type":"string"},"url":{"type":"string"}}}`)
 	}
 }
 
-// draft is the plan of a draft.
+// draft compiles a draft.
 func (w *world) draft(d contracts.Draft) contracts.Plan {
 	w.t.Helper()
 	result, err := planner.Compile(planner.Request{
@@ -299,8 +299,8 @@ func TestARoundMayAsk(t *testing.T) {
 	})
 }
 
-// A write that a rule holds back is confirmed by the requester before its gate opens; all
-// else of the round goes on.
+// A held write is confirmed by the requester before its gate opens; the rest of the replan
+// continues.
 func TestAHeldWriteIsConfirmedBeforeItsGate(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]contracts.NodeState{"yes": contracts.NodeCompleted, "no": contracts.NodeSkipped} {
@@ -335,7 +335,7 @@ func TestAHeldWriteIsConfirmedBeforeItsGate(t *testing.T) {
 	}
 }
 
-// roundsThatCrash has two rounds with a gate in the first.
+// roundsThatCrash has two replans, with a gate in the first.
 func (w *world) roundsThatCrash() contracts.Plan {
 	w.mailbox()
 	w.rounds = &rounds{w: w, says: []any{

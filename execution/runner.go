@@ -20,44 +20,45 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Config is how a Runner works; the zero value is a sound default.
+// Config configures a Runner. The zero value is a sound default; defaults are in brackets.
 type Config struct {
-	// Replica names this process in leases; by default it is random.
+	// Replica names this process in leases [random].
 	Replica string
-	// MaxActiveRuns bounds the runs that this replica advances at once [256].
-	// What is over waits in the store. The last sixteenth is for runs that can go
-	// on: those that only wait for room at a capability leave it.
+	// MaxActiveRuns limits the runs that this replica advances at once [256]. Further runs wait in
+	// the store. The last sixteenth is kept for runs that can advance: runs that only wait for a
+	// free slot of a capability yield it.
 	MaxActiveRuns int
-	// MaxCalls bounds the exchanges under way at once [128]; one domain gets at
-	// most half of them.
+	// MaxCalls limits the exchanges in flight [128]; one domain gets at most half of them.
 	MaxCalls int
-	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon
-	// another replica takes over after a crash: about TTL + sweep.
+	// LeaseTTL [10 s], Heartbeat [3 s] and SweepEvery [3 s] decide how soon another replica takes
+	// over after a crash: about TTL + sweep.
 	LeaseTTL, Heartbeat, SweepEvery time.Duration
-	// FlushDelay is how long the progress of reads may wait to be committed
-	// together with what follows [3 ms]; more while commits take longer.
+	// FlushDelay is how long the progress of reads may wait to be committed together with later
+	// changes [3 ms]. It is longer while commits are slow.
 	FlushDelay time.Duration
-	// ParkAfter is the wait from which on a run gives its lease back [2 s].
+	// ParkAfter is the shortest wait for which a run gives up its lease [2 s].
 	ParkAfter time.Duration
-	// DropData tells not to keep raw output for debugging.
+	// DropData disables storing raw output for debugging.
 	DropData bool
-	// Rollout is what the site has switched on, and for which sessions [everything].
+	// Rollout has the feature flags of the site, and the sessions that they apply to [everything
+	// on].
 	Rollout metrics.Rollout
-	// JudgeMode specifies when a model is asked for an opinion of a verdict [steps].
+	// JudgeMode specifies when a model is asked for an opinion on a verdict [steps].
 	JudgeMode JudgeMode
-	// Answers means that a model words what a run found, where there is one.
+	// Answers enables answers that a model words from the results of a run, if there is a model.
 	Answers bool
-	// LateWrites describes what becomes of writes that are proposed after reading [ask].
+	// LateWrites specifies what happens to writes that are proposed after reading [ask].
 	LateWrites LateWrites
-	// Context returns the context in which a run is advanced, with what its calls
-	// belong to [the runner's own].
+	// Context derives the context in which a run is advanced, for example with the trace that its
+	// calls belong to [the runner's own].
 	Context func(ctx context.Context, runID string) context.Context
-	// Now stamps and measures; what decides is compared with the store's clock.
+	// Now is used for timestamps and durations; decisions use the store's clock.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// How long a lease lasts, and how often it is renewed.
+// LeaseTTL and Heartbeat are the defaults of Config: how long a lease lasts, and how often it is
+// renewed.
 const (
 	LeaseTTL  = 10 * time.Second
 	Heartbeat = 3 * time.Second
@@ -96,21 +97,21 @@ type Deps struct {
 	// Replanner proposes further nodes for plans that are marked More. If it is nil, such runs
 	// end with their first plan.
 	Replanner Replanner
-	// Dispatcher brings runs that can go on [a Sweeper of the store].
+	// Dispatcher delivers runs that can be advanced [a Sweeper of the store].
 	Dispatcher Dispatcher
-	// Quota is how limits are kept together with other servers [there are none].
+	// Quota shares limits with other servers [no sharing].
 	Quota admission.Quota
 }
 
-// Runner advances runs: those that were submitted to it, and those that nobody
-// holds and that can go on.
+// Runner advances runs: those that were submitted to it, and those that have no owner and can be
+// advanced.
 type Runner struct {
 	cfg           Config
 	store         Store
 	invoker       Invoker
 	catalogs      Catalogs
 	observer      Observer
-	reviewers     Reviewers // nil if nobody knows
+	reviewers     Reviewers // may be nil
 	languageModel LanguageModel
 	replanner     Replanner
 	limits        *admission.Limits
@@ -124,12 +125,12 @@ type Runner struct {
 	mu sync.Mutex // guards the fields below
 	// active holds the owner of every run that this replica holds.
 	active map[string]*owner
-	// reserved counts the runs that are being created or acquired, leaving those
-	// that are about to give their place to others.
+	// reserved counts the runs that are being created or acquired; leaving counts those that are
+	// about to yield their place to others.
 	reserved, leaving int
 	stopping          bool
 	started           bool
-	// stop ends the background work and lets go of the runs.
+	// stop ends the background work and lets the owners release their runs.
 	stop context.CancelFunc
 	base context.Context //nolint:containedctx // the life of the owners, ended by Stop
 	work sync.WaitGroup
@@ -152,8 +153,8 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	}, nil
 }
 
-// notify says that something was committed, or may have been; sessionID is "" where
-// it is not known.
+// notify tells the observer that something was committed, or may have been. sessionID is "" if it
+// is not known.
 func (r *Runner) notify(sessionID, runID string, progress bool) {
 	switch {
 	case r.observer == nil:
@@ -164,11 +165,10 @@ func (r *Runner) notify(sessionID, runID string, progress bool) {
 	}
 }
 
-// HasLanguageModel reports whether there is a model that steps may ask.
+// HasLanguageModel reports whether a model is configured.
 func (r *Runner) HasLanguageModel() bool { return r.languageModel != nil }
 
-// Start begins to renew leases and to take runs that are due. The context
-// bounds the start only.
+// Start begins to renew leases and to take runs that are due. ctx bounds only the start.
 func (r *Runner) Start(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,7 +176,7 @@ func (r *Runner) Start(ctx context.Context) error {
 		return nil
 	}
 	r.started = true
-	// The work must outlive the context of the call that started it.
+	// The background work must outlive the context of this call.
 	r.base, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	r.limits.ShareWith(r.base, r.quota, r.work.Go)
 	r.work.Go(func() { r.heartbeat(r.base) })
@@ -184,9 +184,8 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop lets writes that are under way finish and be recorded, gives all leases
-// back, and returns when that is done or the context ends. Calling it twice is
-// harmless.
+// Stop lets writes in flight finish and be recorded, and releases all leases. It returns when that
+// is done or ctx ends. It may be called twice.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stopping = true
@@ -206,17 +205,16 @@ func (r *Runner) Stop(ctx context.Context) error {
 	}
 }
 
-// Create stores a run that is new, as Runs.CreateRun does; what else it stores is in
-// the same transaction.
+// Create stores a new run as Runs.CreateRun does. It may store more in the same transaction.
 type Create func(ctx context.Context, run Run, ttl time.Duration, first Transition) error
 
-// Submit stores a run of the plan and begins it at once, unless this replica
-// is full: then the run waits in the store. It returns the run's id.
+// Submit stores a run of the plan and starts it at once. If this replica is full, the run waits in
+// the store. It returns the run's id.
 func (r *Runner) Submit(ctx context.Context, sessionID string, plan contracts.Plan) (string, error) {
 	return r.SubmitBy(ctx, sessionID, plan, r.store.CreateRun)
 }
 
-// SubmitBy is Submit for a run that is stored with something else.
+// SubmitBy is Submit with another function that stores the run.
 func (r *Runner) SubmitBy(ctx context.Context, sessionID string, plan contracts.Plan, create Create) (string, error) {
 	if len(plan.Nodes) == 0 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the plan has no nodes")
@@ -252,8 +250,7 @@ func (r *Runner) SubmitBy(ctx context.Context, sessionID string, plan contracts.
 	return run.ID, nil
 }
 
-// pinned are the flags of a run, which stay what they were when it began; nil where
-// the site has set none.
+// pinned returns the flags of a run, which do not change after it began; nil if the site has none.
 func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 	if len(r.cfg.Rollout) == 0 {
 		return nil
@@ -274,8 +271,8 @@ func (r *Runner) pinned(sessionID string, plan contracts.Plan) *metrics.Flags {
 	return &flags
 }
 
-// firstTransition begins a run: its state, and the plan entry and the rows of the nodes.
-// A plan whose nodes could never all be reached is invalid.
+// firstTransition returns the initial state of a run and the transition that stores it: the plan
+// entry and the rows of the nodes. A plan with nodes that can never be reached is invalid.
 func firstTransition(run *Run, now time.Time) (*runstate.State, Transition, error) {
 	state, err := runstate.Begin(*run)
 	if err != nil {
@@ -302,8 +299,8 @@ func (r *Runner) Wake(runID string) {
 	}
 }
 
-// WakeLocal wakes the owner of the run if it is in this process, and reports whether it is. A
-// run without an owner is taken by the process that wrote for it, or found by a sweep.
+// WakeLocal wakes the owner of the run if it is in this process, and reports whether it is. A run
+// without an owner is taken by the process that wrote for it, or found by a sweep.
 func (r *Runner) WakeLocal(runID string) bool {
 	r.mu.Lock()
 	l := r.active[runID]
@@ -314,8 +311,8 @@ func (r *Runner) WakeLocal(runID string) bool {
 	return l != nil
 }
 
-// Cancel commits the wish that a run ends, and wakes its owner: reads are cancelled, writes that are under way
-// finish and are recorded, what waits is cancelled.
+// Cancel commits a request to cancel the run, and wakes its owner. Reads are cancelled, writes in
+// flight finish and are recorded, waiting nodes are cancelled.
 func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	if err := r.store.RequestCancel(ctx, runID, by); err != nil {
 		return err
@@ -324,8 +321,8 @@ func (r *Runner) Cancel(ctx context.Context, runID, by string) error {
 	return nil
 }
 
-// Quiet reports whether this process holds the run and has told observers of nothing but
-// progress: who subscribed before will be told of what comes.
+// Quiet reports whether this process owns the run and has so far told observers only of progress. A
+// caller that has already subscribed will be told of everything else.
 func (r *Runner) Quiet(runID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -333,14 +330,14 @@ func (r *Runner) Quiet(runID string) bool {
 	return o != nil && !o.told.Load()
 }
 
-// Active is how many runs this replica advances right now.
+// Active returns how many runs this replica advances now.
 func (r *Runner) Active() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.active)
 }
 
-// reserve takes a place for one more run, if there is one.
+// reserve takes a slot for one more run, if there is one.
 func (r *Runner) reserve() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -348,7 +345,7 @@ func (r *Runner) reserve() bool {
 		return false
 	}
 	r.reserved++
-	r.work.Add(1) // Stop waits for what is on its way, too
+	r.work.Add(1) // Stop also waits for runs that are being acquired
 	return true
 }
 
@@ -359,8 +356,8 @@ func (r *Runner) unreserve() {
 	r.work.Done()
 }
 
-// tryYieldPlace reports whether a run that only waits for room should give its place to
-// runs that can go on, and notes that it does.
+// tryYieldPlace reports whether a run that only waits for slots should give its place to runs that
+// can be advanced. If so, it counts the run as leaving.
 func (r *Runner) tryYieldPlace() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -379,8 +376,8 @@ func (r *Runner) keepPlace() {
 	r.leaving--
 }
 
-// launch turns a reserved place into an owner. Unless the run has just begun the owner
-// reads it from the store.
+// launch starts an owner in a reserved slot. The owner reads the run from the store, unless begun
+// is set.
 func (r *Runner) launch(runID string, lease Lease, begun *runstate.State) {
 	o := newOwner(r, lease)
 	r.mu.Lock()
@@ -401,28 +398,28 @@ func (r *Runner) launch(runID string, lease Lease, begun *runstate.State) {
 			r.leaving--
 		}
 		r.mu.Unlock()
-		if full || !o.over { // there is a place again, or a run that rests may be due already
+		if full || !o.over { // a slot is free, or a parked run may be due already
 			r.dispatcher.Notify()
 		}
 	}()
 }
 
-// idDigits are in the order of their bytes.
+// idDigits are in byte order, so that ids sort by time.
 const idDigits = "234567abcdefghijklmnopqrstuvwxyz"
 
-// NewID makes an id such as run_7k3q…: the milliseconds of about a year, and 65 bits
-// that nobody can guess. Ids of one time lie together in an index, so that a large
-// one is not written all over.
+// NewID returns an id such as run_7k3q…: the milliseconds of about a year, and 65 bits that cannot
+// be guessed. Ids made at about the same time are neighbours in an index, so that inserts touch few
+// of its pages.
 func NewID(prefix string) string { return idAt(prefix, time.Now(), []byte(rand.Text())) }
 
-// DerivedRunID returns the id of the run that a request of some time is for, so that a
-// repeat of the request finds it: as NewID, with digits that follow from the parts.
+// DerivedRunID returns the run id of a request made at a time, so that a repeat of the request
+// finds the run. It is like NewID, with digits derived from the parts.
 func DerivedRunID(at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return idAt("run", at, []byte(base32.StdEncoding.EncodeToString(sum[:])))
 }
 
-// idAt makes an id of a time and 13 of 20 digits.
+// idAt makes an id of a time and 13 of the 20 digits.
 func idAt(prefix string, at time.Time, digits []byte) string {
 	digits = bytes.ToLower(digits[:20])
 	ms := at.UnixMilli()

@@ -81,8 +81,8 @@ func TestThreeGatesAreDecidedEachOnItsOwn(t *testing.T) {
 	})
 }
 
-// TestAFollowUpTellsWhatAListCameTo: the summary of a join is what its members
-// found, as far as a summary reaches, and their facts can be read by name.
+// TestAFollowUpTellsWhatAListCameTo checks that the summary of a join has the results of its
+// members, up to the length of a summary, and that their facts can be read by name.
 func TestAFollowUpTellsWhatAListCameTo(t *testing.T) {
 	t.Parallel()
 	price := func(_ context.Context, c execution.Call) execution.Reply {
@@ -136,8 +136,8 @@ func TestAFollowUpTellsWhatAListCameTo(t *testing.T) {
 	}
 }
 
-// TestAConditionOnAListIsOneOnItsMembers: a follow-up that is wanted from a price
-// on is wanted if one of several has it, and its text has the prices, not JSON.
+// TestAConditionOnAListIsOneOnItsMembers checks that a follow-up with a condition on a price runs
+// if one of several prices meets it, and that its text has the prices, not JSON.
 func TestAConditionOnAListIsOneOnItsMembers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

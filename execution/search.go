@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// checkSearch holds the words of a further search to the search's own schema
-// before they are taken for an answer.
+// checkSearch validates the text of a repeated search against the search's schema before it is
+// accepted as an answer.
 func (r *Runner) checkSearch(ctx context.Context, i contracts.Interrupt, words string) error {
 	if i.RunID == "" {
 		return nil
@@ -35,7 +35,7 @@ func (r *Runner) checkSearch(ctx context.Context, i contracts.Interrupt, words s
 	search, param := runstate.SearchBefore(choice, node)
 	entry, ok := r.catalogs.Catalog().Capability(search.Tool)
 	if param == "" || !ok {
-		return nil // it is no search, or one that is asked about when it is made
+		return nil // not a search, or one that is validated when it is called
 	}
 	return fitsSchema(entry, map[string]any{param: words})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution/decision"
 )
 
-// staff is a search over two people whose names begin alike.
+// staff is a search over two people with similar names.
 func staff(_ context.Context, c execution.Call) execution.Reply {
 	matches := []any{}
 	query, _ := c.Parameters["query"].(string)
@@ -82,8 +82,8 @@ func TestASearchThatFoundNothingIsMadeAgainByOtherWords(t *testing.T) {
 	})
 }
 
-// Nobody can say other words where a look-up goes by other parameters alone: it ends with what
-// the look-up says.
+// A look-up by other parameters alone cannot be repeated with another text: the run ends with its
+// message.
 func TestALookUpThatFoundNothingEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.read("search", staff)

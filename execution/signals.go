@@ -10,19 +10,19 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// readSignals takes in what others wrote for the run: decisions, answers, the
-// wish to cancel, observed outcomes, freed locks.
+// readSignals applies what others wrote for the run: decisions, answers, a cancel request, observed
+// outcomes, released locks.
 func (o *owner) readSignals() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), 10*time.Second)
 	defer cancel()
 	s, err := o.r.store.ReadSignals(ctx, o.run.Run.ID)
 	if err != nil {
 		o.logger().WarnContext(o.ctx, "signals cannot be read", slog.Any("error", err))
-		o.timers.add(timer{at: o.now().Add(time.Second)}) // look again soon
+		o.timers.add(timer{at: o.now().Add(time.Second)}) // try again soon
 		return
 	}
 	o.seenWake.Store(max(s.WakeSeq, o.seenWake.Load()))
-	o.applyOutcomes(s.Intents) // what was observed counts more than what somebody believes
+	o.applyOutcomes(s.Intents) // an observation has priority over a person's answer
 	o.applyDecisions(s.Gates)
 	if s.CancelRequestedAt != nil && !o.run.Cancelling() {
 		o.take(runstate.CancelRequested{At: s.CancelRequestedAt, By: s.CancelledBy})
@@ -48,14 +48,14 @@ func (o *owner) applyOutcomes(intents []Intent) {
 			continue
 		}
 		o.take(runstate.OutcomeObserved{Node: i.NodeID, Outcome: i.Outcome})
-		if !n.inflight() { // else its completion takes it
+		if !n.inflight() { // else its completion applies it
 			o.settleByOutcome(n)
 		}
 	}
 }
 
-// settleByOutcome takes an outcome that came by way of the store; whoever was
-// asked about it need not answer any more.
+// settleByOutcome applies an outcome that was read from the store, and closes the question about
+// it.
 func (o *owner) settleByOutcome(n *node) {
 	if runstate.Awaits(n.State()) {
 		o.supersedeGate(n)
@@ -63,8 +63,8 @@ func (o *owner) settleByOutcome(n *node) {
 	n.handler.reply(o.activate(n), completion{nodeID: n.ID()})
 }
 
-// cancelNodes ends everything that has no effect under way. Writes that were
-// sent go on until it is known what they did.
+// cancelNodes ends all nodes without an effect in flight. Writes that were sent continue until
+// their outcome is known.
 func (o *owner) cancelNodes() {
 	o.judge.cutOff()
 	for _, m := range o.run.Nodes() {
@@ -72,7 +72,7 @@ func (o *owner) cancelNodes() {
 		switch {
 		case n.Ended() || n.handler.mayHaveEffect(n):
 		case n.inflight():
-			n.cancel() // its completion ends it
+			n.cancel() // the completion ends the node
 		default:
 			o.supersedeGate(n)
 			o.activate(n).end(contracts.NodeCancelled)
@@ -80,8 +80,7 @@ func (o *owner) cancelNodes() {
 	}
 }
 
-// consumeGate takes what was decided on a node's question into the run, with
-// what follows.
+// consumeGate applies the decision on a node's interrupt to the run.
 func (o *owner) consumeGate(n *node, gate *contracts.Interrupt) {
 	if gate == nil || gate.Status == contracts.InterruptOpen || !runstate.Awaits(n.State()) {
 		return
@@ -90,11 +89,11 @@ func (o *owner) consumeGate(n *node, gate *contracts.Interrupt) {
 	n.handler.answer(o.activate(n), runstate.LastDecision(gate))
 }
 
-// errNotYet says that the store's clock has not reached the expiry.
+// errNotYet means that the store's clock has not reached the expiry.
 var errNotYet = errors.New("not expired yet")
 
-// expireGate ends a gate by time: the same compare-and-set as a decision, so
-// that exactly one of them wins. It commits.
+// expireGate closes an expired gate by the same compare-and-set as a decision, so that exactly one
+// of them wins. It commits.
 func (o *owner) expireGate(n *node) {
 	gate := n.Gate
 	if gate == nil || gate.ExpiresAt == nil || o.now().Before(*gate.ExpiresAt) {
@@ -107,9 +106,8 @@ func (o *owner) expireGate(n *node) {
 	o.readSignals()
 }
 
-// supersedeGate closes the question of a node that no longer needs an answer;
-// if somebody decided it at this moment, that is on record and changes nothing.
-// It commits.
+// supersedeGate closes the interrupt of a node that no longer needs an answer. A concurrent
+// decision is recorded and has no effect. It commits.
 func (o *owner) supersedeGate(n *node) {
 	if n.Gate == nil || n.Gate.Status != contracts.InterruptOpen || !o.flush() {
 		return
@@ -124,7 +122,7 @@ func (o *owner) supersedeGate(n *node) {
 	o.take(runstate.InterruptSuperseded{Node: n.ID()})
 }
 
-// closed reports whether a gate is open no longer, whoever closed it.
+// closed reports whether a gate is closed after an update, by this update or by another.
 func closed(err error) bool { return err == nil || contracts.CodeOf(err) == contracts.CodeConflict }
 
 func expire(i *contracts.Interrupt, now time.Time) error {
@@ -143,7 +141,7 @@ func supersede(i *contracts.Interrupt, _ time.Time) error {
 	return nil
 }
 
-// updateGate commits a change of an open gate, as a decision would.
+// updateGate commits a change of an open gate, as a decision does.
 func updateGate(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()

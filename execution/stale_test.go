@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// edited is a thing whose version somebody else may change at any time; a write
-// of it names the version that it was made for.
+// edited is an object whose version others may change at any time; a write names the version that
+// it was made for.
 type edited struct{ version atomic.Int64 }
 
 const concurrentEdit = "domain.concurrent_edit"
@@ -34,7 +34,7 @@ func (e *edited) write(w *world) func(context.Context, execution.Call) execution
 	}
 }
 
-// staleNodes look a base up, write by it, and read after it.
+// staleNodes look up a version, write with it, and read after it.
 func (w *world) staleNodes(e *edited) []contracts.Node {
 	w.read("look", e.look)
 	w.read("after", answering(map[string]any{"seen": true}))
@@ -61,8 +61,8 @@ func onlyGate(t *testing.T, w *world, r *execution.Runner, id string) contracts.
 	return contracts.Interrupt{}
 }
 
-// TestWhatWasChangedBehindAGateIsAskedAboutAnew: an edit between the gate and the
-// approval is not overwritten; what it means is shown, and approved once more.
+// TestWhatWasChangedBehindAGateIsAskedAboutAnew checks that a change between the gate and the
+// approval is not overwritten; the difference is shown, and approved again.
 func TestWhatWasChangedBehindAGateIsAskedAboutAnew(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		e := &edited{}
@@ -99,7 +99,8 @@ func TestWhatWasChangedBehindAGateIsAskedAboutAnew(t *testing.T) {
 	})
 }
 
-// TestWhoEditsFasterThanPeopleApproveIsToldSo: looking again has an end.
+// TestWhoEditsFasterThanPeopleApproveIsToldSo checks that look-ups are repeated only a limited
+// number of times.
 func TestWhoEditsFasterThanPeopleApproveIsToldSo(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		e := &edited{}
@@ -118,7 +119,8 @@ func TestWhoEditsFasterThanPeopleApproveIsToldSo(t *testing.T) {
 	})
 }
 
-// TestARejectedSecondLookIsTheEnd: the first approval is not good for the second.
+// TestARejectedSecondLookIsTheEnd checks that the first approval does not count for the second
+// gate.
 func TestARejectedSecondLookIsTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		e := &edited{}

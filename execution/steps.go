@@ -9,19 +9,18 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// evaluate resolves the expressions inside a value, as the node may read them
-// before it has begun.
+// evaluate resolves the expressions in a value, in the scope of the node before it has begun.
 func evaluate(t *activation, v any) (any, []expr.Read, error) {
 	return evaluateAs(t, t.reader(), v)
 }
 
-// reader is the node before it has ended.
+// reader returns the scope of the node before it has ended.
 func (t *activation) reader() runstate.Reader {
 	return runstate.Reader{Node: t.n.Node, Frame: t.n.Spec.Frame}
 }
 
-// afterwards is the node once it has ended as its row says: what its rules and its
-// spending are read by.
+// afterwards returns the scope of the node after it has ended as its row says. Its rules and its
+// spending are evaluated in it.
 func (t *activation) afterwards() *runstate.Reader {
 	return &runstate.Reader{Node: t.n.Node, Frame: runstate.OuterFrame(t.run, t.n.Node), After: t.row}
 }
@@ -31,7 +30,7 @@ func evaluateAs(t *activation, r runstate.Reader, v any) (any, []expr.Read, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(refs) == 0 { // nothing of the run is read
+	if len(refs) == 0 { // reads nothing of the run
 		return expr.Resolve(v, nil)
 	}
 	scope, err := t.run.ScopeOf(r, refs)
@@ -41,8 +40,8 @@ func evaluateAs(t *activation, r runstate.Reader, v any) (any, []expr.Read, erro
 	return expr.Resolve(v, scope)
 }
 
-// holds reports whether a condition holds, before the node has begun or, with a
-// reader, as that one sees it.
+// holds reports whether a condition holds, in the scope of the node before it has begun or of the
+// given reader.
 func holds(t *activation, c contracts.Condition, as *runstate.Reader) (bool, []expr.Read, error) {
 	refs, err := expr.RefsOf(c)
 	if err != nil {
@@ -59,7 +58,7 @@ func holds(t *activation, c contracts.Condition, as *runstate.Reader) (bool, []e
 	return expr.Holds(c, scope)
 }
 
-// members evaluates an object; its members that are null are left out.
+// members evaluates an object; members that are null are omitted.
 func members(t *activation, r runstate.Reader, v map[string]any) (map[string]any, error) {
 	value, _, err := evaluateAs(t, r, asAny(v))
 	if err != nil {
@@ -78,7 +77,7 @@ func withoutNulls(m map[string]any) {
 	}
 }
 
-// expressionFault is the type of error for an expression that cannot be evaluated.
+// expressionFault returns the error type for an expression that cannot be evaluated.
 func expressionFault(n *node) string {
 	if n.InWorkflow() {
 		return contracts.ErrBadExpression
@@ -86,9 +85,9 @@ func expressionFault(n *node) string {
 	return contracts.ErrInvalidParameters
 }
 
-// expansionByRules returns what follows from a step that has just ended: what it has spent, and
-// the round of the first of its rules that holds. It is part of the event of the outcome, so
-// that nothing that depends on the step can come between.
+// expansionByRules records what a step that has just ended has spent, and returns the round of the
+// first of its rules that holds. The round is part of the event of the outcome, so that no
+// dependent node can start in between.
 func (t *activation) expansionByRules() *runstate.Expansion {
 	spec := &t.n.Spec
 	goesOn := t.row.State == contracts.NodeCompleted || t.row.State == contracts.NodeFailed && spec.ContinueOnError
@@ -124,8 +123,8 @@ func (t *activation) expansionByRules() *runstate.Expansion {
 	}}
 }
 
-// failExpressions fails a step whose rules or budgets cannot be evaluated. The effect of a
-// write remains: then it is a check that failed.
+// failExpressions fails a step whose rules or budgets cannot be evaluated. A write that took effect
+// stays completed, with a failed check.
 func (t *activation) failExpressions(where string, err error) {
 	message := contracts.CleanSummary(where + err.Error())
 	if t.n.Writes() && t.row.State == contracts.NodeCompleted {
@@ -140,7 +139,7 @@ func (t *activation) spend() error {
 	spec := &t.n.Spec
 	for name, text := range spec.Spend {
 		if t.row.State != contracts.NodeCompleted {
-			break // what failed has nothing to count
+			break // only completed steps spend
 		}
 		value, _, err := evaluateAs(t, *t.afterwards(), text)
 		if err != nil {
@@ -158,9 +157,9 @@ func (t *activation) spend() error {
 	return nil
 }
 
-// firstMatchingRule returns the index of the first rule that holds and may still be taken, -1 if
-// there is none, with the parameters of the new round. After a failure that the workflow does
-// not continue from, only rules about errors count.
+// firstMatchingRule returns the index of the first rule that holds and is not used up, -1 if there
+// is none, and the parameters of the new round. After a failure that the workflow does not continue
+// from, only rules about errors apply.
 func (t *activation) firstMatchingRule(goesOn bool) (rule int, with map[string]any, err error) {
 	after := t.afterwards()
 	for i, r := range t.n.Spec.On {
@@ -181,7 +180,7 @@ func (t *activation) firstMatchingRule(goesOn bool) (rule int, with map[string]a
 	return -1, nil, nil
 }
 
-// failedWith reports whether a step failed with an error of the type and did nothing.
+// failedWith reports whether a step failed with an error of the type and had no effect.
 func failedWith(row *runstate.Row, kind string) bool {
 	e := row.Error
 	return row.State == contracts.NodeFailed && e != nil && e.Type == kind && e.Effect == contracts.EffectNone
@@ -200,7 +199,7 @@ func causeOf(r contracts.Rule) string {
 	return "when " + r.When.Path
 }
 
-// nodeLimit is how many nodes the run may have.
+// nodeLimit returns how many nodes the run may have.
 func nodeLimit(run *runstate.State) int {
 	limit := run.Run.Plan.Budgets.MaxNodes
 	if limit <= 0 || limit > contracts.MaxNodes {

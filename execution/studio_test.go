@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
-// studio is a world of the domains of the example workflows.
+// studio is a world with the domains of the example workflows.
 type studio struct {
 	*world
 	*workflowtest.Studio
@@ -34,7 +34,7 @@ func (s *studio) execute(_ context.Context, c execution.Call) execution.Reply {
 	})}
 }
 
-// applied is what the domains really did.
+// applied returns the effects in the domains.
 func (s *studio) applied() map[string]int { return s.Applied() }
 
 // start plans a workflow and submits it.
@@ -71,8 +71,8 @@ func (s *studio) planned(ref string, params map[string]any, change ...func(*plan
 	return result.Plan
 }
 
-// answers plays the person: by the step that asks, in the order in which it does. A
-// write is approved unless something else stands there.
+// answers plays a person: it takes the answers of the asking step, in order. A write is approved
+// unless the script has another answer.
 func (s *studio) answers(r *execution.Runner, id string, script map[string][]any) contracts.RunView {
 	s.t.Helper()
 	for {

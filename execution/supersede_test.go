@@ -9,14 +9,14 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// balky is a store that cannot settle questions for a while.
+// balky is a store that cannot save interrupts for a while.
 type balky struct {
 	execution.Store
 
 	fails atomic.Int64
 }
 
-// SaveInterrupt fails as often as it is told to.
+// SaveInterrupt fails a given number of times.
 func (b *balky) SaveInterrupt(ctx context.Context, i execution.InterruptAt) (contracts.Interrupt, error) {
 	if b.fails.Add(-1) >= 0 {
 		return contracts.Interrupt{}, unavailable()

@@ -7,21 +7,21 @@ import (
 	"github.com/manifold-run/manifold/execution/admission"
 )
 
-// timer is when a node is to be looked at, or the nodes that wait for the key;
-// with neither it is the run itself.
+// timer is the time at which a node, or the nodes that wait for the key, are to be checked. With
+// neither it is a timer of the run.
 type timer struct {
 	at   time.Time
 	node *node
 	key  admission.Key
 }
 
-// timers orders timers by time. They are never removed: a node that moved on is
-// simply not interested any more.
+// timers orders timers by time. They are not removed early: timers of nodes that no longer wait are
+// ignored.
 type timers struct{ items timerItems }
 
 func (h *timers) add(t timer) { heap.Push(&h.items, t) }
 
-// next is the time of the first timer that still matters, zero if there is none.
+// next returns the time of the first timer that is not obsolete, zero if there is none.
 func (h *timers) next() time.Time {
 	for len(h.items) > 0 {
 		if t := h.items[0]; t.node == nil || t.node.IsWaiting() {
@@ -53,7 +53,7 @@ func (h *timerItems) Push(x any) {
 	}
 }
 
-// Pop removes the last; container/heap calls it.
+// Pop removes the last one; container/heap calls it.
 func (h *timerItems) Pop() any {
 	old := *h
 	last := old[len(old)-1]

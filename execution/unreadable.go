@@ -10,15 +10,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// patience is how often a run that cannot be read is tried before a person is
-// asked what to do about it; maxPutOff is the longest pause between two tries.
+// patience is how often reading a run is tried before a person is asked; maxPutOff is the longest
+// pause between two tries.
 const (
 	patience  = 5
 	maxPutOff = time.Hour
 )
 
-// unreadableRuns counts, for the runs that this replica could not read, how often in
-// a row. It is safe for concurrent use.
+// unreadableRuns counts the consecutive failures to read each run on this replica. It is safe for
+// concurrent use.
 type unreadableRuns struct {
 	mu    sync.Mutex // guards tries
 	tries map[string]int
@@ -40,9 +40,8 @@ func (u *unreadableRuns) forget(runID string) {
 	delete(u.tries, runID)
 }
 
-// deferUnreadable parks a run that cannot be read, for longer each time; after a few tries it
-// asks a person whether to give the run up. It commits without knowing more of the run than
-// its lease.
+// deferUnreadable parks a run that cannot be read, for longer each time. After several tries it
+// asks a person whether to abandon the run. It commits knowing only the lease of the run.
 func (r *Runner) deferUnreadable(ctx context.Context, lease Lease, fault error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -51,7 +50,7 @@ func (r *Runner) deferUnreadable(ctx context.Context, lease Lease, fault error) 
 		_, err = r.store.Commit(ctx, r.deferTransition(lease, signals, fault))
 		r.notify("", lease.RunID, false)
 	}
-	if err != nil { // the lease ends by itself, and somebody tries again
+	if err != nil { // the lease expires by itself, and a replica tries again
 		r.logFault(ctx, "put off run "+lease.RunID, err)
 	}
 }
@@ -68,7 +67,7 @@ func (r *Runner) deferTransition(lease Lease, signals Signals, fault error) Tran
 	if tries < patience || gate != nil && gate.Status == contracts.InterruptOpen {
 		return t
 	}
-	r.unread.forget(lease.RunID) // whoever is asked has time
+	r.unread.forget(lease.RunID) // count again after the person has answered
 	t.State, t.WakeAt = contracts.RunWaiting, now.Add(maxPutOff)
 	t.Gates = []contracts.Interrupt{{
 		InterruptID: NewID("gate"), Code: NewCode(), Type: contracts.InterruptRunUnreadable, Status: contracts.InterruptOpen,
@@ -85,8 +84,8 @@ func (r *Runner) deferTransition(lease Lease, signals Signals, fault error) Tran
 	return t
 }
 
-// abandonTransition ends a run that cannot be read. Its locks stay until they are broken: one of
-// its writes may be under way.
+// abandonTransition ends a run that cannot be read. Its locks are kept until they are broken,
+// because one of its writes may be in flight.
 func abandonTransition(lease Lease, now time.Time, fault error) Transition {
 	reason := contracts.CleanSummary("given up: what is stored of the run cannot be read: " + fault.Error())
 	return Transition{
@@ -111,7 +110,7 @@ func lastUnreadable(gates []contracts.Interrupt) *contracts.Interrupt {
 	return nil
 }
 
-// readable closes the question about a run that can be read after all.
+// readable closes the question about a run that can be read again.
 func (o *owner) readable(gates []contracts.Interrupt) {
 	o.r.unread.forget(o.lease.RunID)
 	gate := lastUnreadable(gates)

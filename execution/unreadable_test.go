@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// TestARunThatCannotBeReadIsPutOffAndThenAskedAbout: it is tried ever more seldom,
-// then a person is asked; it goes on by itself when it can be read again, or ends
-// when it is given up.
+// TestARunThatCannotBeReadIsPutOffAndThenAskedAbout checks that it is tried at growing intervals,
+// and then a person is asked; it resumes by itself when it can be read again, or ends when it is
+// abandoned.
 func TestARunThatCannotBeReadIsPutOffAndThenAskedAbout(t *testing.T) {
 	t.Parallel()
 	for name, mended := range map[string]bool{"mended by somebody": true, "given up": false} {

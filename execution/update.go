@@ -13,15 +13,14 @@ func GetInterrupt(ctx context.Context, store Gates, id string) (contracts.Interr
 	return at.Interrupt, err
 }
 
-// maxUpdates is how often a change is computed again because somebody else was
-// faster. Each time one of those who compete has been served, so that this is
-// how many may decide one gate at the same moment.
+// maxUpdates limits how often a change is computed again after a conflict. One competing change
+// succeeds each time, so this is how many may decide one gate at the same time.
 const maxUpdates = 64
 
-// UpdateInterrupt changes an open interrupt: change gets it as it is now, with
-// the store's clock, and what it leaves is committed, unless somebody has
-// changed the interrupt meanwhile; then change is asked again. One that is not
-// open returns conflict with the interrupt as Detail. Its run is woken.
+// UpdateInterrupt changes an open interrupt. change gets the current interrupt and the store's
+// time; its result is committed. If the interrupt was changed in the meantime, change is called
+// again. For an interrupt that is not open, it returns conflict with the interrupt as Detail. It
+// wakes the run.
 func UpdateInterrupt(ctx context.Context, store Gates, id string, change func(*contracts.Interrupt, time.Time) error) (contracts.Interrupt, error) {
 	for try := 1; ; try++ {
 		at, err := store.InterruptAt(ctx, id)

@@ -13,11 +13,11 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// verdictJudge is the opinion of a whole run that its owner asks for. It is not stored:
-// who takes the run up before its verdict is committed asks again.
+// verdictJudge is the opinion of a model on the whole run. It is not stored: a new owner that takes
+// the run before its verdict is committed asks again.
 type verdictJudge struct {
-	cancel  context.CancelFunc // ends the call under way
-	opinion *contracts.Opinion // nil until it has come, or will not
+	cancel  context.CancelFunc // ends the call in flight
+	opinion *contracts.Opinion // nil until the call has ended
 }
 
 func (j *verdictJudge) cutOff() {
@@ -26,7 +26,7 @@ func (j *verdictJudge) cutOff() {
 	}
 }
 
-// finishOrPark finishes the run or parks it; it returns false if there is more to do. It commits.
+// finishOrPark finishes the run or parks it. It reports false if there is more to do. It commits.
 func (o *owner) finishOrPark() bool {
 	if !o.run.Ended() {
 		return o.park()
@@ -44,8 +44,8 @@ func (o *owner) finishOrPark() bool {
 	return ok || o.lost
 }
 
-// withMetrics adds the figures that lists and metrics have of a run, so that they need not
-// read it whole; what cannot be read is left out, and counted by the caller.
+// withMetrics adds the figures of a run to its verdict, so that lists and metrics need not read the
+// whole run. If the gates cannot be read, the figures are omitted.
 func withMetrics(o *owner, v *contracts.Verdict) *contracts.Verdict {
 	if v == nil {
 		return nil
@@ -65,8 +65,8 @@ func withMetrics(o *owner, v *contracts.Verdict) *contracts.Verdict {
 	return &out
 }
 
-// readAgain makes the reads once more that a verdict says may succeed by now, with
-// what rests on them, unless a write does. It is done once in a run.
+// readAgain repeats the reads that may succeed now according to the verdict, with the nodes that
+// depend on them, unless a write does. It is done once per run.
 func readAgain(k *deps, v *contracts.Verdict) bool {
 	if v == nil || v.Shadow || v.Status != contracts.VerdictRetry || k.run.Cancelling() {
 		return false
@@ -84,7 +84,7 @@ func readAgain(k *deps, v *contracts.Verdict) bool {
 	return true
 }
 
-// ask asks a model for its opinion of a run, where the site wants that.
+// ask asks a model for its opinion on a run, if the site has enabled that.
 func (j *verdictJudge) ask(k *deps, v *contracts.Verdict) bool {
 	r := k.calls.r
 	switch {
@@ -105,7 +105,7 @@ func (j *verdictJudge) ask(k *deps, v *contracts.Verdict) bool {
 	return true
 }
 
-// take takes the opinion of the run; a model that gives none changes nothing.
+// take stores the opinion of a model. A call without an opinion changes nothing in the verdict.
 func (j *verdictJudge) take(d completion) {
 	got := d.thinking
 	if got.Opinion == nil {

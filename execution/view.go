@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// View is what callers see of a run. Nodes behind one that waits for a person
-// read "blocked".
+// View returns the view of a run for callers. Nodes behind one that waits for a person have the
+// state "blocked".
 func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, error) {
 	s, err := r.store.LoadRun(ctx, runID)
 	if err != nil {
@@ -19,13 +19,13 @@ func (r *Runner) View(ctx context.Context, runID string) (contracts.RunView, err
 	return runmetrics.View(s, r.cfg.Now())
 }
 
-// CompletedCall finds a write that took effect, for its compensation.
+// CompletedCall returns a write that took effect and the scope of its compensation.
 func CompletedCall(s Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
 	return runstate.CompletedCall(s, nodeID)
 }
 
-// Replay plays plan and ledger again without calling any domain and compares
-// the node states with the stored ones. A broken chain is an error.
+// Replay replays plan and ledger without calling a domain, and compares the node states with the
+// stored ones. A broken chain is an error.
 func (r *Runner) Replay(ctx context.Context, runID string) (Replayed, error) {
 	s, err := r.store.LoadRun(ctx, runID)
 	if err != nil {

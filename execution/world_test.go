@@ -17,15 +17,15 @@ import (
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
-// bubble runs a test in bubble time: back-off, expiry and take-over of hours
-// pass in milliseconds.
+// bubble runs a test in a synctest bubble: hours of back-off, expiry and take-over pass in
+// milliseconds.
 func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	bubbleNow(t, test)
 }
 
-// bubbleNow is bubble for a test whose result others wait for.
+// bubbleNow is bubble without t.Parallel.
 func bubbleNow(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,11 +34,9 @@ func bubbleNow(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// world is a catalog of invented capabilities, the domain behind it, which
-// keeps its own record of effects, and a store.
+// world has a catalog of test capabilities, their domain, which records its effects, and a store.
 type world struct {
-	// learned is what another server knows already: it is called when the catalog is
-	// asked for again.
+	// learned adds what another server already knows; it is called on a refresh of the catalog.
 	learned func()
 	t       *testing.T
 	store   execution.Store
@@ -49,8 +47,8 @@ type world struct {
 	catalog  *contracts.Catalog
 	manifest contracts.Manifest
 	caps     map[string]*capability
-	// effects counts what the domain really did, by idempotency key, or by
-	// call for writes without one.
+	// effects counts the effects in the domain, by idempotency key, or by call for writes without
+	// one.
 	effects map[string]int
 	calls   []execution.Call
 	seen    map[string]contracts.ToolResult
@@ -90,7 +88,7 @@ func (w *world) declare(name string, m contracts.Metadata, do func(context.Conte
 	w.rebuild()
 }
 
-// schema changes what a capability takes.
+// schema changes the schema of a capability.
 func (w *world) schema(name, schema string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +107,7 @@ func (w *world) instances(ids ...string) {
 	w.rebuild()
 }
 
-// rebuild makes the catalog again; the caller holds mu.
+// rebuild makes the catalog again. The caller holds mu.
 func (w *world) rebuild() {
 	manifest := w.manifest
 	shop := &contracts.DomainEntry{Name: "shop", Manifest: &manifest}
@@ -129,7 +127,7 @@ func (w *world) rebuild() {
 	w.catalog = contracts.NewCatalog(fmt.Sprint(len(w.calls)), []*contracts.DomainEntry{shop, twin}, nil)
 }
 
-// giveAway makes a capability one of another domain.
+// giveAway moves a capability to another domain.
 func (w *world) giveAway(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,15 +150,14 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Catalog returns the present catalog.
+// Catalog returns the current catalog.
 func (w *world) Catalog() *contracts.Catalog {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.catalog
 }
 
-// Refresh changes nothing, unless the world has learned something that the catalog does
-// not have yet.
+// Refresh does nothing, unless learned is set.
 func (w *world) Refresh(context.Context, string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +176,7 @@ func (w *world) Invoke(ctx context.Context, c execution.Call) execution.Reply {
 	return do(ctx, c)
 }
 
-// apply does a keyed write once and answers a repeat with the same result.
+// apply executes a keyed write once and answers a repeat with the same result.
 func (w *world) apply(c execution.Call) execution.Reply {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +219,7 @@ func answering(f map[string]any) func(context.Context, execution.Call) execution
 	return func(context.Context, execution.Call) execution.Reply { return facts(f) }
 }
 
-// node makes a tool node with the policy that the catalog has now.
+// node returns a tool node with the policy of the current catalog.
 func (w *world) node(id, tool string, params map[string]any, deps ...string) contracts.Node {
 	e, ok := w.Catalog().Capability("shop." + tool)
 	if !ok {
@@ -293,10 +290,10 @@ func (w *world) submit(r *execution.Runner, nodes ...contracts.Node) string {
 	return id
 }
 
-// until polls a run until it is as wanted.
+// until polls a run until the condition holds.
 func (w *world) until(r *execution.Runner, id, what string, ok func(contracts.RunView) bool) contracts.RunView {
 	w.t.Helper()
-	// Bubble time: the pauses grow, so that waiting for days stays cheap.
+	// Bubble time: the pauses grow, so that waiting for days is cheap.
 	for pause := 5 * time.Millisecond; ; pause = min(pause*11/10, 6*time.Hour) {
 		v, err := r.View(w.t.Context(), id)
 		if err != nil {
@@ -318,7 +315,7 @@ func (w *world) ended(r *execution.Runner, id string) contracts.RunView {
 	return w.until(r, id, "ended", func(v contracts.RunView) bool { return v.State.Terminal() })
 }
 
-// gates waits until so many questions are open and gives them by node.
+// gates waits until n interrupts are open and returns them by node.
 func (w *world) gates(r *execution.Runner, id string, n int) map[string]contracts.Interrupt {
 	w.t.Helper()
 	v := w.until(r, id, fmt.Sprintf("waiting at %d gates", n), func(v contracts.RunView) bool { return len(v.Interrupts) == n })

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// faulty answers the first calls of a write with the given replies, after or
-// before applying it; every later call is applied and answered.
+// faulty answers the first calls of a write with the given replies, after or before applying it;
+// every later call is applied and answered.
 func (w *world) faulty(applyFirst bool, replies ...execution.Reply) func(context.Context, execution.Call) execution.Reply {
 	var n atomic.Int64
 	return func(_ context.Context, c execution.Call) execution.Reply {
@@ -313,8 +313,8 @@ func TestLedgerExplainsTheRun(t *testing.T) {
 	})
 }
 
-// TestAWriteThatNothingReadsBackIsNotVerified, whether its manifest asks for a
-// verifier or not: nobody has seen what it did.
+// TestAWriteThatNothingReadsBackIsNotVerified checks this whether its manifest requires a verifier
+// or not.
 func TestAWriteThatNothingReadsBackIsNotVerified(t *testing.T) {
 	t.Parallel()
 	for name, required := range map[string]bool{"a verifier is asked for": true, "none is asked for": false} {

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// benchRequest asks for n books, one of them by its name.
+// benchRequest asks for n books, one of them by name.
 func benchRequest(b *testing.B, n int) planner.Request {
 	b.Helper()
 	isbns := []any{"Middlemarch"}

@@ -10,7 +10,7 @@ func fault(pointer, format string, args ...any) contracts.Fault {
 	return contracts.Fault{Pointer: pointer, Message: fmt.Sprintf(format, args...)}
 }
 
-// checkBudgets refuses numbers that mean nothing.
+// checkBudgets refuses negative values.
 func checkBudgets(b contracts.Budgets) error {
 	var faults []contracts.Fault
 	for _, f := range []struct {
@@ -32,8 +32,8 @@ func checkBudgets(b contracts.Budgets) error {
 	return nil
 }
 
-// nodeLimit is how many nodes a plan may have: a budget can lower the limit of
-// the contract, never raise it.
+// nodeLimit returns how many nodes a plan may have: a budget can lower the contract's limit, but
+// not raise it.
 func nodeLimit(b contracts.Budgets) int {
 	if b.MaxNodes == 0 {
 		return contracts.MaxNodes
@@ -46,9 +46,8 @@ func tooManyNodes(what string, limit int) error {
 		"%s needs more than the %d steps that a run may have; ask for less at once", what, limit)
 }
 
-// checkReach refuses plans that go beyond what was allowed: too many calls, a step
-// of another phase than the request's, or a dry run that would reach a write which
-// cannot pretend.
+// checkReach refuses plans that exceed the request: too many calls, a step of another phase, or a
+// dry run with a write that does not support it.
 func checkReach(p contracts.Plan) error {
 	calls := 0
 	var faults []contracts.Fault
@@ -59,7 +58,7 @@ func checkReach(p contracts.Plan) error {
 		if n.Policy == nil {
 			continue
 		}
-		if n.Merge == contracts.MergeAllCompleted { // branches of a workflow exclude each other: its calls are counted as they happen
+		if n.Merge == contracts.MergeAllCompleted { // branches of a workflow exclude each other: its calls are counted in the run
 			calls++
 		}
 		if p.DryRun && n.Policy.SideEffectClass.Writes() && !n.Policy.DryRun {

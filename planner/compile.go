@@ -4,37 +4,34 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxIntents bounds one request; a person never says more, a program can ask
-// twice.
+// maxIntents limits one request; a person never says more, and a program can send two requests.
 const maxIntents = 100
 
-// maxEdges bounds the dependencies of one plan, which grow with the product of
-// intents that wait for each other.
+// maxEdges limits the dependencies of one plan, which can grow with the square of the number of
+// intents.
 const maxEdges = 20 * contracts.MaxNodes
 
-// Request is what a plan is compiled from.
+// Request is the input of Compile.
 type Request struct {
 	Goal string
-	// Intents are what was asked for; or Draft is, which has more to say of how.
+	// Intents or Draft is set. A draft also specifies how steps depend on each other.
 	Intents []contracts.Intent
 	Draft   *contracts.Draft
-	// More has the requester decide what comes next when the plan's results are
-	// there; a draft may say so itself.
+	// More requests a replan when the results of the plan are known; a draft may request it, too.
 	More bool
-	// Running is the run that the plan is added to, nil if it begins one.
+	// Running is the run that the plan is added to, nil for a new run.
 	Running *Running
 	Catalog *contracts.Catalog
 	Owner   contracts.Principal
-	// Instances is domain → instance id; domains that are not named get their
-	// default.
+	// Instances maps a domain to its instance id; other domains get their default.
 	Instances map[string]string
-	// Roles is role → "domain.name": what the person chose among several
-	// capabilities that play a role. It goes before the site's choice.
+	// Roles maps a role to the capability ("domain.name") that the person chose for it. It has
+	// priority over the site's choice.
 	Roles   map[string]string
 	Budgets contracts.Budgets
 	DryRun  bool
-	// Unattended means that nobody will be there to answer: what is missing is an
-	// error now, and steps that ask take the answer that they name for it.
+	// Unattended means that nobody will answer: missing parameters are an error, and questions of
+	// steps get the answer that the step declares for unattended runs.
 	Unattended bool
 	// Phase restricts the plan to capabilities that may be used in it.
 	Phase string
@@ -43,16 +40,16 @@ type Request struct {
 // Result is a plan, or the questions that must be answered first.
 type Result struct {
 	Plan contracts.Plan
-	// Questions that are not empty mean that there is nothing to run yet.
+	// Questions must be answered first. If there are any, Plan is empty.
 	Questions []Question
-	// Notes say in plain words what was left out of the plan, and why.
+	// Notes explain to people what was left out of the plan, and why.
 	Notes []string
 }
 
-// Compile makes the plan of a request. Errors are typed: invalid with the
-// pointers of all faults, forbidden for roles and phases, unsupported for what
-// this release does not plan, budget_exceeded for plans that grow too large,
-// unavailable when the site's choice for a role is not registered.
+// Compile compiles the plan of a request. Errors are typed: invalid with the pointers of all
+// faults, forbidden for roles and phases, unsupported for requests that this release cannot plan,
+// budget_exceeded for plans that are too large, unavailable if the site's choice for a role is not
+// registered.
 func Compile(req Request) (Result, error) {
 	c, err := newCompiler(req)
 	if err != nil {
@@ -78,23 +75,22 @@ func Compile(req Request) (Result, error) {
 	return Result{Plan: plan, Notes: c.notes}, nil
 }
 
-// compiler holds what one compilation knows so far; one goroutine has it, once.
+// compiler holds the state of one compilation. It is used once, by one goroutine.
 type compiler struct {
 	req          Request
 	graph        graph
 	pins         pins
 	questions    questions
 	capabilities map[string]*capability
-	// chosen is what was searched → the choose node that has the answer, so
-	// that a person is asked once.
+	// chosen maps a search to the choose node with its answer, so that a person is asked once.
 	chosen map[string]string
-	// followed holds the follow-ups that exist, so that a join has each once.
+	// followed has the existing follow-ups, so that a join has each once.
 	followed map[string]bool
-	// shared are the join keys at which several intents meet.
+	// shared has the join keys that several intents share.
 	shared map[string]*sharedJoin
 	// frames are the workflows of the plan.
 	frames map[string]contracts.Frame
-	// drafting is how a draft becomes a plan, where the request has one.
+	// drafting compiles the draft, if the request has one.
 	drafting drafting
 	faults   []contracts.Fault
 	notes    []string
@@ -138,7 +134,7 @@ func (c *compiler) fault(pointer, format string, args ...any) {
 
 func (c *compiler) note(text string) { c.notes = append(c.notes, text) }
 
-// capability reads the schema of an entry once per compilation.
+// capability returns an entry with its parsed schema, parsed once per compilation.
 func (c *compiler) capability(e *contracts.CapabilityEntry) *capability {
 	if known, ok := c.capabilities[e.Ref()]; ok {
 		return known
@@ -148,7 +144,7 @@ func (c *compiler) capability(e *contracts.CapabilityEntry) *capability {
 	return made
 }
 
-// build makes the nodes of all intents, then the joins at which several meet.
+// build adds the nodes of all intents, then the joins that several share.
 func (c *compiler) build(asks []*plannedIntent) error {
 	c.findSharedJoins(asks)
 	for _, a := range asks {
@@ -185,7 +181,7 @@ func (c *compiler) buildAsk(a *plannedIntent) error {
 	return c.compose(a.call, built)
 }
 
-// finish puts the plan together and hashes it.
+// finish assembles the plan and hashes it.
 func (c *compiler) finish(asks []*plannedIntent) (contracts.Plan, error) {
 	more := c.req.More || c.req.Draft != nil && c.req.Draft.More
 	if more && c.req.Running == nil {

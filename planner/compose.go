@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// notifierExtras are the optional parameters of the built-in role; a player
-// that has no use for one does without.
+// notifierExtras are the optional parameters of the built-in role; they are dropped for a player
+// that does not declare them.
 var notifierExtras = []string{"title", "channel"}
 
-// compose adds the calls that follow a call, once, after its join.
+// compose adds the follow-up calls of a call once, after its join.
 func (c *compiler) compose(cl *call, b placedCall) error {
 	rule := cl.target.Capability.Metadata.Composition
 	if rule == nil {
@@ -46,7 +46,7 @@ func (c *compiler) compose(cl *call, b placedCall) error {
 	return nil
 }
 
-// follow adds the call of the capability that plays one role.
+// follow adds the call of the capability that plays a role.
 func (c *compiler) follow(cl *call, role string, here bindings, when *contracts.Condition) error {
 	rule := cl.target.Capability.Metadata.Composition
 	what := fmt.Sprintf("the composition of %s with the role %q", cl.target.Ref(), role)
@@ -87,8 +87,8 @@ func (c *compiler) follow(cl *call, role string, here bindings, when *contracts.
 	return c.compose(next, b)
 }
 
-// roleParams returns the parameters for a player: the composition fills the
-// parameters of the role, the player says what they are for it.
+// roleParams returns the parameters for a player: the composition fills the parameters of the role,
+// and the player maps them to its own.
 func (c *compiler) roleParams(cl *call, role string, target *capability, playerMap map[string]any, here bindings, what string) (map[string]any, bool, error) {
 	params, complete, err := c.mapped(cl, cl.target.Capability.Metadata.Composition.ParamMap, here, what)
 	if err != nil || !complete {
@@ -112,8 +112,8 @@ func (c *compiler) roleParams(cl *call, role string, target *capability, playerM
 	return params, true, nil
 }
 
-// mapped rewrites a param_map. A parameter inside a text that was not given is
-// asked for; then the result is not complete.
+// mapped rewrites a param_map. A missing parameter inside a text is asked for; then the result is
+// incomplete.
 func (c *compiler) mapped(cl *call, paramMap map[string]any, at bindings, what string) (map[string]any, bool, error) {
 	r := rewriting{bindings: at}
 	out, err := r.values(paramMap)
@@ -129,7 +129,7 @@ func (c *compiler) mapped(cl *call, paramMap map[string]any, at bindings, what s
 	return out, len(r.absent) == 0, nil
 }
 
-// refused is the error of parameters that a manifest made and that do not fit.
+// refused returns an error if parameters from a manifest are invalid or incomplete.
 func (p *preparedParams) refused(target *capability, what string) error {
 	faults := slices.Clone(p.faults)
 	for _, name := range p.missing {
@@ -141,9 +141,9 @@ func (p *preparedParams) refused(target *capability, what string) error {
 	return contracts.Invalid(fmt.Sprintf("%s does not give %s what it needs", what, target.Ref()), faults...)
 }
 
-// player finds who plays a role: the person's choice, the site's, or the only
-// one that the owner may use. Nil without an error means that the follow-up is
-// left out, or that a person must choose first.
+// player returns who plays a role: the person's choice, the site's, or the only one that the owner
+// may use. Nil without an error means that the follow-up is left out, or that a person must choose
+// first.
 func (c *compiler) player(cl *call, role, what string) (*contracts.RolePlayer, error) {
 	players := c.req.Catalog.Playing(role)
 	if chosen, ok := c.req.Roles[role]; ok {
@@ -181,8 +181,7 @@ func (c *compiler) player(cl *call, role, what string) (*contracts.RolePlayer, e
 	return nil, nil //nolint:nilnil // the question was asked; there is no player yet
 }
 
-// without leaves an optional step out and says so; a required one cannot be
-// left out.
+// without leaves an optional step out with a note. For a required step it returns reason.
 func (c *compiler) without(required bool, reason error) error {
 	if required {
 		return reason

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// Rows are the steps of a plan, for people to read before it runs.
+// Rows describes the steps of a plan for people, before it runs.
 func Rows(p contracts.Plan) []contracts.PlanRow {
 	rows := make([]contracts.PlanRow, 0, len(p.Nodes))
 	for _, n := range p.Nodes {
@@ -33,8 +33,7 @@ func rowOf(p contracts.Plan, n contracts.Node) contracts.PlanRow {
 	return row
 }
 
-// Cost adds up what the catalog declares that the calls of a plan cost. The
-// catalog may be newer than the plan.
+// Cost adds up the declared costs of the calls of a plan. The catalog may be newer than the plan.
 func Cost(p contracts.Plan, catalog *contracts.Catalog) contracts.Cost {
 	var out contracts.Cost
 	for _, n := range p.Nodes {
@@ -48,7 +47,7 @@ func Cost(p contracts.Plan, catalog *contracts.Catalog) contracts.Cost {
 	return out
 }
 
-// step says in words what a node does and on which condition.
+// step describes what a node does and on which condition.
 func step(n contracts.Node) string {
 	text := what(n)
 	if n.When != nil {
@@ -60,7 +59,7 @@ func step(n contracts.Node) string {
 	return text
 }
 
-// asks reports what becomes of a question when nobody is there.
+// asks describes what happens to a question in an unattended run.
 func asks(n contracts.Node, unattended bool) string {
 	if n.Human == nil || !unattended {
 		return ""
@@ -74,7 +73,7 @@ func asks(n contracts.Node, unattended bool) string {
 	return "; needs a person, and fails without one"
 }
 
-// loops reports how often a node may go back, and to which step, by its title.
+// loops describes how often a node may go back, and to which step, by its title.
 func loops(p contracts.Plan, n contracts.Node) string {
 	var text strings.Builder
 	for _, rule := range n.On {
@@ -101,7 +100,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// what says in words what a node does.
+// what describes what a node does.
 func what(n contracts.Node) string {
 	text := contracts.CleanSummary(n.Title)
 	switch {
@@ -120,7 +119,7 @@ func what(n contracts.Node) string {
 	return text
 }
 
-// approval says in words who must approve; a dry run opens no gates.
+// approval describes who must approve; a dry run opens no gates.
 func approval(p contracts.Policy, dryRun bool) string {
 	if !p.ApprovalRequired || dryRun {
 		return ""
@@ -128,14 +127,14 @@ func approval(p contracts.Policy, dryRun bool) string {
 	return gateview.Approvers(p)
 }
 
-// inner is an expression without its braces.
+// inner returns an expression without its braces.
 func inner(text string) string {
 	return cut(strings.TrimSuffix(strings.TrimPrefix(text, opening), "}"), 120)
 }
 
 func conditionText(when contracts.Condition) string {
 	switch {
-	case len(when.Expr) > 60: // an expression that nobody reads in a line
+	case len(when.Expr) > 60: // too long to read in one line
 		return "if its condition holds"
 	case when.Expr != "":
 		return "if " + inner(when.Expr)
@@ -154,8 +153,8 @@ func conditionText(when contracts.Condition) string {
 	}
 }
 
-// Mermaid draws a plan as text for Mermaid; gates are marked, questions are rounded, joins are
-// circles. Texts are quoted, so that none of them can be read as syntax.
+// Mermaid draws a plan as a Mermaid flowchart; gates are marked, questions are rounded, joins are
+// circles. Texts are quoted, so that they cannot be parsed as syntax.
 func Mermaid(p contracts.Plan) string {
 	var out strings.Builder
 	out.WriteString("flowchart TD\n")

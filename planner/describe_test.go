@@ -56,7 +56,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribeQuotes: texts of domains and people are never read as syntax.
+// TestDescribeQuotes checks that texts of domains and people are never parsed as syntax.
 func TestDescribeQuotes(t *testing.T) {
 	t.Parallel()
 	plan, _ := lending(t)

@@ -10,29 +10,28 @@ import (
 
 // Running is the run that a plan is added to.
 type Running struct {
-	// Nodes are all that the run has: those of its plan and those that were added.
+	// Nodes are all nodes of the run: those of its plan and those that were added.
 	Nodes []contracts.Node
 }
 
-// drafting makes the steps of a draft into asks, and those into nodes.
+// drafting compiles the steps of a draft to planned intents, and those to nodes.
 type drafting struct {
 	c *compiler
-	// names are the nodes that its steps have become, and those of the run that it is
-	// added to.
+	// names maps steps to their nodes, including those of the run that the draft is added to.
 	names map[string]string
 }
 
-// draftStep is a step of a draft on its way into the plan.
+// draftStep is a step of a draft during compilation.
 type draftStep struct {
 	contracts.Step
 
 	say string
-	// earlier are nodes of the run that the step needs.
+	// earlier are nodes of the run that the step depends on.
 	earlier []string
 }
 
-// read returns an ask for every step. Faults of the draft and of the calls are listed
-// together, by pointers into the draft.
+// read returns a planned intent for every step. Faults of the draft and of the calls are listed
+// together, with pointers into the draft.
 func (d *drafting) read() ([]*plannedIntent, error) {
 	c, draft := d.c, *d.c.req.Draft
 	earlier, nodes := earlierCalls(c.req.Running)
@@ -43,7 +42,7 @@ func (d *drafting) read() ([]*plannedIntent, error) {
 	for i, s := range steps {
 		entry, ok := c.req.Catalog.Capability(s.Tool)
 		if !ok {
-			continue // told already
+			continue // already reported
 		}
 		a, err := d.ask(i, s, entry)
 		if err != nil {
@@ -75,8 +74,8 @@ func (d *drafting) ask(i int, s contracts.Step, entry *contracts.CapabilityEntry
 	}, nil
 }
 
-// placed returns what is unsupported or too much as a fault of a step: who drafted it
-// can mend it.
+// placed converts an unsupported or invalid error to a fault of a step, so that the author of the
+// draft can repair it.
 func placed(err error, pointer string) error {
 	if code := contracts.CodeOf(err); code == contracts.CodeUnsupported || code == contracts.CodeInvalid {
 		return contracts.Invalid("the draft cannot be planned", fault(pointer, "%s", err))
@@ -84,7 +83,7 @@ func placed(err error, pointer string) error {
 	return err
 }
 
-// repeat makes the calls of a step for each item of its list.
+// repeat makes the calls of a step repeat for each item of its list.
 func (d *drafting) repeat(a *plannedIntent) {
 	if a.step.ForEach == nil {
 		return
@@ -99,7 +98,7 @@ func (d *drafting) repeat(a *plannedIntent) {
 	}
 }
 
-// link turns the ids in depends_on into the steps, and into nodes of the run.
+// link resolves the ids in depends_on to steps, or to nodes of the run.
 func (d *drafting) link(asks []*plannedIntent) {
 	for _, a := range asks {
 		for _, id := range a.step.DependsOn {
@@ -114,8 +113,7 @@ func (d *drafting) link(asks []*plannedIntent) {
 	}
 }
 
-// build makes the nodes of a step. What it reads has nodes by now, and is read
-// from those.
+// build adds the nodes of a step. The nodes of the steps that it reads exist already.
 func (d *drafting) build(a *plannedIntent) error {
 	c := d.c
 	first := len(c.graph.nodes)
@@ -156,8 +154,8 @@ func (d *drafting) call(a *plannedIntent) error {
 	return c.compose(a.call, built)
 }
 
-// stepEdges are the nodes that a step needs, and those that it only comes after: a
-// write that an earlier step makes and that this read may see.
+// stepEdges returns the nodes that a step depends on, and those that it only follows: an earlier
+// write whose effect this read may see.
 func (a *plannedIntent) stepEdges() (needs, after []string) {
 	needs = slices.Clone(a.step.earlier)
 	for _, b := range a.before {
@@ -171,7 +169,7 @@ func (a *plannedIntent) stepEdges() (needs, after []string) {
 	return needs, after
 }
 
-// outer is the node in whose place a procedure stands that is a step of a draft.
+// outer returns the node that a procedure replaces if it is a step of a draft.
 func (a *plannedIntent) outer(id string) *contracts.Node {
 	return &contracts.Node{
 		NodeID: id, Title: a.target.title(), DependsOn: a.call.deps, RunAfter: a.call.after, When: a.call.when, Required: true,
@@ -212,8 +210,8 @@ func (d *drafting) condition(when *contracts.Condition) *contracts.Condition {
 	return &contracts.Condition{Expr: workflow.Renamed(when.Expr, d.names)}
 }
 
-// earlierCalls are what a draft may read of the run that it is added to, by the id of
-// the node and by that of the step that the node came of, with their nodes.
+// earlierCalls returns what a draft may read of the run that it is added to, by node id and by the
+// id of the step that the node was made from, and the nodes.
 func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]string) {
 	nodes = map[string]string{}
 	if run == nil {
@@ -228,7 +226,7 @@ func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]stri
 			e.Tool = ""
 		}
 		calls, nodes[e.Name] = append(calls, e), n.NodeID
-		if own := n.Role == "" || n.Role == contracts.RoleJoin; own && n.IntentID != "" { // the join comes after what it joins
+		if own := n.Role == "" || n.Role == contracts.RoleJoin; own && n.IntentID != "" { // the join comes after its members
 			e.Name = n.IntentID
 			calls = slices.DeleteFunc(calls, func(o workflow.Earlier) bool { return o.Name == e.Name })
 			calls, nodes[e.Name] = append(calls, e), n.NodeID
@@ -237,7 +235,7 @@ func earlierCalls(run *Running) (calls []workflow.Earlier, nodes map[string]stri
 	return calls, nodes
 }
 
-// roundNode asks what comes next, once all that the plan has so far has ended.
+// roundNode returns a replan node that runs after all nodes of the plan.
 func roundNode(id string, number int, nodes []contracts.Node) contracts.Node {
 	return contracts.Node{
 		NodeID: id, Kind: contracts.KindReplan, Title: "What comes next", ReplanNumber: number, RunAfter: ends(nodes),
@@ -245,7 +243,7 @@ func roundNode(id string, number int, nodes []contracts.Node) contracts.Node {
 	}
 }
 
-// ends are the nodes that no other waits for.
+// ends returns the nodes that no other node waits for.
 func ends(nodes []contracts.Node) []string {
 	waited := map[string]bool{}
 	for _, n := range nodes {

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// clinic and board are two domains that drafts work on.
+// clinic and board are two domains for drafts.
 const (
 	clinic = `{
   "schema_version": "1", "domain": "clinic", "version": "1.0.0",
@@ -57,7 +57,7 @@ func draftCatalog(t *testing.T) *contracts.Catalog {
 	return newCatalog(t, contracts.SitePolicy{}, manifests...)
 }
 
-// drafted compiles a draft that is written as a model writes it.
+// drafted compiles a draft in the form that a model writes.
 func drafted(t *testing.T, text string) (planner.Result, error) {
 	t.Helper()
 	var d contracts.Draft
@@ -150,7 +150,7 @@ n2 clinic.show_beds behind n1 {"ward":"w-7"}
 	}
 }
 
-// brief writes the nodes of a plan in a form that people can check.
+// brief formats the nodes of a plan for review.
 func brief(p contracts.Plan) string {
 	var out strings.Builder
 	for _, n := range p.Nodes {

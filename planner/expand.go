@@ -10,37 +10,36 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// call is one use of a capability on its way into the plan: what an intent
-// asked for, or a follow-up.
+// call is one use of a capability to be added to the plan: by an intent, or as a follow-up.
 type call struct {
 	preparedParams
 
 	target *capability
 	intent string
 	role   string
-	said   *contracts.Utterance // what the call was read from
-	// of is the node that a follow-up comes after.
+	said   *contracts.Utterance // the sentence that the call was read from
+	// of is the node that a follow-up follows.
 	of       string
 	required bool
-	// deps are what every first node of the call needs, after what it only comes
-	// after.
+	// deps are the dependencies of every first node of the call; after are only predecessors in
+	// order.
 	deps, after []string
 	when        *contracts.Condition
 	// chain are the capabilities that led here, for follow-ups of follow-ups.
 	chain []string
 }
 
-// placedCall is a call with its nodes in the plan.
+// placedCall is a call whose nodes are in the plan.
 type placedCall struct {
-	// calls are the nodes that do the work, ends also what follows each of them.
+	// calls are the nodes that make the calls; ends are the last nodes of each.
 	calls, ends []string
-	// anchor is the node whose result is the call's: the join, or the one node.
+	// anchor is the node with the result of the call: the join, or the only node.
 	anchor string
-	// params is what "params" means to those who come after.
+	// params is the meaning of "params" for later calls.
 	params map[string]any
 }
 
-// expand makes the nodes of a call: searches, calls, posts and their join.
+// expand adds the nodes of a call: searches, calls, posts and their join.
 func (c *compiler) expand(cl *call) (placedCall, error) {
 	var out placedCall
 	group, limit := "", 0
@@ -78,12 +77,12 @@ func (c *compiler) expand(cl *call) (placedCall, error) {
 	return out, c.join(cl, &out)
 }
 
-// fansOut reports whether the call is more than one, so that a join is due. A
-// for_each node is the join of its own copies.
+// fansOut reports whether there are several calls, so that a join is needed. A for_each node is the
+// join of its own copies.
 func (cl *call) fansOut() bool { return len(cl.members) > 1 }
 
-// together is the scope after several members: what was asked for, lists
-// whole; the single parameter stands for the list.
+// together returns the params scope after several members: the given parameters, with whole lists
+// also under the single parameter.
 func (cl *call) together() map[string]any {
 	scope := maps.Clone(cl.given)
 	for _, rule := range cl.target.arrayRules() {
@@ -94,14 +93,14 @@ func (cl *call) together() map[string]any {
 	return scope
 }
 
-// scope is the scope after one member: what was asked for, as it was resolved.
+// scope returns the params scope after one member: the given parameters, as resolved.
 func (m *member) scope(given map[string]any) map[string]any {
 	scope := maps.Clone(given)
 	maps.Copy(scope, m.params)
 	return scope
 }
 
-// member adds one call with the searches before and the posts after it.
+// member adds one call, with the searches before it and the posts after it.
 func (c *compiler) member(cl *call, m *member, node contracts.Node, out *placedCall) error {
 	branch, first := c.graph.nextID(), len(c.graph.nodes)
 	if len(m.pre) == 0 {
@@ -123,7 +122,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *placedC
 		}
 		node.DependsOn = append(node.DependsOn, choose)
 	}
-	for _, step := range cl.target.preSteps() { // looked up or given, as what undoes a write is
+	for _, step := range cl.target.preSteps() { // looked up or given, such as the undo of a write
 		if _, ok := node.Params[step.Param]; ok && step.Binds() {
 			node.Binds = append(node.Binds, step.Param)
 		}
@@ -145,7 +144,7 @@ func (c *compiler) member(cl *call, m *member, node contracts.Node, out *placedC
 	return c.posts(cl, m, id, branch, out)
 }
 
-// join adds the node at which the members of one call meet.
+// join adds the join of the members of one call.
 func (c *compiler) join(cl *call, out *placedCall) error {
 	first := c.graph.node(out.calls[0])
 	id, err := c.graph.add(contracts.Node{
@@ -157,7 +156,7 @@ func (c *compiler) join(cl *call, out *placedCall) error {
 	return err
 }
 
-// tool makes the node of one call of a capability, with its policy.
+// tool returns the node of a call of a capability, with its policy.
 func (c *compiler) tool(target *capability, params map[string]any) (contracts.Node, error) {
 	if err := c.permit(target.CapabilityEntry); err != nil {
 		return contracts.Node{}, err
@@ -173,8 +172,8 @@ func (c *compiler) tool(target *capability, params map[string]any) (contracts.No
 	return node, nil
 }
 
-// derived checks the parameters of a call that a manifest makes, not a person:
-// what is wrong with them is the manifest's fault.
+// derived validates the parameters of a call that a manifest specifies. Faults are errors of the
+// manifest, not of a person.
 func derived(target *capability, params map[string]any, what string) error {
 	target.dropNulls(params)
 	target.applyDefaults(params)

@@ -25,10 +25,10 @@ func (c *capability) postSteps() []contracts.PostStep {
 	return nil
 }
 
-// searches are the pre steps that the given parameters need. A value that an
-// expression gives comes from a capability, not from a person, and is taken as
-// it is. What has the form of a value is searched for where the step says always.
-// What is looked up by other parameters alone is looked up when it is not given.
+// searches returns the pre steps that the given parameters need. A value from an expression comes
+// from a capability, not from a person, and is not searched for. A text that is a valid value is
+// searched for only if the step says always. A look-up by other parameters is made if its own is
+// not given.
 func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	var out []contracts.PreStep
 	for _, step := range c.preSteps() {
@@ -43,8 +43,8 @@ func (c *capability) searches(params map[string]any) []contracts.PreStep {
 	return out
 }
 
-// settled reports whether a text already is a value of the parameter. Without a
-// pattern, or another rule that tells values from words, it cannot be known.
+// settled reports whether a text already is a value of the parameter. Without a pattern or another
+// rule that distinguishes values, it returns false.
 func (c *capability) settled(name, text string) bool {
 	property := c.property(name)
 	if property.Pattern == "" && property.Format == "" && len(property.Enum) == 0 {
@@ -54,8 +54,8 @@ func (c *capability) settled(name, text string) bool {
 	return len(c.checkEach(map[string]any{name: text})) == 0
 }
 
-// search adds the nodes that resolve a parameter, a search and a choice, and
-// gives the id of the choice. Equal searches are made once.
+// search adds the nodes that resolve a parameter, a search and a choice, and returns the id of the
+// choice. Equal searches are made once.
 func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch string, required bool) (string, error) {
 	what := fmt.Sprintf("flow.pre %q of %s", step.Type, cl.target.Ref())
 	target, err := c.helper(cl.target, step.SearchCapability, what)
@@ -100,8 +100,8 @@ func (c *compiler) search(cl *call, m *member, step contracts.PreStep, branch st
 	return choose, err
 }
 
-// searchParams returns the parameters of a search, and the steps that they read: the given
-// words, and what the manifest maps from the other parameters.
+// searchParams returns the parameters of a search, and the steps that they read: the given text,
+// and what the manifest maps from the other parameters.
 func (c *compiler) searchParams(cl *call, m *member, step contracts.PreStep, what string) (params map[string]any, after []string, err error) {
 	if len(step.ParamMap) == 0 {
 		return map[string]any{cmp.Or(step.SearchParam, "query"): m.params[step.Param]}, nil, nil
@@ -131,14 +131,14 @@ func (c *compiler) searchParams(cl *call, m *member, step contracts.PreStep, wha
 	return params, after, nil
 }
 
-// require makes a search that several calls share required when one of them is.
+// require marks a shared search as required if one of its calls is.
 func (c *compiler) require(choose string, required bool) {
 	if node := c.graph.node(choose); required {
 		node.Required, c.graph.node(node.DependsOn[0]).Required = true, true
 	}
 }
 
-// choice is the question that ends a search.
+// choice returns the question that ends a search.
 func choice(target *capability, step contracts.PreStep, search string, said any, schema map[string]any) (*contracts.HumanStep, error) {
 	path, err := contracts.ParsePath(cmp.Or(step.ResultPath, "facts.matches"))
 	if err == nil {
@@ -160,12 +160,12 @@ func choice(target *capability, step contracts.PreStep, search string, said any,
 	return human, nil
 }
 
-// objectName returns what the identifier in a parameter stands for: "chatflow" for chatflow_id.
+// objectName returns what the identifier in a parameter refers to: "chatflow" for chatflow_id.
 func objectName(param string) string {
 	return gateview.ParameterWords(param)
 }
 
-// posts adds the reads that follow one call.
+// posts adds the reads that follow a call.
 func (c *compiler) posts(cl *call, m *member, id, branch string, out *placedCall) error {
 	for _, step := range cl.target.postSteps() {
 		what := fmt.Sprintf("flow.post %q of %s", step.Type, cl.target.Ref())
@@ -216,8 +216,7 @@ func (c *compiler) post(cl *call, m *member, step contracts.PostStep, id, what s
 	return node, err
 }
 
-// helper finds a capability that another one uses for itself; it must not
-// write.
+// helper finds a capability that another one uses internally. It must not write.
 func (c *compiler) helper(of *capability, ref, what string) (*capability, error) {
 	entry, err := c.req.Catalog.Resolve(ref, of.Domain)
 	if err != nil {

@@ -6,12 +6,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// graph is the plan as far as it is made. It only grows, and within its limit;
-// every node that one depends on was added before it, so that it is a DAG by
-// construction.
+// graph is the plan under construction. It only grows, up to its limit. A node depends only on
+// nodes that were added before it, so it is a DAG by construction.
 type graph struct {
-	// first is how many nodes stand before those of the plan, in the run that it is
-	// added to; limit is how many the plan may have.
+	// first is the number of nodes of the run that the plan is added to; limit is the most nodes of
+	// the plan.
 	first  int
 	limit  int
 	nodes  []contracts.Node
@@ -19,7 +18,7 @@ type graph struct {
 	groups int
 }
 
-// nextID is the id of the node that is added next.
+// nextID returns the id of the node that is added next.
 func (d *graph) nextID() string { return "n" + strconv.Itoa(d.first+len(d.nodes)+1) }
 
 // node returns a node that was added before.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// languageCounts counts the function words of each language in a text. It only orders
-// phrasings of the same thing.
+// languageCounts counts the function words of each language in a text. It is only used to order
+// equivalent phrasings.
 type languageCounts []float64
 
 func languageCountsOf(text string) languageCounts {
@@ -23,7 +23,7 @@ func languageCountsOf(text string) languageCounts {
 	return out
 }
 
-// likeness is the cosine of two counts, 0 where one has no small word.
+// likeness returns the cosine similarity of two counts, 0 if one is empty.
 func (t languageCounts) likeness(other languageCounts) float64 {
 	var dot, a, b float64
 	for i := range t {
@@ -35,7 +35,7 @@ func (t languageCounts) likeness(other languageCounts) float64 {
 	return dot / math.Sqrt(a*b)
 }
 
-// smallWords are those of English, Portuguese, Spanish, German and French.
+// smallWords returns function words of English, Portuguese, Spanish, German and French.
 func smallWords() []string {
 	return []string{
 		" the of for from to a an and my in on at is what when how half one two three week please ",

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// TestHostileSizes: whatever a caller asks for at once, the answer is a clear
-// error and comes soon.
+// TestHostileSizes checks that a request of any size gets a clear error soon.
 func TestHostileSizes(t *testing.T) {
 	t.Parallel()
 	many := func(n int) []any {
@@ -87,8 +86,8 @@ func TestHostileSizes(t *testing.T) {
 	}
 }
 
-// knot has a write and a read that share a join, so that each of the reads
-// waits for each of the writes.
+// knot has a write and a read that share a join, so that each of the reads waits for each of the
+// writes.
 const knot = `{"schema_version":"1","domain":"knot","version":"1","capabilities":[
 	{"name":"write","schema":{"type":"object","properties":{"v":{},"vs":{"type":"array"}}},
 	 "metadata":{"join_key":"k","decomposition":{"array_params":[{"param_name":"vs","single_param_name":"v"}]}}},

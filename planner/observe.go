@@ -9,9 +9,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// mayObserve reports whether a read may see what a write does: they have a value in
-// common (what the write locks is made of its values), or may come to have one, or
-// one of them is about all that their domain has.
+// mayObserve reports whether a read may see the effect of a write: they share a value (including
+// those of the write's locks), may share one after look-ups, or one of them concerns the whole
+// domain.
 func (a *plannedIntent) mayObserve(write *plannedIntent) bool {
 	all := a.target.Domain == write.target.Domain && (!a.hasObject() || !write.hasObject())
 	return all || slices.ContainsFunc(slices.Collect(maps.Keys(a.intent.Parameters)), func(name string) bool {
@@ -19,8 +19,8 @@ func (a *plannedIntent) mayObserve(write *plannedIntent) bool {
 	})
 }
 
-// mentions reports whether a parameter of the intent has the value, or may come to
-// have it: the same name with words that are still to be looked up.
+// mentions reports whether a parameter of the intent has the value, or may have it after a look-up:
+// the same name with a text that is still to be searched for.
 func (a *plannedIntent) mentions(name string, value any, open bool) bool {
 	for other := range a.intent.Parameters {
 		same := other == name
@@ -36,7 +36,7 @@ func (a *plannedIntent) mentions(name string, value any, open bool) bool {
 	return false
 }
 
-// elements are the items of a list, or the one value.
+// elements returns the items of a list, or the value itself.
 func elements(v any) []any {
 	if items, ok := v.([]any); ok {
 		return items
@@ -44,8 +44,8 @@ func elements(v any) []any {
 	return []any{v}
 }
 
-// sameValue compares two values. Under different names only texts can mean the
-// same thing: a count is not an age.
+// sameValue compares two values. Under different names only texts can be equal: a count is not an
+// age.
 func sameValue(x, y any, sameName bool) bool {
 	a, textA := plain(x).(string)
 	b, textB := plain(y).(string)
@@ -53,16 +53,15 @@ func sameValue(x, y any, sameName bool) bool {
 	return textA && textB && a != "" && strings.EqualFold(a, b) || sameName && !isBool && x != nil && reflect.DeepEqual(x, y)
 }
 
-// searched reports whether a parameter is given by words that are looked up when
-// the plan runs.
+// searched reports whether a parameter is resolved by a search during the run.
 func (a *plannedIntent) searched(name string) bool {
 	return slices.ContainsFunc(a.call.members, func(m member) bool {
 		return slices.ContainsFunc(m.pre, func(s contracts.PreStep) bool { return s.Param == name })
 	})
 }
 
-// hasObject reports whether what was asked for names a thing of its own: a value
-// that is no switch, no choice among few, and not there by default.
+// hasObject reports whether the intent names a specific object: a value that is not a switch, not
+// one of an enum, and not of a parameter with a default.
 func (a *plannedIntent) hasObject() bool {
 	for name, value := range a.intent.Parameters {
 		property := a.target.property(name)

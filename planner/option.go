@@ -9,17 +9,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxOptions bounds the choices of one question; longer lists are typed.
+// maxOptions limits the options of one question; longer lists are typed.
 const maxOptions = 25
 
-// maxForms bounds how many spoken forms stand beside one value; nearTongue is how
-// close the others must be to the one that is most in the asker's language.
+// maxForms limits how many spoken forms are shown with one value. nearTongue is how similar in
+// language the others must be to the best one.
 const (
 	maxForms   = 3
 	nearTongue = 0.7
 )
 
-// said are the words of an intent, which tell in what language to offer choices.
+// said returns the text of an intent. Its language decides in which language options are offered.
 func (c *compiler) said(intent string) string {
 	for _, in := range c.req.Intents {
 		if in.ID == intent {
@@ -37,9 +37,8 @@ func (c *compiler) said(intent string) string {
 	return ""
 }
 
-// options are the values that a parameter can have, if they are few: its enum
-// with the spoken forms, else what its aliases mean, each once and in the
-// asker's words.
+// options returns the values that a parameter can have, if they are few: its enum with the spoken
+// forms, else the values of its aliases, each once and in the requester's language.
 func (c *capability) options(name, said string) []contracts.InterruptOption {
 	property := c.property(name)
 	values := property.Enum
@@ -63,8 +62,8 @@ func (c *capability) options(name, said string) []contracts.InterruptOption {
 	return out
 }
 
-// meanings are the values of aliases, under their first spoken form that is more than the
-// value in small letters.
+// meanings returns the values of aliases, labelled with their first spoken form that differs from
+// the value in more than case.
 func (c *capability) meanings(name string, forms map[string][]string) []contracts.InterruptOption {
 	aliases := c.spec(name).Aliases
 	var out []contracts.InterruptOption
@@ -83,9 +82,8 @@ func (c *capability) meanings(name string, forms map[string][]string) []contract
 	return out
 }
 
-// spokenForms are the aliases of a parameter by what they mean, in the language
-// of the words if there are any. The language of an alias is that of the examples
-// that it stands in.
+// spokenForms groups the aliases of a parameter by their value, preferring the language of the
+// text. The language of an alias is that of the examples that contain it.
 func (c *capability) spokenForms(name, said string) map[string][]string {
 	aliases := c.spec(name).Aliases
 	asker := languageCountsOf(said)
@@ -110,7 +108,7 @@ func (c *capability) spokenForms(name, said string) map[string][]string {
 	return out
 }
 
-// examplesWith are the examples of the capability that hold some words.
+// examplesWith returns the capability's examples that contain a text.
 func (c *capability) examplesWith(words string) string {
 	hints := c.Capability.Metadata.IntentHints
 	if hints == nil {

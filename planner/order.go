@@ -9,29 +9,27 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// plannedIntent is one intent while it is compiled.
+// plannedIntent is an intent during compilation.
 type plannedIntent struct {
 	intent  contracts.Intent
 	pointer string
 	target  *capability
 	call    *call
 	built   placedCall
-	// before are the intents that stand earlier in the order, after those of
-	// them that this one names.
+	// before are the intents that precede this one in the order; after are those that it names.
 	before, after []*plannedIntent
-	// meets means that the call ends in a join that it shares.
+	// meets means that the call ends in a shared join.
 	meets bool
-	// step is the step of a draft that the ask was made of, nil for an intent.
+	// step is the step of a draft that the intent was made from, nil otherwise.
 	step *draftStep
 }
 
 func (a *plannedIntent) writes() bool { return a.target.Policy.SideEffectClass.Writes() }
 
-// edges returns the nodes that must end before this intent begins: those that it
-// needs, and those that it only comes after. A write keeps the order that was
-// said, and is not done when what was to come before it was not. A read waits for
-// a write only where it may see what that does, and whatever becomes of it; the
-// order of words says no more about reads. Reads among themselves have none.
+// edges returns the nodes that this intent depends on, and those that it only follows. Writes keep
+// the order of the message and depend on the earlier steps. A read follows a write only if it may
+// see its effect or if a program stated the order, whatever the write's outcome. The word order of
+// a message means nothing for reads, and reads are not ordered among each other.
 func (a *plannedIntent) edges() (needs, after []string) {
 	for _, b := range a.before {
 		said := slices.Contains(a.after, b)
@@ -45,8 +43,8 @@ func (a *plannedIntent) edges() (needs, after []string) {
 	return needs, after
 }
 
-// ends are the nodes at which the intent is done for those who wait for it. A
-// join that it shares may wait for this very intent, so its calls must do.
+// ends returns the nodes that later intents wait for. A shared join may itself wait for such an
+// intent, so the calls are used instead.
 func (a *plannedIntent) ends() []string {
 	if a.meets {
 		return a.built.calls
@@ -54,13 +52,13 @@ func (a *plannedIntent) ends() []string {
 	return []string{a.built.anchor}
 }
 
-// fromWords reports whether a person's words were read: their order is then no
-// more than a hint.
+// fromWords reports whether the intent was read from a person's text. Then its order is only a
+// hint.
 func (a *plannedIntent) fromWords() bool {
 	return a.step == nil && (a.intent.Source == "local" || a.intent.Source == "llm")
 }
 
-// read resolves, checks and orders the intents, and prepares their parameters.
+// read resolves, validates and orders the intents, and prepares their parameters.
 func (c *compiler) read() ([]*plannedIntent, error) {
 	if c.req.Draft != nil {
 		if len(c.req.Intents) > 0 {
@@ -97,7 +95,7 @@ func (c *compiler) read() ([]*plannedIntent, error) {
 	return c.order(asks)
 }
 
-// resolve finds the capability of an intent; a fault leaves it empty.
+// resolve finds the capability of an intent; after a fault, target is nil.
 func (c *compiler) resolve(i int, in contracts.Intent) (*plannedIntent, error) {
 	a := &plannedIntent{intent: in, pointer: fmt.Sprintf("/intents/%d", i)}
 	if a.intent.ID == "" {
@@ -125,7 +123,7 @@ func (c *compiler) resolve(i int, in contracts.Intent) (*plannedIntent, error) {
 	return a, nil
 }
 
-// link turns the names in after into intents.
+// link resolves the ids in after.
 func (c *compiler) link(asks []*plannedIntent) {
 	byID := make(map[string]*plannedIntent, len(asks))
 	for _, a := range asks {
@@ -149,7 +147,7 @@ func (c *compiler) link(asks []*plannedIntent) {
 	}
 }
 
-// order sorts by after and keeps the order of the sentence otherwise.
+// order sorts by after, and otherwise keeps the order of the sentence.
 func (c *compiler) order(asks []*plannedIntent) ([]*plannedIntent, error) {
 	sorted := make([]*plannedIntent, 0, len(asks))
 	placed := func(a *plannedIntent) bool { return slices.Contains(sorted, a) }
@@ -199,8 +197,8 @@ func (c *compiler) prepareAsk(a *plannedIntent) error {
 	return nil
 }
 
-// rejectParam turns a fault into a question where a person's words were read,
-// and into an error where a program gave data.
+// rejectParam asks about an invalid value if a person's text was read, and adds a fault if a
+// program gave data.
 func (c *compiler) rejectParam(a *plannedIntent, f contracts.Fault) {
 	name := a.target.fieldAt(f.Pointer)
 	value, given := contracts.Field(a.intent.Parameters, name)
@@ -219,7 +217,7 @@ func (c *compiler) rejectParam(a *plannedIntent, f contracts.Fault) {
 	c.fault(a.pointer+member+f.Pointer, "%s", f.Message)
 }
 
-// inactive tells what a workflow waits for, nil if the intent names none.
+// inactive returns an error if the intent names a workflow that lacks capabilities, else nil.
 func inactive(catalog *contracts.Catalog, in contracts.Intent) error {
 	d, ok := catalog.Domain(in.Domain)
 	if !ok || d.Manifest == nil {

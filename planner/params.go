@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// maxParamDepth bounds how deep a parameter may nest.
+// maxParamDepth limits the nesting of a parameter.
 const maxParamDepth = 64
 
-// cleaner copies parameters that come from outside into plain JSON values and
-// lists what cannot be one.
+// cleaner copies external parameters into plain JSON values and lists values that JSON cannot
+// encode.
 type cleaner struct {
-	// templates means that the texts are templates already.
+	// templates means that texts are already templates and are not escaped.
 	templates bool
 	faults    []contracts.Fault
 }
@@ -59,8 +59,7 @@ func (c *cleaner) list(items []any, pointer string, depth int) []any {
 	return out
 }
 
-// foreign turns numbers and other Go values, such as []string, into the JSON
-// values that the rest of the system works with.
+// foreign converts numbers and other Go values, such as []string, to plain JSON values.
 func (c *cleaner) foreign(v any, pointer string, depth int) any {
 	plain, err := contracts.Normalize(v)
 	if err != nil {
@@ -79,14 +78,13 @@ func (c *cleaner) refuse(pointer, format string, args ...any) any {
 	return nil
 }
 
-// param is the parameter that a pointer below the parameters begins with.
+// param returns the parameter of a pointer.
 func param(pointer string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	return contracts.UnescapeToken(first)
 }
 
-// fieldAt is the parameter that a pointer below the parameters is about, or the field of
-// objects that it leads to.
+// fieldAt returns the parameter of a pointer, or the deepest declared field of it.
 func (c *capability) fieldAt(pointer string) string {
 	path := contracts.FieldPath(pointer)
 	for ; len(path) > 1; path = path[:len(path)-1] {
@@ -108,8 +106,8 @@ func (c *capability) unknown(params map[string]any) []contracts.Fault {
 	return faults
 }
 
-// applyAliases replaces spoken words by what they mean; the aliases of a
-// single parameter also hold for the items of the list that stands for it.
+// applyAliases replaces spoken words by their values. The aliases of a single parameter also apply
+// to the items of its list parameter.
 func (c *capability) applyAliases(params map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(c.Capability.Metadata.ParameterSpecs)) {
 		aliases := c.spec(name).Aliases
@@ -145,8 +143,8 @@ func aliased(v any, aliases map[string]any) any {
 	}
 }
 
-// meaning looks a word up, in any case. What is the meaning of an alias
-// already is left alone, so that aliases may be applied twice.
+// meaning looks up a word, ignoring case. A value of an alias is left unchanged, so that aliases
+// may be applied twice.
 func meaning(word string, aliases map[string]any) any {
 	if value, ok := aliases[word]; ok {
 		return expr.Escape(value)
@@ -164,8 +162,8 @@ func meaning(word string, aliases map[string]any) any {
 	return word
 }
 
-// applyDefaults sets absent parameters to their defaults. One of several
-// alternatives gets none once another was chosen.
+// applyDefaults sets absent parameters to their defaults. Parameters of other alternatives get no
+// default if one alternative was chosen.
 func (c *capability) applyDefaults(params map[string]any) {
 	chosen := !slices.ContainsFunc(c.view.Choices, func(group []contracts.Choice) bool { return len(nearest(group, params)) > 0 })
 	for i := range c.view.Properties {
@@ -178,15 +176,13 @@ func (c *capability) applyDefaults(params map[string]any) {
 	}
 }
 
-// dropNulls takes out what is given as null where it need not be given: whoever wrote
-// it had nothing to say.
+// dropNulls removes optional parameters that are null: they count as not given.
 func (c *capability) dropNulls(params map[string]any) {
 	maps.DeleteFunc(params, func(name string, v any) bool { return v == nil && !slices.Contains(c.view.Required, name) })
 }
 
-// standard is the default of a parameter; it stands in the schema, or as a copy
-// in the specs. Like an alias it is data: an expression in it is text, or a
-// domain could read what other domains answered.
+// standard returns the default of a parameter from its schema or its spec. Like an alias it is data
+// and is escaped: an expression in it could otherwise read the results of other domains.
 func (c *capability) standard(name string) (any, bool) {
 	value := c.property(name).Default
 	if value == nil {
@@ -195,7 +191,7 @@ func (c *capability) standard(name string) (any, bool) {
 	return expr.Escape(value), value != nil
 }
 
-// listed reports whether the other side of an array rule was given.
+// listed reports whether the other parameter of an array rule was given.
 func (c *capability) listed(name string, params map[string]any) bool {
 	for _, rule := range c.arrayRules() {
 		other := ""
@@ -219,7 +215,7 @@ func (c *capability) arrayRules() []contracts.ArrayRule {
 	return nil
 }
 
-// sent are the parameters without those that are for the planner alone.
+// sent returns the parameters without those that are only for the planner.
 func (c *capability) sent(params map[string]any) map[string]any {
 	out := maps.Clone(params)
 	maps.DeleteFunc(out, func(name string, _ any) bool { return c.plansOnly(name) })

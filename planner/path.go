@@ -8,18 +8,16 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// opening begins an expression. Inside the planner every value is a template:
-// what people and programs give is escaped on the way in, so that it is never
-// evaluated, and plain undoes that.
+// opening begins an expression. Inside the planner every value is a template: external values are
+// escaped on input, so that they are never evaluated, and plain undoes that.
 const opening = "${"
 
-// mentions reports whether a value has the mark of an expression anywhere,
-// escaped or not.
+// mentions reports whether a value contains the mark of an expression, escaped or not.
 func mentions(v any) bool {
 	return anyText(v, func(text string) bool { return strings.Contains(text, opening) })
 }
 
-// holdsExpr reports whether a value has an expression anywhere.
+// holdsExpr reports whether a value contains an expression.
 func holdsExpr(v any) bool {
 	return anyText(v, func(text string) bool {
 		if !strings.Contains(text, opening) {
@@ -55,8 +53,8 @@ func anyText(v any, test func(string) bool) bool {
 	return false
 }
 
-// deferred reports whether a value is only complete at dispatch: it has an
-// expression, or an artifact whose content is put in then.
+// deferred reports whether a value is only complete at dispatch: it contains an expression, or an
+// artifact whose content is inserted then.
 func deferred(v any) bool { return holdsExpr(v) || holdsArtifact(v) }
 
 func holdsArtifact(v any) bool {
@@ -76,7 +74,7 @@ func holdsArtifact(v any) bool {
 	return false
 }
 
-// plain is a literal as it was given, before it was escaped.
+// plain returns the unescaped value of a literal.
 func plain(v any) any {
 	if !mentions(v) {
 		return v
@@ -88,7 +86,7 @@ func plain(v any) any {
 	return out
 }
 
-// literals are the parameters whose values are known, as they were given.
+// literals returns the parameters with known values, unescaped.
 func literals(params map[string]any) map[string]any {
 	out := make(map[string]any, len(params))
 	for name, value := range params {
@@ -99,7 +97,7 @@ func literals(params map[string]any) map[string]any {
 	return out
 }
 
-// wholeExpr returns the path of a text that is one expression and nothing else.
+// wholeExpr returns the path of a text that is exactly one expression.
 func wholeExpr(v any) (contracts.Path, bool) {
 	text, ok := v.(string)
 	if !ok || !strings.Contains(text, opening) {
@@ -112,7 +110,7 @@ func wholeExpr(v any) (contracts.Path, bool) {
 	return parts[0].Path, true
 }
 
-// second is the name after the root of a path, such as the id of a step.
+// second returns the name after the root of a path, such as the id of a step.
 func second(path contracts.Path) string {
 	if len(path) < 2 {
 		return ""
@@ -122,18 +120,18 @@ func second(path contracts.Path) string {
 
 func expression(path contracts.Path) string { return opening + path.String() + "}" }
 
-// templateText builds a text out of literals and expressions.
+// templateText builds a template from literals and expressions.
 type templateText struct{ out, literal strings.Builder }
 
 func (t *templateText) path(path contracts.Path) {
 	t.flush()
 	if strings.HasSuffix(t.out.String(), `\`) {
-		t.out.WriteByte(' ') // a backslash would turn the expression into text
+		t.out.WriteByte(' ') // a backslash would escape the expression
 	}
 	t.out.WriteString(expression(path))
 }
 
-// value writes a template value: lists are read out, other values are JSON.
+// value writes a template value: the items of a list separated by commas, other values as JSON.
 func (t *templateText) value(v any) {
 	if items, ok := v.([]any); ok {
 		for i, item := range items {
@@ -162,8 +160,8 @@ func (t *templateText) value(v any) {
 	}
 }
 
-// flush writes the literal text so far, escaped as a whole: two harmless
-// pieces must not become an expression together.
+// flush writes the literal text so far, escaped as a whole: two separate pieces must not form an
+// expression together.
 func (t *templateText) flush() {
 	t.out.WriteString(strings.ReplaceAll(t.literal.String(), opening, `\`+opening))
 	t.literal.Reset()

@@ -27,8 +27,7 @@ func permitted(e *contracts.CapabilityEntry, owner contracts.Principal, phase st
 	return nil
 }
 
-// phase is the phase that a node is of: the request's, else the first one that
-// its capability is made for.
+// phase returns the phase of a node: the request's, else the first phase of its capability.
 func (c *compiler) phase(e *contracts.CapabilityEntry) string {
 	if phases := e.Capability.Metadata.Phases; c.req.Phase == "" && len(phases) > 0 {
 		return phases[0]
@@ -36,8 +35,8 @@ func (c *compiler) phase(e *contracts.CapabilityEntry) string {
 	return c.req.Phase
 }
 
-// locks are the resource keys of a write; reads take none. Their places stay
-// open: an approver may still edit what fills them.
+// locks returns the lock templates of a write; reads take none. Placeholders are not filled in,
+// because an approver may still edit the parameters.
 func locks(target *capability, instance string) []string {
 	if !target.Policy.SideEffectClass.Writes() {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// pins are what a plan is bound to: the installation of each domain that it works
-// on, and the digest of each capability that its run may call.
+// pins has the instance of each domain that a plan uses, and the digest of each capability that its
+// run may call.
 type pins struct {
 	catalog   *contracts.Catalog
-	wanted    map[string]string // the instances that were asked for
+	wanted    map[string]string // the requested instances
 	questions *questions
 
 	instances map[string]string
@@ -42,8 +42,8 @@ func hasInstance(d *contracts.DomainEntry, id string) bool {
 	return slices.ContainsFunc(d.Manifest.Instances, func(i contracts.Instance) bool { return i.ID == id })
 }
 
-// instance is the installation of a domain that the plan works on. Several
-// without a default are a question.
+// instance returns the instance of a domain that the plan uses. If there are several without a
+// default, it asks a question.
 func (p *pins) instance(domain string) string {
 	if id, known := p.instances[domain]; known {
 		return id
@@ -76,8 +76,8 @@ func standardInstance(d *contracts.DomainEntry) (string, bool) {
 	return instances[i].ID, true
 }
 
-// pin records the digest and the instance of every capability that the run may
-// call: those of the nodes, and what verifies, reconciles and undoes them.
+// pin records the digest and the instance of every capability that the run may call: those of the
+// nodes, and those that verify, reconcile and undo them.
 func (p *pins) pin(nodes []contracts.Node) {
 	for _, n := range nodes {
 		entry, ok := p.catalog.Capability(n.Tool)
@@ -91,7 +91,7 @@ func (p *pins) pin(nodes []contracts.Node) {
 	}
 }
 
-// reachable gives a capability and all that its run may call for it.
+// reachable returns a capability and all that its run may call for it.
 func reachable(catalog *contracts.Catalog, e *contracts.CapabilityEntry) []*contracts.CapabilityEntry {
 	out := []*contracts.CapabilityEntry{e}
 	for i := 0; i < len(out); i++ {
@@ -105,8 +105,7 @@ func reachable(catalog *contracts.Catalog, e *contracts.CapabilityEntry) []*cont
 	return out
 }
 
-// internalCalls are the capabilities that a run calls for a node without a
-// node of their own.
+// internalCalls returns the capabilities that a run calls for a node without a node of their own.
 func internalCalls(m contracts.Metadata) []string {
 	var out []string
 	if m.Verify != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// node checks one node; an error is something that ends the validation.
+// node checks one node; an error ends the validation.
 func (v *validator) node(i int) error {
 	n := v.plan.Nodes[i]
 	at := fmt.Sprintf("/nodes/%d", i)
@@ -31,7 +31,7 @@ var nodeRoles = []string{
 	"", contracts.RolePreSearch, contracts.RolePreChoose, contracts.RolePost, contracts.RoleFollowup, contracts.RoleJoin,
 }
 
-// common checks what nodes of all kinds have.
+// common checks the members of all kinds of nodes.
 func (v *validator) common(at string, i int, n contracts.Node) {
 	if len([]rune(n.Title)) > contracts.MaxSummaryChars {
 		v.fault(at+"/title", "must have at most %d characters", contracts.MaxSummaryChars)
@@ -56,7 +56,7 @@ func (v *validator) common(at string, i int, n contracts.Node) {
 	}
 }
 
-// onlyTools refuses members that mean nothing outside tool nodes.
+// onlyTools refuses members that are only for tool nodes.
 func (v *validator) onlyTools(at string, n contracts.Node) {
 	for _, m := range []struct {
 		name string
@@ -90,8 +90,8 @@ func (v *validator) human(at string, i int, n contracts.Node) {
 		v.fault(at+"/human", "is required")
 		return
 	}
-	// Every other type stands for a decision that the system itself asks for; a
-	// plan must not be able to imitate a gate.
+	// The other types are decisions that the system itself requests; a plan must not be able to
+	// imitate a gate.
 	if h.Interrupt != contracts.InterruptClarification {
 		v.fault(at+"/human/interrupt", "a plan can only ask for a clarification")
 	}
@@ -177,8 +177,8 @@ func (v *validator) policy(at string, n contracts.Node, e *contracts.CapabilityE
 	}
 }
 
-// weaker names what of a policy is less strict than the effective one: all
-// that merging the effective policy into it would change.
+// weaker returns the members of a policy that are less strict than the effective one: all that
+// merging the effective policy into it would change.
 func weaker(p, effective contracts.Policy) []string {
 	strict := effective.Stricter(p)
 	var out []string
@@ -215,14 +215,14 @@ func weaker(p, effective contracts.Policy) []string {
 	return out
 }
 
-// subset reports whether some roles, and only roles of the other list, remain.
+// subset reports whether roles is a non-empty subset of the other list.
 func subset(roles, of []string) bool {
 	outside := func(role string) bool { return !slices.Contains(of, role) }
 	return len(roles) > 0 && !slices.ContainsFunc(roles, outside)
 }
 
-// params checks parameters: names, what is literal against the schema, and
-// that expressions only read what is known by then.
+// params checks parameters: their names, literals against the schema, and that expressions read
+// only what is known by then.
 func (v *validator) params(at string, i int, n contracts.Node, target *capability) error {
 	for _, f := range target.unknown(n.Params) {
 		v.fault(at+"/params"+f.Pointer, "%s", f.Message)
@@ -252,13 +252,13 @@ func (v *validator) params(at string, i int, n contracts.Node, target *capabilit
 	return err
 }
 
-// hasPlansOnly reports whether the schema speaks of parameters that are stripped;
-// it cannot be applied as a whole to what remains.
+// hasPlansOnly reports whether the schema has parameters that are removed; then it cannot be
+// applied as a whole to the rest.
 func (c *capability) hasPlansOnly() bool {
 	return slices.ContainsFunc(c.view.Properties, func(p contracts.PropertyView) bool { return p.OnlyHere })
 }
 
-// roots are what expressions of a plan may begin with.
+// roots returns the allowed roots of expressions of a plan.
 func roots(n contracts.Node) []string {
 	if n.ForEach != nil {
 		return []string{"steps", "context", "item"}
@@ -284,7 +284,7 @@ func (v *validator) expressions(at string, i int, value any) {
 	}
 }
 
-// earlier refuses a path that reads a step which need not have ended.
+// earlier refuses a path to a step that may not have ended.
 func (v *validator) earlier(at string, i int, text string) {
 	path, err := contracts.ParseExpr(text)
 	if err != nil || path.Root() != "steps" {
@@ -295,7 +295,7 @@ func (v *validator) earlier(at string, i int, text string) {
 	}
 }
 
-// whole checks a text that must be one expression.
+// whole checks a text that must be exactly one expression.
 func (v *validator) whole(at string, i int, text string) {
 	if _, ok := wholeExpr(text); !ok {
 		v.fault(at, "must be one expression, such as ${steps.n1.facts.items}")

@@ -9,10 +9,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Validate is the oracle of this package's tests: it checks a compiled plan against the
-// catalog by rules of its own. It refuses what would not run, and whatever would make a
-// gate weaker than the catalog's effective policy: the error lists every fault by JSON
-// pointer. A plan whose capabilities have changed since it was made is a conflict.
+// Validate is the oracle of this package's tests: it checks a compiled plan against the catalog by
+// its own rules. It refuses a plan that would not run, or with a gate weaker than the catalog's
+// effective policy: the error lists every fault by JSON pointer. A plan with changed capabilities
+// is a conflict.
 func Validate(plan contracts.Plan, catalog *contracts.Catalog) error {
 	if catalog == nil {
 		return contracts.Errorf(contracts.CodeInternal, "validate a plan: there is no catalog")
@@ -32,13 +32,13 @@ func Validate(plan contracts.Plan, catalog *contracts.Catalog) error {
 	return v.verdict()
 }
 
-// validator collects what is wrong with one plan.
+// validator collects the faults of one plan.
 type validator struct {
 	plan         contracts.Plan
 	catalog      *contracts.Catalog
 	capabilities map[string]*capability
 	index        map[string]int
-	// before is, for each node, the set of nodes that end before it begins.
+	// before is, for each node, the set of nodes that end before it starts.
 	before  []bits
 	faults  []contracts.Fault
 	changed []contracts.Fault
@@ -49,8 +49,8 @@ func (v *validator) fault(pointer, format string, args ...any) {
 	v.faults = append(v.faults, fault(pointer, format, args...))
 }
 
-// verdict turns what was found into one error; a lowered gate matters more
-// than a capability that changed.
+// verdict combines the faults into one error; a weakened gate has priority over a changed
+// capability.
 func (v *validator) verdict() error {
 	v.digests()
 	switch {
@@ -67,7 +67,7 @@ func (v *validator) verdict() error {
 	}
 }
 
-// envelope checks what is not about single nodes.
+// envelope checks the plan outside of its nodes.
 func (v *validator) envelope() error {
 	if len(v.plan.Frames) > 0 || strings.HasPrefix(string(v.plan.Strategy), string(contracts.StrategyWorkflow)) {
 		return contracts.Errorf(contracts.CodeUnsupported, "the plan of a workflow is made from its manifest, not given")
@@ -110,8 +110,8 @@ func (v *validator) checkHash() error {
 	return nil
 }
 
-// graph checks ids and dependencies and finds what comes before what; false
-// means that nothing more can be said.
+// graph checks ids and dependencies and computes the order. It reports false if validation cannot
+// continue.
 func (v *validator) graph() bool {
 	sound := true
 	for i, n := range v.plan.Nodes {
@@ -150,8 +150,7 @@ func (v *validator) edges(i int, name string, list []string) bool {
 	return sound
 }
 
-// acyclic finds the predecessors of every node, or the circle that makes it
-// impossible.
+// acyclic computes the predecessors of every node, or finds a cycle.
 func (v *validator) acyclic() bool {
 	nodes := v.plan.Nodes
 	v.before = make([]bits, len(nodes))
@@ -200,7 +199,7 @@ func validID(id string) bool {
 
 func isLetter(c byte) bool { return (c|0x20) >= 'a' && (c|0x20) <= 'z' }
 
-// digests checks that everything the run may call is pinned as it is now.
+// digests checks that everything the run may call is pinned with its current digest.
 func (v *validator) digests() {
 	needs := map[string]string{}
 	for ref := range v.capabilities {
@@ -232,7 +231,7 @@ func newBits(n int) bits { return make(bits, (n+63)/64) }
 
 func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// add joins another set and one index to the set.
+// add adds another set and one index to the set.
 func (b bits) add(other bits, i int) {
 	for w := range b {
 		b[w] |= other[w]

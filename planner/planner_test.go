@@ -19,9 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the wanted part of testdata/plans")
 
-// scenario is the request of a file in testdata/plans.
+// scenario is the request in a file in testdata/plans.
 type scenario struct {
-	// Domains are files in testdata/domains; the file's own come on top.
+	// Domains are files in testdata/domains; those of the file itself are added.
 	Domains   []string            `json:"domains"`
 	SiteRoles map[string]string   `json:"site_roles"`
 	Goal      string              `json:"goal"`
@@ -41,8 +41,8 @@ func (s scenario) request(catalog *contracts.Catalog) planner.Request {
 	}
 }
 
-// TestPlans compares what Compile makes of each file with what the file wants.
-// The head of a file says what it pins.
+// TestPlans compares the results of Compile with the files. The head of a file describes what it
+// tests.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "plans", "*.txt"))
@@ -79,7 +79,7 @@ func testPlan(t *testing.T, name string) {
 	}
 }
 
-// readParts reads a file of sections that begin with "-- name --".
+// readParts parses a file with sections that begin with "-- name --".
 func readParts(t *testing.T, name string) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(name)
@@ -138,7 +138,7 @@ func catalogOf(tb testing.TB, s scenario, parts map[string]string) *contracts.Ca
 	return newCatalog(tb, contracts.SitePolicy{Roles: s.SiteRoles}, manifests...)
 }
 
-// newCatalog does what the registry does: effective policies and digests.
+// newCatalog computes effective policies and digests like the registry.
 func newCatalog(tb testing.TB, site contracts.SitePolicy, manifests ...*contracts.Manifest) *contracts.Catalog {
 	tb.Helper()
 	var domains []*contracts.DomainEntry
@@ -160,7 +160,7 @@ func newCatalog(tb testing.TB, site contracts.SitePolicy, manifests ...*contract
 	return contracts.NewCatalog("snapshot", domains, site.Roles)
 }
 
-// render writes a result in a form that people can check.
+// render formats a result for review.
 func render(r planner.Result, err error) string {
 	var out strings.Builder
 	if err != nil {

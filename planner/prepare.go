@@ -11,37 +11,36 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// preparedParams are the parameters of one call after aliases, defaults and
-// decomposition.
+// preparedParams are the parameters of one call after aliases, defaults and decomposition.
 type preparedParams struct {
-	// given are the parameters as a whole, lists not yet split.
+	// given are all parameters, with lists not split.
 	given   map[string]any
 	members []member
-	// split means that a list became several calls, even if it has one item.
+	// split means that a list was decomposed into calls, even if it has one item.
 	split bool
-	// limit bounds how many of the members run at once, 0 if nothing does.
+	// limit is the most members that run at once, 0 for no limit.
 	limit int
-	// places is list → where its distinct items stood.
+	// places maps a list to the original indexes of its distinct items.
 	places map[string][]int
-	// faults have pointers below the parameters; missing are names.
+	// faults have pointers relative to the parameters; missing are names.
 	faults  []contracts.Fault
 	missing []string
 }
 
-// member is one call of a decomposition, or the only one.
+// member is one call of a decomposition, or the only call.
 type member struct {
 	params map[string]any
-	// origin is parameter → where its value stood, if not under its own name.
+	// origin maps a parameter to the pointer of its value, if it is not its own name.
 	origin map[string]string
 	each   *contracts.ForEach
-	// pre are the searches that must resolve a parameter first.
+	// pre are the searches that must resolve parameters first.
 	pre []contracts.PreStep
-	// label tells the members of a decomposition apart.
+	// label distinguishes the members of a decomposition.
 	label string
 }
 
-// prepare applies the order of the contract: aliases, lists by their own
-// schema, decomposition, searches, schema. The caller gives params up.
+// prepare applies the contract's order: aliases, lists by their own schema, decomposition,
+// searches, schema. It takes ownership of params.
 func (c *compiler) prepare(target *capability, params map[string]any) (preparedParams, error) {
 	target.dropNulls(params)
 	p := preparedParams{given: params, places: map[string][]int{}, faults: target.unknown(params)}
@@ -67,8 +66,8 @@ func (c *compiler) prepare(target *capability, params map[string]any) (preparedP
 	return p, nil
 }
 
-// findMore adds the faults of the other parameters when some cannot be used,
-// so that a caller learns of all of them at once.
+// findMore adds the faults of the other parameters if some are invalid, so that a caller gets all
+// faults at once.
 func (p *preparedParams) findMore(target *capability) {
 	rest := literals(p.given)
 	for _, f := range p.faults {
@@ -80,8 +79,8 @@ func (p *preparedParams) findMore(target *capability) {
 	p.faults = append(p.faults, target.checkEach(rest)...)
 }
 
-// takeLists returns the array rules that apply, after it has checked their lists
-// and removed duplicates.
+// takeLists validates and deduplicates the lists of the array rules, and returns the rules that
+// apply.
 func (p *preparedParams) takeLists(target *capability) []contracts.ArrayRule {
 	var rules []contracts.ArrayRule
 	for _, rule := range target.arrayRules() {
@@ -105,8 +104,8 @@ func (p *preparedParams) takeLists(target *capability) []contracts.ArrayRule {
 	return rules
 }
 
-// rejectScalar faults what should be a list, unless the one parameter takes
-// both an item and a list of them.
+// rejectScalar adds a fault for a value that must be a list, unless the parameter accepts both an
+// item and a list.
 func (p *preparedParams) rejectScalar(target *capability, rule contracts.ArrayRule, value any) {
 	if rule.ParamName == rule.SingleParamName {
 		return
@@ -149,7 +148,7 @@ func (p *preparedParams) takeList(target *capability, rule contracts.ArrayRule, 
 	return true
 }
 
-// distinct removes later duplicates and says where the others stood.
+// distinct removes later duplicates and returns the original indexes of the others.
 func distinct(items []any) ([]any, []int) {
 	seen := make(map[string]bool, len(items))
 	out, places := make([]any, 0, len(items)), make([]int, 0, len(items))
@@ -164,7 +163,7 @@ func distinct(items []any) ([]any, []int) {
 	return out, places
 }
 
-// checkSize refuses a cross product before it is made.
+// checkSize refuses a cross product that is too large before it is built.
 func (c *compiler) checkSize(target *capability, params map[string]any, rules []contracts.ArrayRule) error {
 	size := 1
 	for _, rule := range rules {
@@ -178,7 +177,7 @@ func (c *compiler) checkSize(target *capability, params map[string]any, rules []
 	return nil
 }
 
-// decompose makes the members: the cross product of all lists in rule order.
+// decompose builds the members: the cross product of all lists in rule order.
 func (p *preparedParams) decompose(target *capability, rules []contracts.ArrayRule) error {
 	base := maps.Clone(p.given)
 	for _, rule := range rules {
@@ -219,7 +218,7 @@ func (p *preparedParams) multiply(target *capability, rule contracts.ArrayRule) 
 	p.members = out
 }
 
-// repeat leaves the list to the run: it is not known yet.
+// repeat defers a list that is not known yet to the run.
 func (p *preparedParams) repeat(target *capability, rule contracts.ArrayRule) error {
 	for i := range p.members {
 		m := &p.members[i]
@@ -234,8 +233,7 @@ func (p *preparedParams) repeat(target *capability, rule contracts.ArrayRule) er
 	return nil
 }
 
-// check finds what one member lacks, what must be searched for it, and what
-// breaks the schema.
+// check finds what a member lacks, what must be searched for it, and its schema faults.
 func (p *preparedParams) check(target *capability, m *member) error {
 	m.pre = target.searches(m.params)
 	known := literals(m.params)
@@ -249,7 +247,7 @@ func (p *preparedParams) check(target *capability, m *member) error {
 		if !slices.Contains(p.missing, name) {
 			p.missing = append(p.missing, name)
 		}
-		delete(known, contracts.FieldPath(name)[0]) // its other fields are checked once it is whole
+		delete(known, contracts.FieldPath(name)[0]) // its other fields are checked when it is complete
 	}
 	faults, err := target.checkKnown(known, len(missing) == 0 && len(m.pre) == 0 && len(known) == len(m.params))
 	for _, f := range faults {
@@ -258,7 +256,7 @@ func (p *preparedParams) check(target *capability, m *member) error {
 	return err
 }
 
-// addFault keeps a fault once; members share most parameters.
+// addFault adds a fault once; members share most parameters.
 func (p *preparedParams) addFault(f contracts.Fault) {
 	if !slices.Contains(p.faults, f) {
 		p.faults = append(p.faults, f)
@@ -269,7 +267,7 @@ func (m *member) searched(name string) bool {
 	return slices.ContainsFunc(m.pre, func(s contracts.PreStep) bool { return s.Param == name })
 }
 
-// trace moves a fault to where the value was given.
+// trace changes the pointer of a fault to where the value was given.
 func (m *member) trace(f contracts.Fault) contracts.Fault {
 	name := param(f.Pointer)
 	if place, ok := m.origin[name]; ok {
@@ -278,7 +276,7 @@ func (m *member) trace(f contracts.Fault) contracts.Fault {
 	return f
 }
 
-// smaller is the smaller of two limits, where 0 means none.
+// smaller returns the smaller of two limits, where 0 means no limit.
 func smaller(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -286,7 +284,7 @@ func smaller(a, b int) int {
 	return min(a, b)
 }
 
-// spoken is a value as people read it.
+// spoken formats a value for people.
 func spoken(v any) string {
 	if text, ok := v.(string); ok {
 		return contracts.CleanSummary(text)

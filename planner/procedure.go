@@ -9,15 +9,14 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// procedure makes the nodes of an intent that is a workflow.
+// procedure compiles an intent that is a workflow.
 type procedure struct {
 	c *compiler
 	a *plannedIntent
 }
 
-// build puts the steps of a workflow into the plan. A plan that is one
-// workflow names its nodes as the steps are named; else the intent stands before
-// them.
+// build adds the steps of a workflow to the plan. If the plan is one workflow, its nodes have the
+// names of the steps; otherwise the intent's id is their prefix.
 func (p procedure) build() error {
 	c, a := p.c, p.a
 	req := workflow.Request{Catalog: c.req.Catalog, Entry: a.target.CapabilityEntry, Make: p}
@@ -52,8 +51,8 @@ func (p procedure) build() error {
 	return nil
 }
 
-// lower takes over what a template says of the built-in budgets: a caller may
-// lower them further, never raise them.
+// lower applies the template's limits of built-in budgets: a caller may lower them further, but not
+// raise them.
 func (p procedure) lower(limits contracts.Budgets) {
 	b := &p.c.req.Budgets
 	b.MaxRetries, b.MaxToolCalls = smaller(b.MaxRetries, limits.MaxRetries), smaller(b.MaxToolCalls, limits.MaxToolCalls)
@@ -61,13 +60,13 @@ func (p procedure) lower(limits contracts.Budgets) {
 	p.c.graph.limit = smaller(p.c.graph.limit, limits.MaxNodes)
 }
 
-// Call makes the node of one call of a step.
+// Call returns the node of one call of a step.
 func (p procedure) Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error) {
 	return p.c.tool(p.c.capability(e), params)
 }
 
-// Player chooses who plays a role: the person, the site, or the only one there
-// is. Several are a question.
+// Player returns who plays a role: the choice of the person or of the site, or the only candidate.
+// If there are several, it asks a question and returns nil.
 func (p procedure) Player(role string, players []contracts.RolePlayer) (*contracts.RolePlayer, error) {
 	if chosen := cmp.Or(p.c.req.Roles[role], p.c.req.Catalog.Roles[role]); chosen != "" {
 		player := playerOf(players, chosen)
@@ -94,5 +93,5 @@ func (p procedure) Player(role string, players []contracts.RolePlayer) (*contrac
 	return nil, contracts.Errorf(contracts.CodeUnavailable, "nobody plays %q, which %s needs", role, p.a.target.Ref())
 }
 
-// Note says what is left out of the plan.
+// Note records what is left out of the plan.
 func (p procedure) Note(text string) { p.c.note(text) }

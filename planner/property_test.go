@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// TestEveryPlanIsSafe compiles thousands of random requests over random
-// catalogs and checks what must hold of every plan.
+// TestEveryPlanIsSafe compiles thousands of random requests over random catalogs and checks
+// invariants of every plan.
 func TestEveryPlanIsSafe(t *testing.T) {
 	t.Parallel()
 	rounds := uint64(2000)
@@ -48,8 +48,8 @@ func TestEveryPlanIsSafe(t *testing.T) {
 	}
 }
 
-// answered compiles a request and answers the questions that are not about
-// parameters with their first option.
+// answered compiles a request and answers the questions that are not about parameters with their
+// first option.
 func answered(req planner.Request) (planner.Request, planner.Result, error) {
 	result, err := planner.Compile(req)
 	for range 4 {
@@ -104,8 +104,8 @@ func checkPlan(t *testing.T, seed uint64, req planner.Request, plan contracts.Pl
 	checkHash(t, seed, req, plan)
 }
 
-// checkGate is the rule that nothing may break: a write has a gate, or its
-// manifest or the site has declared that it needs none.
+// checkGate checks the main rule: a write has a gate, unless its manifest or the site has declared
+// that it needs none.
 func checkGate(t *testing.T, seed uint64, catalog *contracts.Catalog, n contracts.Node, seen map[string]int) {
 	t.Helper()
 	entry, ok := catalog.Capability(n.Tool)
@@ -133,8 +133,7 @@ func checkGate(t *testing.T, seed uint64, catalog *contracts.Catalog, n contract
 	}
 }
 
-// checkHash compiles again, from copies whose maps are laid out again, and reads
-// the plan back.
+// checkHash compiles again, from copies with new maps, and decodes the plan.
 func checkHash(t *testing.T, seed uint64, req planner.Request, plan contracts.Plan) {
 	t.Helper()
 	var intents []contracts.Intent
@@ -170,7 +169,7 @@ func checkHash(t *testing.T, seed uint64, req planner.Request, plan contracts.Pl
 	}
 }
 
-// generator makes random catalogs and requests.
+// generator creates random catalogs and requests.
 type generator struct{ *rand.Rand }
 
 func (g generator) yes(percent int) bool { return g.IntN(100) < percent }
@@ -194,7 +193,7 @@ func (g generator) catalog(t *testing.T) *contracts.Catalog {
 	return newCatalog(t, g.site(), manifests...)
 }
 
-// site raises and waives policies as operators do.
+// site raises and waives policies like operators.
 func (g generator) site() contracts.SitePolicy {
 	site := contracts.SitePolicy{WaiveNotifier: g.yes(50)}
 	if g.yes(30) {

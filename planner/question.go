@@ -8,11 +8,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Question is what a person must say before there is a plan. Exactly one of
-// Param, Role and Domain is set: it says where the answer belongs when the
-// request is compiled again.
+// Question is a question that a person must answer before there is a plan. Exactly one of Param,
+// Role and Domain is set: it specifies where the answer goes when the request is compiled again.
 type Question struct {
-	// IntentID is the intent that asks, empty for an instance.
+	// IntentID is the intent of the question, empty for an instance.
 	IntentID string `json:"intent_id,omitempty"`
 	// Param is the parameter of the intent that the answer sets.
 	Param string `json:"param,omitempty"`
@@ -23,17 +22,17 @@ type Question struct {
 	Kind    contracts.InterruptType     `json:"kind"`
 	Prompt  string                      `json:"prompt"`
 	Options []contracts.InterruptOption `json:"options,omitempty"`
-	// Schema is what the answer must satisfy.
+	// Schema is the schema of the answer.
 	Schema map[string]any `json:"schema,omitempty"`
 }
 
-// questions are what must be asked before there is a plan, each once.
+// questions collects the questions, each once.
 type questions struct {
 	list  []Question
 	asked map[string]bool
 }
 
-// once keeps the first of equal questions.
+// once adds a question unless it was asked already.
 func (s *questions) once(q Question) {
 	key := q.IntentID + "\x00" + q.Param + "\x00" + q.Role + "\x00" + q.Domain
 	if s.asked[key] {
@@ -46,8 +45,7 @@ func (s *questions) once(q Question) {
 	s.list = append(s.list, q)
 }
 
-// askParam asks for one parameter of an intent; reason says what was wrong
-// with the value given, if there was one.
+// askParam asks for a parameter of an intent; reason explains why a given value was rejected.
 func (c *compiler) askParam(intent string, target *capability, name, reason string) {
 	prompt := contracts.CleanSummary(target.spec(name).Ask)
 	if prompt == "" {
@@ -62,7 +60,7 @@ func (c *compiler) askParam(intent string, target *capability, name, reason stri
 	})
 }
 
-// role asks which of several capabilities should play a role.
+// role asks which of several capabilities is to play a role.
 func (s *questions) role(intent, role string, players []contracts.RolePlayer) {
 	q := Question{IntentID: intent, Role: role, Prompt: fmt.Sprintf("Several can be the %s. Which one?", role)}
 	var refs []any
@@ -76,7 +74,7 @@ func (s *questions) role(intent, role string, players []contracts.RolePlayer) {
 	s.once(q)
 }
 
-// instance asks on which installation of a domain to work.
+// instance asks which instance of a domain to use.
 func (s *questions) instance(d *contracts.DomainEntry) {
 	q := Question{
 		Domain: d.Name, Kind: contracts.InterruptSelectTarget,
@@ -95,8 +93,8 @@ func (s *questions) instance(d *contracts.DomainEntry) {
 	s.once(q)
 }
 
-// answer is the schema of an answer that sets the parameter: its own, or any
-// text where a search resolves it.
+// answer returns the schema of an answer that sets the parameter: its own, or any text if a search
+// resolves it.
 func (c *capability) answer(name string) map[string]any {
 	for _, step := range c.preSteps() {
 		if step.Param == name {
@@ -106,14 +104,14 @@ func (c *capability) answer(name string) map[string]any {
 	return c.schemaOf(name)
 }
 
-// inWords is a parameter, or a field of one, as it is asked for.
+// inWords formats the name of a parameter, or of a field of one, for a question.
 func inWords(name string) string {
 	path := contracts.FieldPath(name)
 	slices.Reverse(path)
 	return strings.ReplaceAll(strings.Join(path, " of the "), "_", " ")
 }
 
-// fields says by what an object is given, "" for anything else.
+// fields returns a hint with the fields of an object, "" for other types.
 func (c *capability) fields(name string) string {
 	view := c.property(name)
 	if view.Type != "object" || len(view.Properties) == 0 {
@@ -129,7 +127,7 @@ func (c *capability) fields(name string) string {
 	return " Say its " + names[0] + "."
 }
 
-// schemaOf is the schema of a parameter, or of a field of one, complete in itself.
+// schemaOf returns the self-contained schema of a parameter, or of a field of one.
 func (c *capability) schemaOf(name string) map[string]any {
 	input, err := c.Input()
 	if err != nil {

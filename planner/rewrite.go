@@ -8,23 +8,22 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// bindings is what the expressions of a param_map mean at one place of the plan:
-// "params" are known while planning, "result" is what a node will answer.
+// bindings gives the values of the expressions of a param_map at one place of the plan: "params"
+// are known during planning, "result" is the result of a node.
 type bindings struct {
 	node   string
 	params map[string]any
 }
 
-// rewriting collects what the rewriting of one param_map found.
+// rewriting rewrites one param_map.
 type rewriting struct {
 	bindings
 
-	// absent are parameters inside texts that were not given.
+	// absent are missing parameters inside texts.
 	absent []string
 }
 
-// values rewrites every member; a member that is only an absent parameter is
-// left out.
+// values rewrites every member; a member that is only a missing parameter is omitted.
 func (r *rewriting) values(in map[string]any) (map[string]any, error) {
 	out := make(map[string]any, len(in))
 	for _, name := range slices.Sorted(maps.Keys(in)) {
@@ -63,8 +62,8 @@ func (r *rewriting) value(v any) (any, bool, error) {
 	}
 }
 
-// text rewrites a text: one whole expression keeps the type of its value,
-// expressions inside other text become text.
+// text rewrites a text: a single expression keeps the type of its value, expressions inside other
+// text become text.
 func (r *rewriting) text(text string) (any, bool, error) {
 	parts, err := contracts.ParseTemplate(text)
 	if err != nil {
@@ -92,8 +91,8 @@ func (r *rewriting) text(text string) (any, bool, error) {
 	return out.String(), true, nil
 }
 
-// path returns what one path means in the plan: the value of a parameter, or the
-// expression by which the run finds it.
+// path returns the meaning of a path in the plan: the value of a parameter, or the expression that
+// the run evaluates.
 func (r *rewriting) path(path contracts.Path) (any, bool, error) {
 	switch path.Root() {
 	case "params":
@@ -117,7 +116,7 @@ func (r *rewriting) param(path contracts.Path) (any, bool, error) {
 	return expr.Lookup(expr.Scope{"params": r.params}, path.String())
 }
 
-// resultPath is the path, from the steps on, of a part of a node's result.
+// resultPath returns the path, from the root steps, of a part of a node's result.
 func resultPath(path contracts.Path, node string) (contracts.Path, error) {
 	rest := path
 	if path.Root() == "result" {
@@ -130,8 +129,8 @@ func resultPath(path contracts.Path, node string) (contracts.Path, error) {
 	return append(contracts.Path{{Name: "steps"}, {Name: node}}, rest...), nil
 }
 
-// condition rewrites a condition. When it only reads parameters it is decided
-// here, and holds tells how; else the run decides by the condition given.
+// condition rewrites a condition. If it reads only parameters, it is evaluated here and holds is
+// the result; otherwise the run evaluates when.
 func (r *rewriting) condition(in contracts.Condition) (when *contracts.Condition, holds bool, err error) {
 	if faults := expr.CheckCondition(in, "params", "result", "facts", "artifacts", "context"); len(faults) > 0 {
 		return nil, false, contracts.Invalid("the condition is not valid", faults...)
@@ -152,7 +151,7 @@ func (r *rewriting) condition(in contracts.Condition) (when *contracts.Condition
 	return r.sides(in)
 }
 
-// unescaped are parameters as they were given, as far as they are known.
+// unescaped returns the parameters as they were given, as far as they are known.
 func unescaped(params map[string]any) map[string]any {
 	out := make(map[string]any, len(params))
 	for name, value := range params {
@@ -161,8 +160,8 @@ func unescaped(params map[string]any) map[string]any {
 	return out
 }
 
-// sides rewrites both sides of a condition that the run decides. What is
-// compared with a parameter that was not given never holds.
+// sides rewrites both sides of a condition that the run evaluates. A comparison with a missing
+// parameter never holds.
 func (r *rewriting) sides(in contracts.Condition) (*contracts.Condition, bool, error) {
 	path, err := contracts.ParseExpr(in.Path)
 	if err != nil {
@@ -195,7 +194,7 @@ func (r *rewriting) sides(in contracts.Condition) (*contracts.Condition, bool, e
 	return &out, len(out.In) > 0, err
 }
 
-// laterKnown reports whether a path is only known while the plan runs.
+// laterKnown reports whether a path is only known during the run.
 func (r *rewriting) laterKnown(text string) bool {
 	path, err := contracts.ParseExpr(text)
 	if err != nil || path.Root() != "params" {
@@ -207,8 +206,8 @@ func (r *rewriting) laterKnown(text string) bool {
 	return holdsExpr(r.params[second(path)])
 }
 
-// turned swaps the sides of a condition whose path is a parameter and whose
-// other side is a result: the run knows the parameter no longer.
+// turned swaps the sides of a condition that compares a parameter with a result, because the run
+// does not have the parameter.
 func turned(in contracts.Condition) (contracts.Condition, error) {
 	left := any(opening + in.Path + "}")
 	for _, turn := range []struct {

@@ -12,13 +12,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// capability is a catalog entry whose schema was read.
+// capability is a catalog entry with its parsed schema.
 type capability struct {
 	*contracts.CapabilityEntry
 
 	view *contracts.SchemaView
 
-	// names are the forms of names that are allowed beside the declared ones.
+	// names are the patterns of names that are allowed besides the declared ones.
 	names []*regexp.Regexp
 }
 
@@ -32,7 +32,7 @@ func newCapability(e *contracts.CapabilityEntry) *capability {
 	return c
 }
 
-// combining are the keywords that speak of several parameters together.
+// combining are the keywords that constrain several parameters together.
 var combining = []string{
 	"required", "oneOf", "anyOf", "allOf", "not", "if", "then", "else", "dependentRequired",
 	"dependentSchemas", "minProperties", "maxProperties", "unevaluatedProperties", "propertyNames", "$id",
@@ -47,8 +47,7 @@ func (c *capability) checkWhole(params map[string]any) ([]contracts.Fault, error
 	return schema.Validate(params), nil
 }
 
-// checkEach validates each parameter for itself; it demands nothing of their
-// combination.
+// checkEach validates each parameter by itself, without the constraints on combinations.
 func (c *capability) checkEach(params map[string]any) []contracts.Fault {
 	schema := c.Each(c.loosened)
 	if schema == nil {
@@ -57,8 +56,7 @@ func (c *capability) checkEach(params map[string]any) []contracts.Fault {
 	return schema.Validate(params)
 }
 
-// checkKnown validates what is known of the parameters, as a whole where that
-// is all of them.
+// checkKnown validates the known parameters; all means that they are complete.
 func (c *capability) checkKnown(params map[string]any, all bool) ([]contracts.Fault, error) {
 	if all {
 		return c.checkWhole(params)
@@ -66,9 +64,9 @@ func (c *capability) checkKnown(params map[string]any, all bool) ([]contracts.Fa
 	return c.checkEach(params), nil
 }
 
-// loosened is the schema without what combines parameters, nil where that does not
-// compile: then nothing can be said of single parameters, but the whole schema, and the
-// run, will.
+// loosened returns the schema without constraints on combinations, nil if that does not compile.
+// Then single parameters are not validated early, but the whole schema still is, here and in the
+// run.
 func (c *capability) loosened() *contracts.Schema {
 	whole, err := c.Input()
 	if err != nil {
@@ -97,7 +95,7 @@ func (c *capability) knows(name string) bool {
 	return slices.ContainsFunc(c.names, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
 
-// at is what is asked of a parameter, or of a field of one.
+// at returns the view of a parameter, or of a field of one.
 func (c *capability) at(name string) (*contracts.SchemaView, bool) {
 	view := c.view
 	for _, step := range contracts.FieldPath(name) {
@@ -110,44 +108,43 @@ func (c *capability) at(name string) (*contracts.SchemaView, bool) {
 	return view, true
 }
 
-// property is what is asked of a parameter, nothing where it is not declared.
+// property returns the view of a parameter, empty if it is not declared.
 func (c *capability) property(name string) *contracts.SchemaView {
 	view, _ := c.at(name)
 	return view
 }
 
-// declared reports whether the schema names a parameter.
+// declared reports whether the schema declares a parameter.
 func (c *capability) declared(name string) bool {
 	_, ok := c.at(name)
 	return ok
 }
 
-// plansOnly reports whether a parameter is for the planner alone.
+// plansOnly reports whether a parameter is only for the planner.
 func (c *capability) plansOnly(name string) bool { return c.property(name).OnlyHere }
 
 func (c *capability) spec(name string) contracts.ParameterSpec {
 	return c.Capability.Metadata.ParameterSpecs[name]
 }
 
-// title is what the capability does, in a few words.
+// title describes the capability in a few words.
 func (c *capability) title() string {
 	text := contracts.CleanSummary(c.Capability.Description)
 	if text == "" {
 		return strings.ReplaceAll(c.Capability.Name, "_", " ")
 	}
-	for _, end := range []string{". ", ": ", "; "} { // what follows explains it
+	for _, end := range []string{". ", ": ", "; "} { // the rest is an explanation
 		text, _, _ = strings.Cut(text, end)
 	}
 	return strings.TrimSuffix(cut(text, 80), ".")
 }
 
-// missing names the parameters without which the call cannot be made, and the fields
-// of those that are given in part.
+// missing returns the missing required parameters, including fields of objects that are incomplete.
 func (c *capability) missing(params map[string]any) []string {
 	return lacking(c.view, nil, params)
 }
 
-// lacking names what an object of a schema has not that it needs; within is where it is.
+// lacking returns the missing required members of an object; within is the path of the object.
 func lacking(view *contracts.SchemaView, within []string, object map[string]any) []string {
 	var out []string
 	demand := func(names []string) {
@@ -179,11 +176,11 @@ func lacking(view *contracts.SchemaView, within []string, object map[string]any)
 	return out
 }
 
-// maxFieldDepth is how deep fields of objects are asked for by themselves.
+// maxFieldDepth limits how deep missing fields of objects are asked for one by one.
 const maxFieldDepth = 3
 
-// nearest returns what the closest of several alternatives still needs; nothing
-// when one of them is met.
+// nearest returns what the closest of several alternatives still needs, nil if one of them is
+// complete.
 func nearest(group []contracts.Choice, params map[string]any) []string {
 	var best []string
 	for _, choice := range group {
@@ -201,7 +198,7 @@ func nearest(group []contracts.Choice, params map[string]any) []string {
 	return best
 }
 
-// contradicts reports whether a given value excludes an alternative by its constants.
+// contradicts reports whether a given value conflicts with the constants of an alternative.
 func contradicts(choice contracts.Choice, params map[string]any) bool {
 	for name, want := range choice.Fixed {
 		if given, ok := params[name]; ok && !reflect.DeepEqual(want, given) {
@@ -223,7 +220,7 @@ func listOf(v any) []any {
 	return l
 }
 
-// pointerOf is where a parameter, or a field of one, stands among the parameters.
+// pointerOf returns the pointer of a parameter, or of a field of one.
 func pointerOf(name string) string {
 	if len(contracts.FieldPath(name)) > 1 {
 		return name

@@ -34,8 +34,7 @@ func (c *compiler) endsInSharedJoin(cl *call) bool {
 	return cl.role == "" && c.shared[cl.target.Capability.Metadata.JoinKey] != nil
 }
 
-// joinShared gives an intent its shared join, made by the first that comes, and the
-// follow-ups after it.
+// joinShared sets the shared join of an intent, which the first one adds, and adds the follow-ups.
 func (c *compiler) joinShared(a *plannedIntent) error {
 	if !a.meets {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// strategy names the shape of a plan by its calls; searches, joins and posts
-// are details of a call.
+// strategy classifies a plan by its calls; searches, joins and posts do not count.
 func strategy(nodes []contracts.Node, frames map[string]contracts.Frame) contracts.Strategy {
 	if whole, ok := frames[""]; ok {
 		return contracts.StrategyWorkflow + contracts.Strategy(whole.Workflow)
@@ -23,7 +22,7 @@ func strategy(nodes []contracts.Node, frames map[string]contracts.Frame) contrac
 				writes++
 			}
 			if n.ForEach != nil {
-				calls++ // it stands for several
+				calls++ // it represents several calls
 			}
 		}
 	}
@@ -39,7 +38,7 @@ func strategy(nodes []contracts.Node, frames map[string]contracts.Frame) contrac
 	}
 }
 
-// goal is the request in one line, or what its intents do.
+// goal returns the request in one line, or the titles of its intents.
 func goal(text string, asks []*plannedIntent) string {
 	if said := contracts.CleanSummary(text); said != "" {
 		return said

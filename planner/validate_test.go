@@ -147,7 +147,7 @@ func hasFault(err error, at string) bool {
 	return ok && slices.ContainsFunc(e.Faults, func(f contracts.Fault) bool { return f.Pointer == at })
 }
 
-// TestHashLeavesOutIDs pins what the plan hash covers.
+// TestHashLeavesOutIDs checks what the plan hash covers.
 func TestHashLeavesOutIDs(t *testing.T) {
 	t.Parallel()
 	plan, _ := lending(t)
@@ -176,8 +176,8 @@ func TestHashLeavesOutIDs(t *testing.T) {
 	}
 }
 
-// FuzzValidatePlan: whatever bytes decode to a plan, Validate answers with an
-// error or accepts; it never panics, and never accepts a write without a gate.
+// FuzzValidatePlan checks for any plan that Validate returns an error or accepts it; it never
+// panics, and never accepts a write without a gate.
 func FuzzValidatePlan(f *testing.F) {
 	plan, catalog := lending(f)
 	for _, n := range plan.Nodes { // small seeds, which the fuzzer can change everywhere
@@ -196,7 +196,7 @@ func FuzzValidatePlan(f *testing.F) {
 			return
 		}
 		if hash, err := planner.HashPlan(p); err == nil {
-			p.PlanHash = hash // or nothing would get past the hash
+			p.PlanHash = hash // otherwise the hash would always be wrong
 		}
 		if planner.Validate(p, catalog) != nil {
 			return
@@ -212,8 +212,8 @@ func FuzzValidatePlan(f *testing.F) {
 	})
 }
 
-// FuzzCompile: intents come from anyone. Whatever they hold, Compile gives a
-// valid plan, a question or an error that is the caller's.
+// FuzzCompile checks that Compile returns a valid plan, a question or a caller's error for any
+// intents.
 func FuzzCompile(f *testing.F) {
 	catalog := catalogOf(f, scenario{Domains: []string{"library", "post", "garden"}}, nil)
 	for _, seed := range []string{

@@ -1,7 +1,7 @@
-// Command beside plays the four workflows of the logistics example with their reads
-// side by side and one after the other, in turn, and prints as Markdown what each
-// took: go run ./bench/beside. The two servers differ in one flag, parallel_reads.
-// It also compares the answers and checks the ledgers, and fails where they differ.
+// Command beside runs the four workflows of the logistics example with parallel reads and with
+// sequential reads, in turn, and prints the durations as Markdown: go run ./bench/beside. The two
+// servers differ only in the flag parallel_reads. It also compares the answers and checks the
+// ledgers, and fails if they differ.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// asked is a workflow, by its sentence.
+// asked is a workflow and its sentence.
 type asked struct{ role, say string }
 
 func workflows() []asked {
@@ -54,7 +54,7 @@ type site struct {
 	close  func() error
 }
 
-// played is one run: how long machines took for it, and the result of it.
+// played is one run: its machine time, and its result.
 type played struct {
 	took   time.Duration
 	calls  int
@@ -88,7 +88,7 @@ func report(ctx context.Context, out io.Writer, rounds int, delay time.Duration)
 	return err
 }
 
-// compare plays a workflow at both sites in turn.
+// compare runs a workflow at both sites in turn.
 func compare(ctx context.Context, sites [2]*site, w asked, rounds int) (string, error) {
 	var took [2][]time.Duration
 	var last [2]played
@@ -116,7 +116,7 @@ func median(of []time.Duration) time.Duration {
 	return of[len(of)/2]
 }
 
-// play asks, approves at once what waits, and waits for the end.
+// play sends the request, approves at once, and waits for the end.
 func (s *site) play(ctx context.Context, w asked) (played, error) {
 	begun := time.Now()
 	r, err := s.people[w.role].StartSession(ctx, contracts.StartSession{Message: w.say}, client.Opt{Wait: 30 * time.Second})
@@ -138,13 +138,13 @@ func (s *site) play(ctx context.Context, w asked) (played, error) {
 	if err != nil {
 		return played{}, err
 	}
-	if gates > 0 { // what follows the approval
+	if gates > 0 { // the work after the approval
 		took += time.Since(begun)
 	}
 	return s.told(ctx, view, played{took: took, gates: gates})
 }
 
-// told looks at the result of a run: its answer, its verdict and its ledger.
+// told checks the result of a run: its answer, its verdict and its ledger.
 func (s *site) told(ctx context.Context, view contracts.RunView, p played) (played, error) {
 	if view.State != contracts.RunCompleted || view.Verdict == nil || view.Verdict.Status != contracts.VerdictVerified {
 		return p, fmt.Errorf("the run is %s, %+v", view.State, view.Verdict)
@@ -158,7 +158,7 @@ func (s *site) told(ctx context.Context, view contracts.RunView, p played) (play
 		}
 	}
 	blocks := slices.Clone(view.Answer.Blocks)
-	for i := range blocks { // the id of what was sent is another one each time
+	for i := range blocks { // the id of what was sent differs each time
 		if _, after, ok := strings.Cut(blocks[i].Text, "(ch-"); ok && after != "" {
 			blocks[i].Text, _, _ = strings.Cut(blocks[i].Text, "(ch-")
 		}
@@ -205,7 +205,7 @@ func open(ctx context.Context, folder, setting string, delay time.Duration) (*si
 	return s, nil
 }
 
-// begin starts the server and makes the people.
+// begin starts the server and creates the people.
 func (s *site) begin(ctx context.Context, server *app.App) error {
 	if err := server.Start(ctx); err != nil {
 		return err

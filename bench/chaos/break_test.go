@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestADiskIsFullUntilItIsFreed.
+// TestADiskIsFullUntilItIsFreed fills a disk and frees it.
 func TestADiskIsFullUntilItIsFreed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func TestADiskIsFullUntilItIsFreed(t *testing.T) {
 	}
 }
 
-// TestAProcessFollowsItsClock, the database's by its library.
+// TestAProcessFollowsItsClock checks a set clock, for the database by its library.
 func TestAProcessFollowsItsClock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// clock is how wrong the wall clock of a process is: seconds in a file, which the
-// process was started to follow. Nothing of the product knows of it.
+// clock is the offset of the wall clock of a process: seconds in a file that the process reads. The
+// product does not depend on it.
 type clock struct{ path string }
 
-// clockEnv names the file to the process.
+// clockEnv is the environment variable with the path of the file.
 const clockEnv = "CHAOS_CLOCK"
 
 func newClock(path string) (*clock, error) {
@@ -26,7 +26,7 @@ func newClock(path string) (*clock, error) {
 
 func (c *clock) env() string { return clockEnv + "=" + c.path }
 
-// step makes the clock wrong by so much, from now on.
+// step sets the offset of the clock from now on.
 func (c *clock) step(by time.Duration) error {
 	f, err := os.OpenFile(c.path, os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the database's user reads it
 	if err != nil {
@@ -38,12 +38,12 @@ func (c *clock) step(by time.Duration) error {
 	return errors.Join(err, f.Close())
 }
 
-// steppedLibrary goes between a database and its library.
+// steppedLibrary is the source of a library that overrides the clock of a database.
 //
 //go:embed stepped.c.txt
 var steppedLibrary string
 
-// library builds what a database is started with so that its clock can be set.
+// library builds the library that a database is started with, so that its clock can be set.
 func library(ctx context.Context, dir string) (string, error) {
 	source, path := filepath.Join(dir, "stepped.c"), filepath.Join(dir, "stepped.so")
 	if err := os.WriteFile(source, []byte(steppedLibrary), 0o600); err != nil {

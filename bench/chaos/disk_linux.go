@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// disk is a file system of its own, which can be full.
+// disk is a separate file system that can be filled.
 type disk struct{ path string }
 
-// room is what it holds while it is not full. Only what is used takes memory.
+// room is its size while it is not full. Only used pages take memory.
 const room = 6 << 30
 
 // newDisk mounts a file system in memory, which needs root.
@@ -19,7 +19,7 @@ func newDisk(path string) (*disk, error) {
 	return &disk{path}, nil
 }
 
-// fill leaves no room beyond what is in use, but for a few pages.
+// fill leaves no space beyond what is in use, except a few pages.
 func (d *disk) fill() error {
 	var is syscall.Statfs_t
 	if err := syscall.Statfs(d.path, &is); err != nil {
@@ -28,12 +28,12 @@ func (d *disk) fill() error {
 	return d.size((is.Blocks - is.Bfree + 16) * uint64(is.Bsize)) //nolint:gosec // the size of a block is positive
 }
 
-// free gives the room back.
+// free restores the space.
 func (d *disk) free() error { return d.size(room) }
 
 func (d *disk) size(bytes uint64) error {
 	return syscall.Mount("tmpfs", d.path, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%d", bytes))
 }
 
-// close takes it away, with all that is in it.
+// close unmounts it, with everything in it.
 func (d *disk) close() error { return syscall.Unmount(d.path, syscall.MNT_DETACH) }

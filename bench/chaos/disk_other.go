@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// disk is nothing here.
+// disk is not supported on this platform.
 type disk struct{}
 
 func newDisk(string) (*disk, error) { return nil, errors.New("a disk is filled on Linux only") }

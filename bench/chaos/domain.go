@@ -15,8 +15,7 @@ import (
 
 const domainName = "vault"
 
-// vault is the domain: it keeps a record of each write that it applies, and
-// fails in its own ways.
+// vault is the domain. It records each write that it applies, and fails at random.
 type vault struct {
 	server *httptest.Server
 
@@ -28,7 +27,7 @@ type vault struct {
 	values   map[string]string
 	approved map[string]map[string]bool // "run/node", then digests of capabilities
 	edition  int                        // of the manifest
-	wild     []string                   // what was applied without approval
+	wild     []string                   // writes that were applied without approval
 	calls    int
 }
 
@@ -41,11 +40,10 @@ func newVault(seed uint64) *vault {
 	return v
 }
 
-// nodeOf is "run/node" of a key.
+// nodeOf returns "run/node" of a key.
 func nodeOf(key string) string { return key[:max(strings.LastIndex(key, "/"), 0)] }
 
-// approve notes that somebody is about to approve a write by a capability as it
-// was shown to them.
+// approve records that a person is about to approve a write by a capability with the shown digest.
 func (v *vault) approve(runID, nodeID, digest string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,8 +54,8 @@ func (v *vault) approve(runID, nodeID, digest string) {
 	v.approved[node][digest] = true
 }
 
-// change makes another edition of the manifest: what was approved by the one
-// before is not approved any more.
+// change switches to another edition of the manifest: approvals under the previous one no longer
+// count.
 func (v *vault) change() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -70,7 +68,7 @@ func (v *vault) manifest() contracts.Manifest {
 	return manifest(v.edition)
 }
 
-// applied counts how often a node's write was applied, whatever the try.
+// applied counts how often a node's write was applied, in all attempts.
 func (v *vault) applied(runID, nodeID string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,14 +81,14 @@ func (v *vault) applied(runID, nodeID string) int {
 	return n
 }
 
-// calm ends the domain's own faults.
+// calm ends the domain's random faults.
 func (v *vault) calm() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.gentle = true
 }
 
-// fate is what becomes of a call.
+// fate is the outcome of a call.
 type fate int
 
 const (
@@ -101,7 +99,7 @@ const (
 	slowAfter
 )
 
-// next draws how long a call takes and what becomes of it.
+// next draws the duration and the outcome of a call.
 func (v *vault) next() (time.Duration, fate) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -173,15 +171,14 @@ func (v *vault) execute(w http.ResponseWriter, r *http.Request, req contracts.Ex
 	answer(w, http.StatusOK, result)
 }
 
-// cut ends the connection in the place of an answer.
+// cut closes the connection instead of answering.
 func cut(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = conn.Close() // as it should be
 	}
 }
 
-// do reads, or applies a write. Keyed ones are applied once for a key, all
-// others at every call.
+// do reads, or applies a write. Keyed writes are applied once per key, all others at every call.
 func (v *vault) do(req contracts.ExecuteRequest) contracts.ToolResult {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -208,8 +205,7 @@ func (v *vault) do(req contracts.ExecuteRequest) contracts.ToolResult {
 	return result
 }
 
-// careful is a workflow that looks, asks, goes back as often as it is told to, and
-// then writes.
+// careful is a workflow that reads, asks, goes back as often as the answers say, and then writes.
 const careful = `{
   "name": "careful", "description": "Looks, asks, and then writes.", "metadata": {"routable": false},
   "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
@@ -226,9 +222,9 @@ const careful = `{
   "result": {"summary": "${params.id} is ${steps.agree.facts.value.value}."}
 }`
 
-// tuned is a workflow whose write stands in a loop: it writes, reads twice
-// what it wrote, and is reviewed; each iteration takes the words of the review
-// along, writes again, and spends from a budget that somebody has to raise.
+// tuned is a workflow with a write in a loop: it writes, reads twice what it wrote, and is
+// reviewed. Each iteration uses the feedback of the review, writes again, and spends from a budget
+// that a person has to raise.
 const tuned = `{
   "name": "tuned", "description": "Writes, is reviewed, and writes again as it was told.", "metadata": {"routable": false},
   "schema": {"type": "object", "required": ["id", "value"], "additionalProperties": false, "properties": {"id": {"type": "string"}, "value": {"type": "string"}}},
@@ -268,7 +264,7 @@ func manifest(edition int) contracts.Manifest {
 	return m
 }
 
-// kind is one way in which writes of a domain may be repeated, or not.
+// kind is one idempotency of writes of a domain.
 type kind struct {
 	name        string
 	idempotency contracts.Idempotency
@@ -278,7 +274,7 @@ func kinds() []kind {
 	return []kind{{"keyed", contracts.IdempotencyKeyed}, {"plain", contracts.IdempotencyNone}}
 }
 
-// object is a schema of required texts.
+// object returns a schema of required strings.
 func object(names ...string) json.RawMessage {
 	properties := map[string]any{}
 	for _, name := range names {

@@ -14,19 +14,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// verdict counts what must not be.
+// verdict counts violations.
 type verdict struct {
 	lost, stuck, failed, twice, missing, unasked, audit, gaps []string
 
 	writes, doubts, again int
-	// reads are runs that failed because the domain failed a read at every try.
+	// reads are runs that failed because the domain failed all attempts of a read.
 	reads int
 }
 
-// patience is how long a server may need, once nothing is broken any more.
+// patience is how long a server may need after all faults are repaired.
 const patience = 2 * time.Minute
 
-// judge compares what the domain has recorded with what the ledgers say.
+// judge compares the domain's records with the ledgers.
 func (s *site) judge(ctx context.Context, all []seen, m *monkey, took time.Duration) error {
 	s.vault.calm()
 	for _, r := range s.replicas {
@@ -94,8 +94,8 @@ func (v *verdict) run(ctx context.Context, p *person, one seen) error {
 	return v.records(ctx, p, one.id)
 }
 
-// readsFailed tells a run that ended as it must: what failed are reads that the domain
-// did not answer at any try.
+// readsFailed reports whether a run failed only because of reads that the domain failed at every
+// attempt.
 func readsFailed(view contracts.RunView) bool {
 	failed := 0
 	for _, n := range view.Nodes {
@@ -113,7 +113,7 @@ func readsFailed(view contracts.RunView) bool {
 	return failed > 0
 }
 
-// whyNot says the outcome of the nodes of a run that were not completed.
+// whyNot describes the nodes of a run that did not complete.
 func whyNot(view contracts.RunView) string {
 	var out []string
 	for _, n := range view.Nodes {
@@ -128,7 +128,7 @@ func whyNot(view contracts.RunView) string {
 	return strings.Join(out, "; ")
 }
 
-// effects compares each write with the domain's own record.
+// effects compares each write with the domain's record.
 func (v *verdict) effects(vault *vault, view contracts.RunView) {
 	for _, n := range view.Nodes {
 		if !strings.Contains(n.Tool, ".put_") {
@@ -146,7 +146,7 @@ func (v *verdict) effects(vault *vault, view contracts.RunView) {
 	}
 }
 
-// records checks the ledger's chain, its replay, and the numbers of the events.
+// records checks the ledger's chain, its replay, and the sequence numbers of the events.
 func (v *verdict) records(ctx context.Context, p *person, id string) error {
 	report, err := insist(ctx, p, func(c *client.Client) (contracts.AuditReport, error) { return c.AuditVerify(ctx, id) })
 	if err != nil {

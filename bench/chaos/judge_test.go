@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestTheJudgeSeesWhatIsWrong plays what must never happen.
+// TestTheJudgeSeesWhatIsWrong simulates violations.
 func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	vault := newVault(1)
@@ -24,16 +24,16 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	vault.approve("r1", "n3", "first")
 	vault.approve("r1", "n6", "first")
 	write("put_keyed", "r1/n1/1", "first")
-	write("put_keyed", "r1/n1/1", "first") // recognised: once
+	write("put_keyed", "r1/n1/1", "first") // recognised: applied once
 	write("put_plain", "r1/n2/1", "first")
 	write("put_plain", "r1/n2/1", "first")  // twice
-	write("put_plain", "r1/n6/1", "second") // approved as it was before
+	write("put_plain", "r1/n6/1", "second") // approved under the previous edition
 	write("put_plain", "r1/n4/1", "first")  // nobody approved it
 	var v verdict
 	v.effects(vault, contracts.RunView{RunID: "r1", Nodes: []contracts.NodeView{
 		{Node: contracts.Node{NodeID: "n1", Tool: "vault.put_keyed"}, State: contracts.NodeCompleted},
 		{Node: contracts.Node{NodeID: "n2", Tool: "vault.put_plain"}, State: contracts.NodeCompleted},
-		{Node: contracts.Node{NodeID: "n3", Tool: "vault.put_plain"}, State: contracts.NodeCompleted}, // says so, and did nothing
+		{Node: contracts.Node{NodeID: "n3", Tool: "vault.put_plain"}, State: contracts.NodeCompleted}, // reports completed, without an effect
 		{Node: contracts.Node{NodeID: "n5", Tool: "vault.peek"}, State: contracts.NodeCompleted},
 	}})
 	if v.writes != 3 || len(v.twice) != 1 || len(v.missing) != 1 || len(vault.wild) != 2 {
@@ -41,8 +41,8 @@ func TestTheJudgeSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestAReadThatTheDomainFailsEachTimeEndsItsRun: that is no fault of the servers; a
-// write that failed is, and a read that was tried once.
+// TestAReadThatTheDomainFailsEachTimeEndsItsRun checks that such a run is no fault of the servers;
+// a failed write is, and a read that was tried only once.
 func TestAReadThatTheDomainFailsEachTimeEndsItsRun(t *testing.T) {
 	t.Parallel()
 	failed := func(tool string, tries int, kind string) contracts.RunView {
@@ -68,7 +68,7 @@ func TestAReadThatTheDomainFailsEachTimeEndsItsRun(t *testing.T) {
 	}
 }
 
-// TestTheManifestHasItsWorkflows: what they ask for and write is all there.
+// TestTheManifestHasItsWorkflows checks that the manifest has everything that its workflows use.
 func TestTheManifestHasItsWorkflows(t *testing.T) {
 	t.Parallel()
 	one, two := manifest(1), manifest(2)
@@ -80,7 +80,7 @@ func TestTheManifestHasItsWorkflows(t *testing.T) {
 	}
 }
 
-// TestACutWireEndsWhatGoesThroughIt and lets through again once it is mended.
+// TestACutWireEndsWhatGoesThroughIt also checks that a mended wire works again.
 func TestACutWireEndsWhatGoesThroughIt(t *testing.T) {
 	t.Parallel()
 	vault := newVault(1)

@@ -1,13 +1,12 @@
-// Command chaos runs several servers on one PostgreSQL, lets people ask, approve
-// and settle doubts, and meanwhile kills and freezes servers, restarts the
-// database, fills its disk and sets its clock, all by a seed. Then it proves from the record of the domain itself,
-// and from the ledgers, what was lost, stuck, done twice or done unapproved.
+// Command chaos runs several servers on one PostgreSQL while people request, approve and settle
+// unknown outcomes. Meanwhile it kills and freezes servers, restarts the database, fills its disk
+// and sets its clock, all by a seed. Then it checks, by the domain's records and the ledgers, what
+// was lost, stuck, done twice or done without approval.
 //
 //	go run ./bench/chaos -runs 200 -for 3m
 //
-// It needs the programs of a PostgreSQL server on this machine. A disk is filled
-// where it runs as root on Linux, and the database's clock is set where there is a
-// C compiler.
+// It needs the programs of a PostgreSQL server on this machine. The disk is filled only as root on
+// Linux, and the database's clock is set only if there is a C compiler.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"time"
 )
 
-// plan is what is done to whom.
+// plan configures a chaos run.
 type plan struct {
 	seed     uint64
 	runs     int
@@ -49,8 +48,7 @@ func main() {
 	}
 }
 
-// run does all of it in a folder of its own, which is kept if something is
-// wrong.
+// run executes the plan in a new folder, which is kept after a violation.
 func (p plan) run(ctx context.Context) (err error) {
 	if p.dir, err = os.MkdirTemp("", "chaos-"); err != nil {
 		return err

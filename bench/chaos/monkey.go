@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lease is how long a server holds a run without a word; see execution.Config.
+// lease is the duration of a server's lease; see execution.Config.
 const lease = 10 * time.Second
 
-// monkey breaks things, one at a time, in an order that the seed decides.
+// monkey injects faults, one at a time, in an order that the seed decides.
 type monkey struct {
 	site   *site
 	chance *rand.Rand
@@ -26,7 +26,7 @@ type monkey struct {
 	takeovers []time.Duration
 }
 
-// play breaks something ever again until ctx ends, and mends all of it.
+// play injects faults until ctx ends, and repairs all of them.
 func (m *monkey) play(ctx context.Context) error {
 	var watching, frozen sync.WaitGroup
 	defer watching.Wait()
@@ -46,7 +46,7 @@ func (m *monkey) play(ctx context.Context) error {
 			m.freezes++
 			r.signal(syscall.SIGSTOP)
 			frozen.Go(func() {
-				_ = pause(ctx, 2*lease) // beyond its leases
+				_ = pause(ctx, 2*lease) // longer than its leases
 				r.signal(syscall.SIGCONT)
 			})
 		case n < 72:
@@ -62,10 +62,10 @@ func (m *monkey) play(ctx context.Context) error {
 			err = database.fill(ctx, time.Second+m.upTo(4*time.Second))
 		case n < 93 && database.clock != nil:
 			m.steps++
-			err = database.clock.step(lease - m.upTo(2*lease)) // leases go by it
+			err = database.clock.step(lease - m.upTo(2*lease)) // leases depend on it
 		case n < 96:
 			m.wrong++
-			err = r.clock.step(4*lease - m.upTo(8*lease)) // nothing that two servers must agree on does
+			err = r.clock.step(4*lease - m.upTo(8*lease)) // nothing that two servers must agree on depends on it
 		default:
 			m.crashes++
 			err = errors.Join(database.crash(), pause(ctx, m.upTo(3*time.Second)), database.start(context.WithoutCancel(ctx)))
@@ -76,7 +76,7 @@ func (m *monkey) play(ctx context.Context) error {
 	}
 }
 
-// kill ends a server with no warning, and starts it again after a while.
+// kill ends a server without warning, and restarts it after a while.
 func (m *monkey) kill(ctx context.Context, r *replica, watching *sync.WaitGroup) error {
 	m.kills++
 	lasting := context.WithoutCancel(ctx)
@@ -86,7 +86,7 @@ func (m *monkey) kill(ctx context.Context, r *replica, watching *sync.WaitGroup)
 	return errors.Join(pause(ctx, m.upTo(2*time.Second)), r.start(lasting))
 }
 
-// cut severs the connections of one wire, and mends it after a while.
+// cut cuts the connections of one wire, and mends it after a while.
 func (m *monkey) cut(ctx context.Context, w *wire) error {
 	m.cuts++
 	w.sever()
@@ -96,7 +96,7 @@ func (m *monkey) cut(ctx context.Context, w *wire) error {
 
 func (m *monkey) upTo(d time.Duration) time.Duration { return time.Duration(m.chance.Int64N(int64(d))) }
 
-// holding is the lease of a run at a moment.
+// holding is the lease of a run at one time.
 type holding struct {
 	id            string
 	epoch, expiry int64
@@ -109,7 +109,7 @@ func (m *monkey) held(ctx context.Context) []holding {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = conn.Close(ctx) }() // it has only read
+	defer func() { _ = conn.Close(ctx) }() // it was only read
 	rows, err := conn.Query(ctx, `SELECT id, epoch, lease_until FROM run WHERE finished_at = 0 AND owner <> ''`)
 	if err != nil {
 		return nil
@@ -121,8 +121,8 @@ func (m *monkey) held(ctx context.Context) []holding {
 	return held
 }
 
-// watch measures how long the runs of a dead server stand still: those whose
-// lease nobody has renewed since, until it is another's.
+// watch measures how long the runs of a dead server stop: those whose lease was not renewed since,
+// until another server has it.
 func (m *monkey) watch(ctx context.Context, held []holding) {
 	began := time.Now()
 	for len(held) > 0 && time.Since(began) < 6*lease && pause(ctx, 250*time.Millisecond) == nil {
@@ -138,7 +138,7 @@ func (m *monkey) watch(ctx context.Context, held []holding) {
 			now, ok := is[was.id]
 			switch {
 			case !ok || now.epoch == was.epoch && now.expiry != was.expiry:
-				return true // it rests, or its owner lives
+				return true // it is parked, or its owner lives
 			case now.epoch > was.epoch && took > lease/2:
 				m.mu.Lock()
 				m.takeovers = append(m.takeovers, took)

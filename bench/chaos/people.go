@@ -12,23 +12,23 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// person asks for one run after the other, approves what it wants to do, and
-// answers its doubts by the domain's own record; each time at any server.
+// person requests one run after the other, approves its writes, and settles unknown outcomes by the
+// domain's records, each time at any server.
 type person struct {
 	site   *site
 	chance *rand.Rand
 }
 
-// seen is what a person knows of a run that was acknowledged to them.
+// seen is what a person knows of an acknowledged run.
 type seen struct {
 	id      string
 	view    contracts.RunView
-	asked   int // doubts
-	again   int // gates because something had changed since the approval
+	asked   int // unknown outcomes
+	again   int // gates because of a change since the approval
 	trouble error
 }
 
-// insist repeats what a server could not do at the moment, at any server.
+// insist retries what a server could not do at the moment, at any server.
 func insist[T any](ctx context.Context, p *person, do func(*client.Client) (T, error)) (T, error) {
 	return insistAs(ctx, p, p.site.clients, do)
 }
@@ -47,7 +47,7 @@ func insistAs[T any](ctx context.Context, p *person, servers []*client.Client, d
 	}
 }
 
-// ask has a plan made and run.
+// ask requests a plan and its run.
 func (p *person) ask(ctx context.Context, n int) (string, error) {
 	var intents []contracts.Intent
 	add := func(name string, params map[string]any) {
@@ -72,8 +72,7 @@ func (p *person) ask(ctx context.Context, n int) (string, error) {
 	return p.request(ctx, n, intents)
 }
 
-// request has intents planned and run, once more where the plan would be another
-// by now.
+// request requests the plan and the run of intents, again if the plan has changed in between.
 func (p *person) request(ctx context.Context, n int, intents []contracts.Intent) (string, error) {
 	preview, err := insist(ctx, p, func(c *client.Client) (contracts.PlanPreview, error) {
 		return c.Plan(ctx, contracts.PlanRequest{Goal: fmt.Sprintf("run %d", n), Intents: intents})
@@ -97,7 +96,7 @@ func (p *person) request(ctx context.Context, n int, intents []contracts.Intent)
 	return response.RunIDs[0], nil
 }
 
-// see leads one run to its end.
+// see attends one run until its end.
 func (p *person) see(ctx context.Context, id string) seen {
 	s := seen{id: id}
 	for ctx.Err() == nil {
@@ -132,9 +131,9 @@ func (p *person) see(ctx context.Context, id string) seen {
 	return s
 }
 
-// says is the answer to a question of a workflow.
+// says returns the answer to a question of a workflow.
 func (p *person) says(gate contracts.Interrupt) any {
-	sendsBack := p.chance.IntN(4) == 0 && !strings.Contains(gate.NodeID, "#") // once: the workflow bounds it
+	sendsBack := p.chance.IntN(4) == 0 && !strings.Contains(gate.NodeID, "#") // once: the workflow limits it
 	switch {
 	case gate.Type == contracts.InterruptBudgetExceeded:
 		return map[string]any{"raise": 10.0}
@@ -148,9 +147,8 @@ func (p *person) says(gate contracts.Interrupt) any {
 	return "approve"
 }
 
-// decide approves, tells what really happened, or answers a question of a
-// workflow, which it sends back now and then. Somebody may have been faster: the
-// answer to the same decision that was lost.
+// decide approves, settles an unknown outcome, or answers a question of a workflow, sometimes by
+// sending it back. A conflict may be the lost response to the same decision.
 func (p *person) decide(ctx context.Context, gate contracts.Interrupt) error {
 	who := p.site.approvers
 	if !gate.Type.IsGate() {

@@ -17,15 +17,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// database is a PostgreSQL server of our own, which can be crashed and started
-// again.
+// database is a private PostgreSQL server that can be crashed and restarted.
 type database struct {
 	bin, dir string
 	as       *syscall.Credential // nil unless we are root
 	cmd      *exec.Cmd
-	disk     *disk  // nil where none can be filled
-	clock    *clock // nil where it cannot be set
-	library  string // which makes it follow the clock
+	disk     *disk  // nil if none can be filled
+	clock    *clock // nil if it cannot be set
+	library  string // makes the server follow the clock
 }
 
 func newDatabase(ctx context.Context, dir string) (*database, error) {
@@ -59,7 +58,7 @@ func newDatabase(ctx context.Context, dir string) (*database, error) {
 	return d, d.start(ctx)
 }
 
-// ordinary gives the folder to a user who is not root, whom PostgreSQL refuses.
+// ordinary gives the folder to another user than root, because PostgreSQL refuses to run as root.
 func (d *database) ordinary(parent string) error {
 	if os.Getuid() != 0 {
 		return nil
@@ -84,12 +83,12 @@ func (d *database) command(ctx context.Context, program string, args ...string) 
 	return cmd
 }
 
-// address is that of the one database.
+// address returns the address of the database.
 func (d *database) address() string {
 	return "postgres:///postgres?" + url.Values{"host": {d.dir}, "user": {"postgres"}}.Encode()
 }
 
-// socket is where the server listens.
+// socket returns the path of the server's socket.
 func (d *database) socket() string { return filepath.Join(d.dir, ".s.PGSQL.5432") }
 
 // start starts the server and waits until it answers.
@@ -123,8 +122,7 @@ func (d *database) answers(ctx context.Context) error {
 	}
 }
 
-// fill leaves no room on the disk for a while. A server that could not bear it, and
-// has ended, is started again afterwards.
+// fill fills the disk for a while. If the server has ended because of that, it is restarted.
 func (d *database) fill(ctx context.Context, lasts time.Duration) error {
 	if err := d.disk.fill(); err != nil {
 		return err
@@ -144,7 +142,7 @@ func (d *database) fill(ctx context.Context, lasts time.Duration) error {
 	return d.start(ctx)
 }
 
-// close ends the server, and takes its disk away.
+// close stops the server, and removes its disk.
 func (d *database) close() error {
 	err := d.crash()
 	if d.disk != nil {
@@ -153,19 +151,19 @@ func (d *database) close() error {
 	return err
 }
 
-// crash ends the server at once, as it ends itself when one of its processes has
-// died: nothing is written any more.
+// crash stops the server at once, as it does itself after one of its processes has died: nothing
+// more is written.
 func (d *database) crash() error {
 	if d.cmd == nil {
 		return nil
 	}
 	err := d.cmd.Process.Signal(syscall.SIGQUIT)
-	_ = d.cmd.Wait() // it does not end well, and is not meant to
+	_ = d.cmd.Wait() // it does not end cleanly, as intended
 	d.cmd = nil
 	return err
 }
 
-// pause waits, or gives the reason to stop.
+// pause waits, or returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/client"
 )
 
-// replica is one server process, which is killed, frozen and started again.
+// replica is one server process that is killed, frozen and restarted.
 type replica struct {
 	program, dir, addr string
 	postgres           string
@@ -28,7 +28,7 @@ type replica struct {
 	ended chan struct{}
 }
 
-// buildServer builds cmd/manifold of this checkout, with a clock that can be set.
+// buildServer builds cmd/manifold of this checkout, with an adjustable clock.
 func buildServer(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "manifold")
 	out, err := exec.CommandContext(ctx, "go", "build", "-tags", "wrongclock,nomsgpack", "-o", program, "./cmd/manifold").CombinedOutput() //nolint:gosec // our own program
@@ -49,8 +49,7 @@ func newReplica(ctx context.Context, program, dir, postgres string) (*replica, e
 	return r, errors.Join(err, listener.Close(), os.MkdirAll(dir, 0o700))
 }
 
-// start runs the server until it says that it serves, again as long as the
-// database does not let it.
+// start starts the server and waits until it serves, again while the database prevents it.
 func (r *replica) start(ctx context.Context) error {
 	for {
 		served, err := r.try(ctx)
@@ -88,7 +87,7 @@ func (r *replica) try(ctx context.Context) (served bool, err error) {
 	ended := make(chan struct{})
 	go func() {
 		for lines.Scan() {
-			continue // what it says else is of no interest
+			continue // other output is ignored
 		}
 		_ = cmd.Wait() // it is killed
 		close(ended)
@@ -108,11 +107,11 @@ func (r *replica) signal(s syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cmd != nil {
-		_ = r.cmd.Process.Signal(s) // it may be gone already
+		_ = r.cmd.Process.Signal(s) // it may have ended already
 	}
 }
 
-// kill ends the process with no warning.
+// kill ends the process without warning.
 func (r *replica) kill() {
 	r.signal(syscall.SIGKILL)
 	r.mu.Lock()

@@ -17,22 +17,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// site is all that runs: the database, the servers and the domain.
+// site has all processes: the database, the servers and the domain.
 type site struct {
 	plan     plan
 	database *database
 	replicas []*replica
-	// clients and approvers are one for each replica: of the requester, of the approver
-	// what others ask for, and of who runs the place.
+	// clients, approvers and admins are one for each replica: of the requester, of the approver of
+	// others' requests, and of the administrator.
 	clients, approvers, admins []*client.Client
-	// wires lead the servers to the database, each its own, and toVault all of them
-	// to the domain.
+	// wires connect each server to the database, and toVault all servers to the domain.
 	wires   []*wire
 	toVault *wire
 	vault   *vault
 }
 
-// newSite starts everything. What was started is given also with an error.
+// newSite starts everything. It returns what was started also with an error.
 func newSite(ctx context.Context, p plan) (*site, error) {
 	s := &site{plan: p, vault: newVault(p.seed)}
 	program, err := buildServer(ctx, p.dir)
@@ -63,7 +62,7 @@ func newSite(ctx context.Context, p plan) (*site, error) {
 	return s, s.admit(ctx)
 }
 
-// admit registers the domain at the first server, and waits until all know it.
+// admit registers the domain at the first server, and waits until all servers know it.
 func (s *site) admit(ctx context.Context) error {
 	key, err := os.ReadFile(filepath.Join(s.replicas[0].dir, "admin.key"))
 	if err != nil {
@@ -97,8 +96,7 @@ func (s *site) admit(ctx context.Context) error {
 	return nil
 }
 
-// refresh has some server fetch the manifest, and confirms it; all others hear of
-// it.
+// refresh makes a server fetch the manifest, and confirms it; the other servers are notified.
 func (s *site) refresh(ctx context.Context, chance *rand.Rand) error {
 	p := &person{site: s, chance: chance}
 	report, err := insistAs(ctx, p, s.admins, func(c *client.Client) (contracts.DomainReport, error) { return c.RefreshDomain(ctx, domainName) })
@@ -107,13 +105,13 @@ func (s *site) refresh(ctx context.Context, chance *rand.Rand) error {
 			return c.ConfirmDomain(ctx, domainName, report.Digest)
 		})
 	}
-	if err != nil && ctx.Err() == nil && contracts.CodeOf(err) != contracts.CodeConflict { // it was confirmed, and the answer lost
+	if err != nil && ctx.Err() == nil && contracts.CodeOf(err) != contracts.CodeConflict { // it was confirmed, and the response was lost
 		return fmt.Errorf("bring another edition of the manifest: %w", err)
 	}
 	return ctx.Err()
 }
 
-// person returns the clients of somebody new.
+// person returns the clients of a new user.
 func (s *site) person(ctx context.Context, admin *client.Client, name, role string) ([]*client.Client, error) {
 	key, err := admin.CreateKey(ctx, contracts.KeySpec{Kind: "user", Principal: name, Roles: []string{role}})
 	if err != nil {
@@ -141,7 +139,7 @@ func (s *site) close() error {
 	}
 	for _, w := range append(s.wires, s.toVault) {
 		if w != nil {
-			_ = w.close() // it has no more to carry
+			_ = w.close() // it has nothing more to forward
 		}
 	}
 	if s.vault != nil {
@@ -154,8 +152,7 @@ func (s *site) close() error {
 	return nil
 }
 
-// play lets people work while everything breaks, until all runs have ended, and
-// judges the result of it.
+// play lets people work during the faults, until all runs have ended, and judges the result.
 func (s *site) play(ctx context.Context) error {
 	began := time.Now()
 	breaking, enough := context.WithCancel(ctx)
@@ -183,7 +180,7 @@ func (s *site) play(ctx context.Context) error {
 	if err := <-broken; err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("break something: %w", err)
 	}
-	if errors.Is(ctx.Err(), context.Canceled) { // by hand: what had ended is judged
+	if errors.Is(ctx.Err(), context.Canceled) { // interrupted by hand: the ended runs are judged
 		all = slices.DeleteFunc(all, func(one seen) bool { return one.id == "" || one.trouble != nil })
 	}
 	return s.judge(context.WithoutCancel(ctx), all, m, took)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// wire is a proxy that can be cut: what goes through it ends in the midst, and
-// nobody gets through until it is mended.
+// wire is a proxy that can be cut: then its connections end, and new ones are refused until it is
+// mended.
 type wire struct {
 	listener     net.Listener
 	network, far string
@@ -18,8 +18,7 @@ type wire struct {
 	open map[net.Conn]bool
 }
 
-// newWire serves at a port of its own until it is closed, and leads to an
-// address.
+// newWire listens on a new port until it is closed, and forwards to an address.
 func newWire(ctx context.Context, network, far string) (*wire, error) {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -41,7 +40,7 @@ func newWire(ctx context.Context, network, far string) (*wire, error) {
 
 func (w *wire) address() string { return w.listener.Addr().String() }
 
-// carry takes one connection to the other end.
+// carry forwards one connection.
 func (w *wire) carry(ctx context.Context, near net.Conn) {
 	defer near.Close()
 	var dialer net.Dialer
@@ -81,13 +80,13 @@ func (w *wire) remove(ends ...net.Conn) {
 	}
 }
 
-// sever ends all connections, and lets none through until mend.
+// sever ends all connections, and refuses new ones until mend.
 func (w *wire) sever() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = true
 	for c := range w.open {
-		_ = c.Close() // that is the meaning of it
+		_ = c.Close() // this is intended
 	}
 }
 

@@ -1,11 +1,10 @@
-// Command compare measures two states of this repository side by side: the
-// benchmarks of an older commit and those of the working tree, in turn, so that
-// what else the machine does disturbs both alike.
+// Command compare measures two states of this repository: the benchmarks of an older commit and
+// those of the working tree, in turn, so that other load of the machine affects both alike.
 //
 //	go run ./bench/compare -base 5ac7812
 //
-// It prints the medians with their middle halves and ends with 1 if something got
-// slower beyond its spread, or takes more allocations.
+// It prints the medians with their middle halves and exits with 1 if something got slower beyond
+// its spread, or allocates more.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"strings"
 )
 
-// options are what is compared, and how long.
+// options has what is compared, and how long.
 type options struct {
 	base, bench, time string
 	packages          []string
@@ -71,7 +70,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (worse boo
 		}
 		for round := range o.rounds {
 			fmt.Fprintf(progress, "%s, round %d of %d\n", pkg, round+1, o.rounds)
-			for _, i := range [2]int{round % 2, 1 - round%2} { // each is first as often as the other
+			for _, i := range [2]int{round % 2, 1 - round%2} { // each is first equally often
 				text, err := command(ctx, filepath.Join([]string{tree, "."}[i], pkg), binaries[i],
 					"-test.run", "^$", "-test.bench", o.bench, "-test.benchtime", o.time, "-test.benchmem", "-test.timeout", "30m")
 				if err != nil {
@@ -108,7 +107,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	return o, nil
 }
 
-// command runs a program in a folder and returns what it wrote.
+// command runs a program in a folder and returns its output.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // programs that this one has built, git and go
 	cmd.Dir = dir

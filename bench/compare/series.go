@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// series are the figures of each benchmark, by its name and the unit.
+// series has the figures of each benchmark, by name and unit.
 type series map[string]map[string][]float64
 
 func newSeries() series { return series{} }
 
-// add reads the output of a benchmark. The number of processors behind a name
-// does not belong to it.
+// add parses the output of a benchmark. The number of processors after a name is not part of it.
 func (s series) add(text string) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -39,7 +38,7 @@ func (s series) add(text string) {
 	}
 }
 
-// spread is a median with the middle half of the figures around it.
+// spread is a median with the quartiles of the figures.
 type spread struct{ low, median, high float64 }
 
 func spreadOf(figures []float64) spread {
@@ -47,7 +46,7 @@ func spreadOf(figures []float64) spread {
 	return spread{at(sorted, 0.25), at(sorted, 0.5), at(sorted, 0.75)}
 }
 
-// at returns a quantile of sorted figures, between two of them where it lies there.
+// at returns a quantile of sorted figures, interpolated.
 func at(sorted []float64, q float64) float64 {
 	place := q * float64(len(sorted)-1)
 	n := int(place)
@@ -63,8 +62,8 @@ type comparison struct {
 	base, now       spread
 }
 
-// units are what is compared, and how much more of it is no change: allocations
-// are counted, and vary by a few where work is shared out; times have a spread.
+// units are the compared units. Allocations are counted, and vary by a few with concurrency; times
+// have a spread.
 var units = []string{"ns/op", "p50-ms", "allocs/op"}
 
 const sameAllocations = 1.01
@@ -83,8 +82,8 @@ func compare(pkg string, base, now series) []comparison {
 	return out
 }
 
-// worse reports whether more is taken than before: more allocations, or more time
-// where the middle halves do not touch.
+// worse reports whether it has got worse: more allocations, or more time with disjoint middle
+// halves.
 func (c comparison) worse() bool {
 	if c.unit == "allocs/op" {
 		return c.now.median > sameAllocations*c.base.median

@@ -22,8 +22,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// be is a contender: args are what to do (runs, hold or resume), how many runs, how many
-// at a time, and what belongs to the engine.
+// be runs this program as a contender: args are the mode (runs, hold or resume), the number of
+// runs, the concurrency, and arguments of the engine.
 func be(engine string, args []string) error {
 	runs, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -44,7 +44,7 @@ func be(engine string, args []string) error {
 	return drive(runs, inFlight, one)
 }
 
-// askManifold runs a previewed plan over the API; an interrupted run goes on by itself.
+// askManifold runs a previewed plan over the API; an interrupted run resumes by itself.
 func askManifold(what, url, keyFile string) (func() error, error) {
 	if what == "resume" {
 		return func() error { time.Sleep(time.Minute); return nil }, nil
@@ -100,13 +100,13 @@ func askManifold(what, url, keyFile string) (func() error, error) {
 	}, err
 }
 
-// input is what a workflow of the others is given.
+// input is the input of a workflow of the other engines.
 type input struct {
 	Domain string
 	Hold   bool
 }
 
-// inDBOS runs a workflow of ten steps side by side; Launch takes up what was interrupted.
+// inDBOS runs a workflow of ten parallel steps; Launch resumes interrupted workflows.
 func inDBOS(what, address, domain string) (func() error, error) {
 	ctx, err := dbos.NewContext(context.Background(), dbos.Config{
 		AppName: "peers", DatabaseURL: address, ApplicationVersion: "1", ExecutorID: "one", Logger: slog.New(slog.DiscardHandler),
@@ -150,7 +150,7 @@ func dbosRun(ctx dbos.Context, in input) (int, error) {
 	return sum, nil
 }
 
-// inTemporal runs a workflow of ten activities side by side, with a worker in this process.
+// inTemporal runs a workflow of ten parallel activities, with a worker in this process.
 func inTemporal(what, address, domain string) (func() error, error) {
 	c, err := client.Dial(client.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// domain answers reads of a gauge at once. A gauge whose name begins with "hold" is not
-// answered the first time, so that the requester can be killed while it waits.
+// domain answers reads of a gauge at once. The first call of a gauge whose name begins with "hold"
+// is not answered, so that the requester can be killed while it waits.
 type domain struct {
 	*httptest.Server
 
 	mu sync.Mutex
-	// held are the times of the calls of gauges that are held, by name.
+	// held are the times of the calls of held gauges, by name.
 	held map[string][]time.Time
 }
 
@@ -58,7 +58,7 @@ func (d *domain) execute(w http.ResponseWriter, r *http.Request) {
 	answer(w, `{"ok":true,"facts":{"name":"`+name+`","value":42},"summary":"`+name+` is 42"}`)
 }
 
-// calls counts the calls of a held gauge, with the present one.
+// calls returns the number of calls of a held gauge; with now, it first adds one.
 func (d *domain) calls(name string, now bool) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

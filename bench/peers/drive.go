@@ -14,7 +14,7 @@ import (
 
 var web = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 700}}
 
-// gauges are the ten that one run reads; the last is held in the runs that are killed.
+// gauges returns the ten gauges of one run; in the runs that are killed, the last one is held.
 func gauges(hold bool) []string {
 	names := make([]string, 10)
 	for i := range names {
@@ -45,7 +45,7 @@ func read(ctx context.Context, domain, name string) (int, error) {
 	return result.Facts.Value, json.NewDecoder(res.Body).Decode(&result)
 }
 
-// drive does runs, so many at a time, and prints their figures.
+// drive makes runs, inFlight at a time, and prints their figures.
 func drive(runs, inFlight int, one func() error) error {
 	if err := several(runs/10, inFlight, func(time.Duration) {}, one); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresEnv names a PostgreSQL server on which databases may be made and dropped; without
-// it only what is kept in files is measured.
+// postgresEnv is the environment variable with the address of a PostgreSQL server on which
+// databases may be created and dropped. Without it only engines with files are measured.
 const postgresEnv = "MANIFOLD_BENCH_POSTGRES"
 
 func contenders() []contender {
@@ -36,7 +36,7 @@ func contenders() []contender {
 	)
 }
 
-// database returns the address of a database of a folder, which is made the first time.
+// database returns the address of the database of a folder, which is created on first use.
 func database(ctx context.Context, dir string) (string, error) {
 	name := "peers_" + filepath.Base(dir)
 	config, err := pgx.ParseConfig(os.Getenv(postgresEnv))
@@ -59,7 +59,7 @@ func database(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("postgres://%s:%s@%s/%s", config.User, config.Password, net.JoinHostPort(config.Host, fmt.Sprint(config.Port)), name), nil
 }
 
-// self has this program be a contender.
+// self returns a command that runs this program as a contender.
 func self(mode string, args ...string) func(string, int, int) *exec.Cmd {
 	return func(what string, runs, inFlight int) *exec.Cmd {
 		cmd := exec.Command(os.Args[0], append([]string{"-as", mode, what, fmt.Sprint(runs), fmt.Sprint(inFlight)}, args...)...)

@@ -1,5 +1,5 @@
-// Command peers measures Manifold beside other durable engines: the same ten reads of the
-// same domain over HTTP, side by side, kept on the same kinds of store. See README.md.
+// Command peers compares Manifold with other durable engines: the same ten parallel reads of the
+// same domain over HTTP, on the same kinds of store. See README.md.
 package main
 
 import (
@@ -21,14 +21,14 @@ import (
 // contender is one engine on one kind of store.
 type contender struct {
 	name, settings string
-	// start begins it, again or again, in a folder.
+	// start starts or restarts it in a folder.
 	start func(ctx context.Context, dir, domain string) (*running, error)
 	// lines is how many lines the author of the ten reads writes.
 	lines string
 }
 
-// running is a contender that is ready: ask makes the command that has it do runs, procs
-// are its servers, whose processor time counts besides that of the command.
+// running is a contender that is ready. ask returns the command that makes it do runs; procs are
+// its servers, whose processor time is added to that of the command.
 type running struct {
 	ask   func(mode string, runs, inFlight int) *exec.Cmd
 	procs []*exec.Cmd
@@ -41,7 +41,7 @@ func (r *running) stop() {
 	}
 }
 
-// figures are what a command prints of its runs.
+// figures is the output of a command about its runs.
 type figures struct {
 	PerSecond float64 `json:"per_second"`
 	P50       float64 `json:"p50_ms"`
@@ -113,7 +113,7 @@ func (c *contender) measure(d *domain, runs int) error {
 	return nil
 }
 
-// runs has so many runs done; the first tenth warms up within the command.
+// runs makes n runs; the first tenth is a warm-up within the command.
 func (r *running) runs(n, inFlight int) (figures, error) {
 	before := cpuOf(r.procs)
 	cmd := r.ask("runs", n, inFlight)
@@ -130,8 +130,8 @@ func (r *running) runs(n, inFlight int) (figures, error) {
 	return f, nil
 }
 
-// recovery kills everything of a contender while its run waits for the domain, starts it
-// again, and gives the time from there until the call is made again.
+// recovery kills all processes of a contender while its run waits for the domain, restarts it, and
+// returns the time from there until the call is repeated.
 func (c *contender) recovery(d *domain, r *running, dir string) (string, error) {
 	const gauge = "hold"
 	delete(d.held, gauge)
@@ -177,7 +177,7 @@ func until(bound time.Duration, is func() bool) error {
 	return errors.New("it did not come to be in time")
 }
 
-// cpuOf is the processor time of processes in milliseconds.
+// cpuOf returns the processor time of processes in milliseconds.
 func cpuOf(procs []*exec.Cmd) float64 {
 	var ticks float64
 	for _, p := range procs {
@@ -193,7 +193,7 @@ func cpuOf(procs []*exec.Cmd) float64 {
 	return ticks * 10
 }
 
-// own is the processor time of this process in milliseconds.
+// own returns the processor time of this process in milliseconds.
 func own() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/restatedev/sdk-go/server"
 )
 
-// restateEngine starts a server; the service is in the program that asks, at an address
-// that stays the same when both are started again.
+// restateEngine starts a server. The service is in the requesting program, at an address that stays
+// the same after a restart of both.
 func restateEngine(_ context.Context, dir, domain string) (*running, error) {
 	binary := os.Getenv("RESTATE")
 	if binary == "" {
@@ -50,10 +50,10 @@ func restateEngine(_ context.Context, dir, domain string) (*running, error) {
 		errors.Join(ready("http://"+at[0]+"/restate/health"), ready("http://"+at[1]+"/health"))
 }
 
-// Gauges is the service; its address is registered by whoever starts it first.
+// Gauges is the service; the first program that starts it registers its address.
 type Gauges struct{}
 
-// Read reads ten gauges, each in a step of its own.
+// Read reads ten gauges, each in its own step.
 func (Gauges) Read(ctx restate.Context, in input) (int, error) {
 	var pending []restate.RunAsyncFuture[int]
 	for _, name := range gauges(in.Hold) {

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// waiting is a run whose nodes want whatever they are woken for.
+// waiting is a run whose nodes accept every wake-up.
 func waiting(l *Limits, id string) (*Run, *[]string, *[]Key) {
 	var woken []string
 	var nudged []Key
@@ -23,8 +23,8 @@ func waiting(l *Limits, id string) (*Run, *[]string, *[]Key) {
 
 func call(node string, p contracts.Policy) Call { return Call{Node: node, Tool: "shop.get", Policy: p} }
 
-// TestNoMinuteHasMoreCallsThanTheLimit: also the first one, and one after a long
-// rest, whatever limit there is.
+// TestNoMinuteHasMoreCallsThanTheLimit also checks the first minute, and one after a long pause,
+// for several limits.
 func TestNoMinuteHasMoreCallsThanTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 2, 7, 10, 60, 600} {

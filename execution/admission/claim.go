@@ -11,56 +11,56 @@ import (
 // SlotStore keeps slots that all servers share. If a limit has fewer slots than there are
 // servers, a server must claim one.
 type SlotStore interface {
-	// ClaimPlace takes one of so many places of a key for ttl, or keeps the one that
-	// this server has; false if others have all of them. It commits.
+	// ClaimPlace takes one of a key's slots for ttl, or extends the one that this server has. It
+	// reports false if other servers have all of them. It commits.
 	ClaimPlace(ctx context.Context, key string, places int, ttl time.Duration) (bool, error)
-	// ReturnPlace gives back the place that this server has of a key. It commits.
+	// ReturnPlace releases this server's slot of a key. It commits.
 	ReturnPlace(ctx context.Context, key string) error
 }
 
-// Quota is how a server keeps its limits together with others on one database.
-// The zero value is for one that is alone.
+// Quota shares limits with other servers on the same database. The zero value is for a single
+// server.
 type Quota struct {
 	// Share is this server's part of the limits of capabilities.
 	Share *ratelimit.Share
-	// Places keeps those of which there are too few to share.
+	// Places stores the slots of limits that are too small to share.
 	Places SlotStore
 }
 
-// ShareWith shares the limits with other servers until ctx ends and no call is under way;
-// spawn runs the goroutines for it. It must be called before there are runs.
+// ShareWith shares the limits with other servers until ctx ends and no call is in flight. spawn
+// runs its goroutines. It must be called before there are runs.
 func (l *Limits) ShareWith(ctx context.Context, q Quota, spawn func(func())) {
 	l.quota, l.spawn, l.ended, l.claims = q, spawn, ctx.Done(), map[Key]*claim{}
 }
 
 const (
-	// claimFor is how long a server that says nothing more keeps a place, as it
-	// keeps a run; claimAgain is how often it says so.
+	// claimFor is how long a slot is kept without renewal, like the lease of a run. claimAgain is
+	// the renewal interval.
 	claimFor   = 10 * time.Second
 	claimAgain = 3 * time.Second
-	// claimTurn is how long one server uses a place while runs wait, and claimRest
-	// how long it then leaves it to others: longer than these wait between two looks.
+	// claimTurn is how long one server uses a slot while runs wait. claimRest is how long it then
+	// leaves it to others: longer than the longest pause between two of their attempts.
 	claimTurn = 5 * time.Second
 	claimRest = 300 * time.Millisecond
-	// claimLook is how often at most a server looks for a place that others have.
+	// claimLook is the longest pause between two attempts to get a slot.
 	claimLook = 200 * time.Millisecond
-	// claimIdle is how long a place is kept that no call uses.
+	// claimIdle is how long an unused slot is kept.
 	claimIdle = 10 * time.Millisecond
 )
 
-// claim is a place that this server has or wants. It is in the map as long as a
-// goroutine keeps it; mu of the limits guards the fields.
+// claim is a slot that this server has or wants. It is in the map while a goroutine handles it. mu
+// of the limits guards the fields.
 type claim struct {
-	// until is when the place may be another server's.
+	// until is when another server may take the slot.
 	until time.Time
 	// open means that calls may use it.
 	open bool
-	// idle is told when no call is under way any more.
+	// idle is notified when the last call in flight has ended.
 	idle chan struct{}
 }
 
-// claimed reports whether the places of a limit are claimed. A single place always
-// is: a server that comes must not find another one using it.
+// claimed reports whether slots of a limit must be claimed. A single slot always must: a new server
+// must not use it while another one does.
 func (l *Limits) claimed(key Key, limit int) bool {
 	return l.quota.Places != nil && key.kind == ofCapability && limit > 0 && (limit == 1 || limit < l.quota.Share.Servers())
 }
@@ -68,7 +68,7 @@ func (l *Limits) claimed(key Key, limit int) bool {
 // localShare returns how many slots of a key this server may use now. The caller holds mu.
 func (l *Limits) localShare(key Key, limit int) int {
 	if key.kind != ofCapability || limit == 0 {
-		return limit // of this server alone
+		return limit // not shared
 	}
 	if !l.claimed(key, limit) {
 		return l.quota.Share.Places(limit)
@@ -94,7 +94,7 @@ func (l *Limits) holdSlot(key Key, places int, c *claim) {
 		if l.renew(key, places, c) {
 			l.useSlot(key, places, c)
 			pause = claimRest
-		} else { // others have all of them; half of a pause is by chance
+		} else { // other servers have all slots; half of the pause is random
 			pause = min(max(2*pause, claimIdle), claimLook)
 			pause = pause/2 + rand.N(pause) //nolint:gosec // spreads who looks
 		}
@@ -120,7 +120,7 @@ func (l *Limits) hasWaiters(key Key) bool {
 	return false
 }
 
-// renew claims the place, or keeps it.
+// renew claims the slot, or extends the claim.
 func (l *Limits) renew(key Key, places int, c *claim) bool {
 	asked := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), claimAgain)
@@ -129,7 +129,7 @@ func (l *Limits) renew(key Key, places int, c *claim) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case err != nil: // it is kept until it ends
+	case err != nil: // the claim is kept until it ends
 	case ours:
 		c.until = asked.Add(claimFor)
 	default:
@@ -138,8 +138,8 @@ func (l *Limits) renew(key Key, places int, c *claim) bool {
 	return ours && err == nil
 }
 
-// useSlot lets runs use the slot until no call is under way and none is waiting, or this
-// server's time slice is over and its calls have ended; then it releases the slot.
+// useSlot lets runs use the slot until no call is in flight or waiting, or until the server's time
+// slice is over and its calls have ended. Then it releases the slot.
 func (l *Limits) useSlot(key Key, places int, c *claim) {
 	l.mu.Lock()
 	c.open = true
@@ -152,9 +152,9 @@ func (l *Limits) useSlot(key Key, places int, c *claim) {
 	defer again.Stop()
 	for used := true; used; {
 		select {
-		case <-begun: // whoever was nudged has come, or never will
+		case <-begun: // runs that were nudged have called by now, or will not
 		case <-c.idle:
-			time.Sleep(claimIdle) // whoever was nudged comes now
+			time.Sleep(claimIdle) // runs that were nudged call now
 		case <-again.C:
 			l.renew(key, places, c)
 		case <-turn:
@@ -170,5 +170,5 @@ func (l *Limits) useSlot(key Key, places int, c *claim) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), claimAgain)
 	defer cancel()
-	_ = l.quota.Places.ReturnPlace(ctx, key.of) // else it ends by itself
+	_ = l.quota.Places.ReturnPlace(ctx, key.of) // else the claim expires by itself
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
-// shelf keeps the places of one key for several servers, as a store does.
+// shelf stores the slots of one key for several servers.
 type shelf struct {
 	mu    sync.Mutex
 	until map[int]map[*seat]time.Time
 }
 
-// seat is one server at the shelf. A server that is dead reaches nothing.
+// seat is the connection of one server to the shelf. A dead server has none.
 type seat struct {
 	*shelf
 
@@ -62,8 +62,8 @@ func (s *seat) ReturnPlace(context.Context, string) error {
 	return nil
 }
 
-// rush is the calls that several servers make of one capability: each server has
-// runs that all want to make one call.
+// rush has the calls of several servers to one capability: each server has runs that make one call
+// each.
 type rush struct {
 	mu          sync.Mutex
 	under, most int
@@ -71,7 +71,7 @@ type rush struct {
 	first       map[int]time.Duration
 }
 
-// server makes the calls of one server, each of so long, one run for each.
+// server makes the calls of one server, one per run, each of the given duration.
 func (r *rush) server(ctx context.Context, n int, l *Limits, policy contracts.Policy, calls int, long time.Duration) *sync.WaitGroup {
 	var work sync.WaitGroup
 	begun := time.Now()
@@ -120,8 +120,8 @@ func together(ctx context.Context, at *seat, place, servers int, work *sync.Wait
 	return l
 }
 
-// TestServersKeepALimitTogether: whatever it is, shared or claimed, no more calls
-// than it allows are ever under way at all servers, and all are made.
+// TestServersKeepALimitTogether checks that a shared or claimed limit is never exceeded over all
+// servers, and that all calls are made.
 func TestServersKeepALimitTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ limit, servers int }{
@@ -160,9 +160,9 @@ func TestServersKeepALimitTogether(t *testing.T) {
 	}
 }
 
-// TestThePlaceOfADeadServerIsFree, when it has said nothing for as long as a run
-// stays with it; and a server that cannot reach the store makes no more calls when
-// the place may be another's.
+// TestThePlaceOfADeadServerIsFree checks that a slot is free after the time for which a dead server
+// keeps a run, and that a server without access to the store stops calls before another may have
+// the slot.
 func TestThePlaceOfADeadServerIsFree(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestThePlaceOfADeadServerIsFree(t *testing.T) {
 	})
 }
 
-// TestAServerAloneClaimsNothing: what has no quota is as it was.
+// TestAServerAloneClaimsNothing checks limits without a quota.
 func TestAServerAloneClaimsNothing(t *testing.T) {
 	t.Parallel()
 	l := NewLimits(8)

@@ -7,37 +7,37 @@ import (
 	"github.com/manifold-run/manifold/internal/ratelimit"
 )
 
-// Limits bounds how many exchanges are under way: in all across the runs of this
-// replica, and for each capability also together with other servers. Whoever is refused is told when there
-// may be room again, and tries again: no place is ever given to somebody who
-// has gone. It is safe for concurrent use.
+// Limits limits the exchanges in flight: in total across the runs of this replica, and per
+// capability also together with other servers. A run that was refused is nudged when there may be a
+// free slot, and tries again: a slot is never reserved for a run that may be gone. It is safe for
+// concurrent use.
 type Limits struct {
-	// calls bounds the exchanges in all.
+	// calls limits the exchanges in total.
 	calls int
 
 	mu sync.Mutex // guards the maps
-	// held counts the exchanges under each key; waiting holds, for each key, the
-	// nudge of every run that was refused.
+	// held counts the exchanges under each key. waiting has, for each key, the nudge of every run
+	// that was refused.
 	held    map[Key]int
 	waiting map[Key]map[string]func()
-	// rates has one bucket for each key, at most one for each capability.
+	// rates has one bucket per key, at most one per capability.
 	rates ratelimit.Keyed
 
-	// quota is what is kept with other servers; claims are the places that this one
-	// has or wants of them, by the goroutines of spawn.
+	// quota is shared with other servers. claims are the slots of it that this server has or wants,
+	// handled by the goroutines of spawn.
 	quota  Quota
 	claims map[Key]*claim
 	spawn  func(func())
 	ended  <-chan struct{}
 }
 
-// NewLimits makes limits for so many exchanges at once.
+// NewLimits returns limits for the given number of concurrent exchanges.
 func NewLimits(calls int) *Limits {
 	return &Limits{calls: calls, held: map[Key]int{}, waiting: map[Key]map[string]func(){}}
 }
 
-// acquire takes one place under the key, or notes that the run wants to be
-// nudged once when one is given back. A limit of 0 means none.
+// acquire takes one slot of the key, or registers the run's nudge, which is called once when a slot
+// is released. A limit of 0 means unlimited.
 func (l *Limits) acquire(key Key, limit int, runID string, nudge func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Limits) acquire(key Key, limit int, runID string, nudge func()) bool {
 	return true
 }
 
-// release gives a place back and nudges all who wait for one.
+// release releases a slot and nudges all runs that wait for one.
 func (l *Limits) release(key Key) {
 	l.mu.Lock()
 	if l.held[key]--; l.held[key] <= 0 {
@@ -61,7 +61,7 @@ func (l *Limits) release(key Key) {
 		if c := l.claims[key]; c != nil {
 			select {
 			case c.idle <- struct{}{}:
-			default: // it is told already
+			default: // already notified
 			}
 		}
 	}
@@ -72,17 +72,15 @@ func (l *Limits) release(key Key) {
 	}
 }
 
-// takeWaiting returns the nudges of those who wait for a key, who then try again; the
-// caller holds mu.
+// takeWaiting removes and returns the nudges of the runs that wait for a key. The caller holds mu.
 func (l *Limits) takeWaiting(key Key) map[string]func() {
 	nudges := l.waiting[key]
 	delete(l.waiting, key)
 	return nudges
 }
 
-// allow takes one call of a limit per minute, or says how long to wait. Within
-// any minute there are never more than the limit: what may come at once is a
-// tenth of it, and the rest comes evenly.
+// allow takes one call of a limit per minute, or returns how long to wait. No minute has more calls
+// than the limit: a tenth of it may come at once, the rest is spread evenly.
 func (l *Limits) allow(key Key, limit int, now time.Time) time.Duration {
 	if limit <= 0 {
 		return 0

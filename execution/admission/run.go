@@ -8,52 +8,50 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Call is a call that wants to be made.
+// Call is a call that asks for admission.
 type Call struct {
 	Node   string
 	Tool   string // namespaced
 	Policy contracts.Policy
-	// Group and GroupLimit bound calls of one list.
+	// Group and GroupLimit limit the concurrent calls of one list.
 	Group      string
 	GroupLimit int
 }
 
-// Wait describes what a call waits for. Until is set where a time, and not somebody
-// else, ends the waiting of all who wait for the key.
+// Wait describes what a call waits for. Until is set if a timer ends the wait; then it applies to
+// all nodes that wait for the key.
 type Wait struct {
 	Key    Key
 	Reason string // for people
 	Until  time.Time
 }
 
-// Run is one run's part of the limits: which of its calls are under way, which
-// of its nodes wait, and for what. Only the goroutine that owns the run may use
-// it.
+// Run is the state of one run in admission: its calls in flight, and its waiting nodes. Only the
+// goroutine that owns the run may use it.
 type Run struct {
 	limits *Limits
 	id     string
-	// nudge tells the owner, from any goroutine, that a key of all runs has room;
-	// wake lets a node of the run try again, false if it no longer wants to.
+	// nudge notifies the owner, from any goroutine, that a shared key has a free slot. wake lets a
+	// node of the run try again; it reports false if the node no longer waits.
 	nudge func(key Key)
 	wake  func(node string) bool
 
-	// places counts the exchanges of this run by key; batches belong to chunked
-	// capabilities.
+	// places counts the exchanges of this run by key; batches are those of chunked capabilities.
 	places  map[Key]int
 	batches map[Key]*batch
-	held    map[string][]Key // node → keys of all runs that it has a place of
+	held    map[string][]Key // node → shared keys that it has a slot of
 	waiting map[Key][]string // key → nodes, longest first
-	timed   map[Key]bool     // keys for which somebody was told a time
-	// writer is the node that writes; a run writes one thing at a time.
+	timed   map[Key]bool     // keys for which a timer has been set
+	// writer is the node that writes; a run has one write in flight.
 	writer string
-	// single means that no two exchanges of the run are under way at once.
+	// single means that the run has at most one exchange in flight.
 	single bool
 }
 
-// batch is the present batch of a chunked capability.
+// batch is the current batch of a chunked capability.
 type batch struct{ started, running int }
 
-// Key names a limit, or what else nodes wait for.
+// Key names a limit, or another thing that nodes wait for.
 type Key struct {
 	kind kind
 	of   string
@@ -68,12 +66,12 @@ const (
 	ofRate                   // per minute, of one capability
 	ofGroup                  // of one list of a run
 	ofMode                   // of one capability inside a run
-	ofLock                   // no limit: nodes that wait for a lock
-	ofTurn                   // no limit: nodes that wait for another write of the run
-	ofRun                    // of one run whose exchanges come one after the other
+	ofLock                   // not a limit: nodes that wait for a lock
+	ofTurn                   // not a limit: nodes that wait for another write of the run
+	ofRun                    // of one run whose exchanges are serialized
 )
 
-// NewRun makes the part of one run.
+// NewRun returns the admission state of one run.
 func NewRun(limits *Limits, runID string, nudge func(key Key), wake func(node string) bool) *Run {
 	return &Run{
 		limits: limits, id: runID, nudge: nudge, wake: wake,
@@ -82,12 +80,11 @@ func NewRun(limits *Limits, runID string, nudge func(key Key), wake func(node st
 	}
 }
 
-// Serialize makes the calls of the run start one after the other, whatever else would let
-// them overlap.
+// Serialize limits the run to one exchange at a time.
 func (r *Run) Serialize() { r.single = true }
 
-// Enter takes a place under every limit that the call meets, or notes that it
-// waits and says for what.
+// Enter takes a slot of every limit that applies to the call. It reports false and what the node
+// waits for if one has none.
 func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
 	if key, ok := r.checkRunLimits(c); !ok {
 		return r.wait(c.Node, Wait{Key: key, Reason: "other calls of this run"})
@@ -104,7 +101,7 @@ func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
 	if wait := r.limits.allow(rate, c.Policy.RateLimitPerMin, now); wait > 0 {
 		r.giveBack(held)
 		w := Wait{Key: rate, Reason: "the rate limit of " + c.Tool}
-		if !r.timed[rate] { // one timer lets one after the other try
+		if !r.timed[rate] { // one timer serves all waiting nodes, one after the other
 			r.timed[rate], w.Until = true, now.Add(wait)
 		}
 		return r.wait(c.Node, w)
@@ -112,7 +109,7 @@ func (r *Run) Enter(c Call, now time.Time) (Wait, bool) {
 	r.occupy(c)
 	r.held[c.Node] = held
 	for _, key := range held {
-		r.WakeNext(key) // whoever else waits tries too, or waits again
+		r.WakeNext(key) // other waiting nodes try too, or wait again
 	}
 	r.WakeNext(rate)
 	if key, room := r.checkRunLimits(c); room {
@@ -132,15 +129,15 @@ func (r *Run) giveBack(keys []Key) {
 	}
 }
 
-// share is a limit that calls of all runs have together.
+// share is a limit that the calls of all runs share.
 type share struct {
 	key    Key
 	limit  int
 	reason string
 }
 
-// shares are the limits of all runs that a call meets. A domain gets at most
-// half of all calls, so that one that is slow leaves room for the others.
+// shares returns the shared limits of a call. A domain gets at most half of all calls, so that a
+// slow domain leaves slots for the others.
 func (r *Run) shares(c Call) [3]share {
 	return [3]share{
 		{capKey(c.Tool), c.Policy.MaxConcurrency, "room at " + c.Tool},
@@ -149,8 +146,7 @@ func (r *Run) shares(c Call) [3]share {
 	}
 }
 
-// checkRunLimits checks the limits that hold inside one run: the array rule's, and
-// what the execution mode says.
+// checkRunLimits checks the limits within one run: the limit of its list, and the execution mode.
 func (r *Run) checkRunLimits(c Call) (Key, bool) {
 	list, mode := groupKey(c.Group), modeKey(c.Tool)
 	if r.single && r.places[Key{kind: ofRun}] > 0 {
@@ -187,7 +183,7 @@ func (r *Run) occupy(c Call) {
 	b.running++
 }
 
-// Leave gives all places of a call back.
+// Leave releases all slots of a call.
 func (r *Run) Leave(c Call) {
 	r.giveBack(r.held[c.Node])
 	delete(r.held, c.Node)
@@ -202,13 +198,13 @@ func (r *Run) Leave(c Call) {
 		r.WakeNext(mode)
 		return
 	}
-	if b.running--; b.running == 0 { // the next batch begins when the last has ended
+	if b.running--; b.running == 0 { // the next batch starts when the last one has ended
 		delete(r.batches, mode)
 		r.WakeNext(mode)
 	}
 }
 
-// Close gives the places of all calls back that are left.
+// Close releases the slots of all remaining calls.
 func (r *Run) Close() {
 	for node, keys := range r.held {
 		r.giveBack(keys)
@@ -216,8 +212,8 @@ func (r *Run) Close() {
 	}
 }
 
-// AwaitWriter reports whether the node may write, or notes that it waits until the
-// write is over that is under way.
+// AwaitWriter reports whether the node may write now. If not, the node waits until the write in
+// flight has ended.
 func (r *Run) AwaitWriter(node string) (Wait, bool) {
 	if r.writer == "" || r.writer == node {
 		return Wait{}, true
@@ -258,7 +254,7 @@ func (r *Run) WakeWaiting(c Call) {
 	}
 }
 
-// WakeNextWriter wakes the next writer, if no write is under way.
+// WakeNextWriter wakes the next writer if no write is in flight.
 func (r *Run) WakeNextWriter() {
 	if r.writer == "" {
 		r.WakeNext(Key{kind: ofTurn})
@@ -289,8 +285,8 @@ func (r *Run) TimerFired(key Key) {
 	r.WakeNext(key)
 }
 
-// WaitsForSlot reports whether a node waits for a limit, which is freed without a
-// wake-up in the store.
+// WaitsForSlot reports whether a node waits for a limit. Limits are released without a wake-up in
+// the store.
 func (r *Run) WaitsForSlot() bool {
 	for key, waiting := range r.waiting {
 		if key != (Key{kind: ofLock}) && key != (Key{kind: ofTurn}) && len(waiting) > 0 {
@@ -300,7 +296,7 @@ func (r *Run) WaitsForSlot() bool {
 	return false
 }
 
-// WaitingForSlots returns the nodes that wait for such a limit.
+// WaitingForSlots returns the nodes that wait for a limit.
 func (r *Run) WaitingForSlots() []string {
 	var nodes []string
 	for key, waiting := range r.waiting {
@@ -320,8 +316,8 @@ func domainKey(tool string) Key {
 	return Key{ofDomain, of}
 }
 
-// LockKeys fills the {param} places of lock templates, in order; an absent
-// parameter reads *.
+// LockKeys expands the {param} placeholders of lock templates and returns the sorted keys. An
+// absent parameter is *.
 func LockKeys(templates []string, text func(param string) string) []string {
 	var keys []string
 	for _, template := range templates {

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Value reads an answer: the id, the label or the value of an option, or
-// a value that fits the response schema. The error says what would fit.
+// Value converts an answer: the id, the label or the value of an option, or a value that matches
+// the response schema. The error lists the options.
 func Value(i contracts.Interrupt, response any) (any, error) {
 	if response == nil {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%s needs a response%s", i.Code, offered(i))
@@ -46,8 +46,8 @@ func Value(i contracts.Interrupt, response any) (any, error) {
 	return response, nil
 }
 
-// optionBy finds the option that a text names. Ids go before everything else: a
-// label is foreign, and may be the id of another option.
+// optionBy finds the option that a text names. Ids have priority, because labels come from a domain
+// and may equal the id of another option.
 func optionBy(options []contracts.InterruptOption, text string) (contracts.InterruptOption, bool) {
 	for _, named := range []func(o contracts.InterruptOption) bool{
 		func(o contracts.InterruptOption) bool { return text == o.ID },
@@ -61,7 +61,7 @@ func optionBy(options []contracts.InterruptOption, text string) (contracts.Inter
 	return contracts.InterruptOption{}, false
 }
 
-// meaning is what choosing an option means.
+// meaning returns the value of an option, or its id if it has none.
 func meaning(o contracts.InterruptOption) any {
 	if o.Value == nil {
 		return o.ID

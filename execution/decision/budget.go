@@ -7,10 +7,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Raise is the member of an answer that gives a budget a new limit.
+// Raise is the member of an answer that sets a new limit of a budget.
 const Raise = "raise"
 
-// raiseInWords reads "raise: 50" and "raise to 50" as what they say.
+// raiseInWords parses "raise: 50" and "raise to 50".
 func raiseInWords(i contracts.Interrupt, text string) (any, bool) {
 	rest, ok := strings.CutPrefix(strings.ToLower(text), Raise)
 	if !ok || i.Type != contracts.InterruptBudgetExceeded {
@@ -24,7 +24,7 @@ func raiseInWords(i contracts.Interrupt, text string) (any, bool) {
 	return map[string]any{Raise: to}, err == nil && len(fields) <= 3
 }
 
-// RaisesBudget reports whether an answer gives a run more than it was allowed.
+// RaisesBudget reports whether an answer raises a budget of a run.
 func RaisesBudget(i contracts.Interrupt, response any) bool {
 	value, err := Value(i, response)
 	return i.Type == contracts.InterruptBudgetExceeded && (err != nil || value != contracts.SayStop)

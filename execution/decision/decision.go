@@ -1,7 +1,6 @@
-// Package decision reads what a person says to an interrupt, and says the result of
-// it: which decisions a gate takes, what an answer to a question means, what would
-// have fitted. It holds no state and knows no store; whoever commits asks it with
-// the interrupt as it is at that moment.
+// Package decision interprets the responses of people to interrupts and computes the result: which
+// decisions a gate accepts, what an answer means, and what would have been valid. It has no state
+// and no store; callers pass the current interrupt.
 package decision
 
 import (
@@ -13,25 +12,22 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// Decider is who decides.
+// Decider is the person who decides.
 type Decider struct {
 	// ID identifies the person in decisions and ledger.
 	ID string
-	// Via is the interface that the decision came through, KeyID the key and From the address,
-	// for the record.
+	// Via is the interface of the decision, KeyID the key and From the address; all are recorded.
 	Via, KeyID, From string
 	// IsRevoked reports whether an earlier approval no longer counts; nil means never.
 	IsRevoked func(d contracts.InterruptDecided) bool
 	// Relation returns the decider's relation to the action; nil means none.
 	Relation func(i contracts.Interrupt) contracts.DeciderRelation
-	// May reports whether they may, judged on the interrupt as it is at the moment
-	// of deciding.
+	// May returns an error if the person may not decide, given the current interrupt.
 	May func(i contracts.Interrupt, d contracts.Decision) error
 }
 
-// Given is what somebody says to an interrupt, read once for the interrupt as they
-// saw it: the schema of an answer is compiled once, however often the decision is
-// computed again.
+// Given is a response to an interrupt, interpreted once: the schema of an answer is compiled once
+// even if the decision is computed several times.
 type Given struct {
 	body     contracts.Resume
 	question contracts.Interrupt
@@ -39,10 +35,10 @@ type Given struct {
 	err      error
 }
 
-// Read reads what is said to an interrupt. An answer that does not fit is refused
-// when it is decided, by those who may know of the question.
+// Read interprets a response to an interrupt. An invalid answer is refused only by Decide, after
+// the check whether the person may see the question.
 func Read(i contracts.Interrupt, body contracts.Resume) Given {
-	if i.Workflow != "" { // a question, whose answers may be given as decisions
+	if i.Workflow != "" { // a question; its answers may have the form of decisions
 		body = contracts.Resume{Response: fromDecision(body), Comment: body.Comment, ActionSHA256: body.ActionSHA256}
 	}
 	g := Given{body: body, question: i}
@@ -52,9 +48,8 @@ func Read(i contracts.Interrupt, body contracts.Resume) Given {
 	return g
 }
 
-// Decide changes an open interrupt into what it is after what was said, or says why
-// that cannot be: invalid, forbidden, conflict, stale_approval. A refusal changes
-// nothing that counts.
+// Decide applies the response to an open interrupt, or returns invalid, forbidden, conflict or
+// stale_approval. After an error the caller must not store the interrupt.
 func (g Given) Decide(i *contracts.Interrupt, who Decider, now time.Time) error {
 	if i.Type.IsGate() {
 		return g.gate(i, who, now)
@@ -62,7 +57,7 @@ func (g Given) Decide(i *contracts.Interrupt, who Decider, now time.Time) error 
 	return g.answer(i, who, now)
 }
 
-// still reports whether the question asks for what was read.
+// still reports whether the question is the one that was interpreted.
 func (g Given) still(i *contracts.Interrupt) bool {
 	return reflect.DeepEqual(g.question.Options, i.Options) && reflect.DeepEqual(g.question.ResponseSchema, i.ResponseSchema)
 }
@@ -107,8 +102,8 @@ func (g Given) gate(i *contracts.Interrupt, who Decider, now time.Time) error {
 	return nil
 }
 
-// affirmed reports whether the approvals of a gate are as many, and of those, that it
-// takes.
+// affirmed reports whether a gate has enough approvals, including one by the initiator if the gate
+// requires two persons.
 func affirmed(i *contracts.Interrupt) bool {
 	initiator := slices.ContainsFunc(i.Decisions, func(d contracts.InterruptDecided) bool {
 		return d.Decision == contracts.DecisionApprove && d.Relation == contracts.RelationInitiator
@@ -116,7 +111,7 @@ func affirmed(i *contracts.Interrupt) bool {
 	return gateview.Approvals(*i) >= gateview.People(*i) && (initiator || i.Eyes() != contracts.EyesTwoPersons)
 }
 
-// counted returns a gate without the approvals that count no more.
+// counted returns the gate without revoked approvals.
 func counted(i contracts.Interrupt, who Decider) *contracts.Interrupt {
 	if who.IsRevoked != nil {
 		i.Decisions = slices.DeleteFunc(slices.Clone(i.Decisions), who.IsRevoked)

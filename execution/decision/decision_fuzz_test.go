@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// FuzzDecide holds: whatever is sent, a gate is approved only by the decision
-// "approve" for its own hash, and a refused decision changes nothing.
+// FuzzDecide checks for any input that a gate is approved only by the decision "approve" for its
+// own hash, and that a refused decision changes nothing.
 func FuzzDecide(f *testing.F) {
 	for _, seed := range []string{
 		`{"decision":"approve","action_sha256":"right"}`, `{"decision":"approve","action_sha256":"wrong"}`,

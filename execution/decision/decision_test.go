@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestAnAnswerCountsForTheQuestionThatItWasReadFor reads answers before the
-// transaction, in which the question may look otherwise.
+// TestAnAnswerCountsForTheQuestionThatItWasReadFor interprets answers before the transaction, in
+// which the question may have changed.
 func TestAnAnswerCountsForTheQuestionThatItWasReadFor(t *testing.T) {
 	t.Parallel()
 	floor := contracts.Interrupt{

@@ -21,7 +21,7 @@ const (
 	FactFeedback = "feedback"
 )
 
-// NeedsMore reports whether an answer is nothing without words or values.
+// NeedsMore reports whether an answer needs a text or a value.
 func NeedsMore(answer string) bool {
 	switch answer {
 	case contracts.SayChoose, contracts.SaySearch, contracts.SayEdit, contracts.SayIterate:
@@ -31,9 +31,9 @@ func NeedsMore(answer string) bool {
 	}
 }
 
-// Facts reads an answer to a question of a workflow into the facts of its
-// step: by an option, as "answer: words", or as an object {decision, value,
-// approach, feedback, changes}. The error says what would fit.
+// Facts converts an answer to a question of a workflow into the facts of its step. The answer is an
+// option, "answer: text", or an object {decision, value, approach, feedback, changes}. The error
+// lists the possible answers.
 func Facts(i contracts.Interrupt, response any) (map[string]any, error) {
 	if members, ok := response.(map[string]any); ok && !plainValue(i, members) {
 		return answerOf(i, members)
@@ -51,15 +51,14 @@ func Facts(i contracts.Interrupt, response any) (map[string]any, error) {
 	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no answer to %s%s", shortText(text), i.Code, possible(i))
 }
 
-// plainValue reports whether an object is the value that a question without answers
-// asks for.
+// plainValue reports whether an object is the value for a question without answers.
 func plainValue(i contracts.Interrupt, members map[string]any) bool {
 	_, decides := members[FactDecision]
 	return len(i.Answers) == 0 && !decides
 }
 
-// inWords reads "iterate: make it shorter", and, where an answer says nothing
-// without words, "iterate make it shorter".
+// inWords parses "iterate: make it shorter", and also "iterate make it shorter" for answers that
+// need a text.
 func inWords(i contracts.Interrupt, text string) (map[string]any, bool) {
 	word, rest, _ := strings.Cut(text, ":")
 	if word = answerWord(word); !slices.Contains(i.Answers, word) {
@@ -86,8 +85,8 @@ func answerWord(text string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " ", "_")
 }
 
-// changesIn reads the changes of an edit: an object in JSON, or "name = value",
-// several of them with semicolons between. nil means that there are none.
+// changesIn parses the changes of an edit: a JSON object, or "name = value" pairs separated by
+// semicolons. It returns nil if there are none.
 func changesIn(text string) any {
 	var object map[string]any
 	if json.Unmarshal([]byte(text), &object) == nil {
@@ -109,7 +108,7 @@ func changesIn(text string) any {
 	return changes
 }
 
-// byOption is what choosing an option means: an answer, or something to choose.
+// byOption returns the answer that an option stands for.
 func byOption(i contracts.Interrupt, o contracts.InterruptOption) map[string]any {
 	if slices.Contains(i.Answers, o.ID) && o.Value == nil {
 		return map[string]any{FactDecision: o.ID}
@@ -120,7 +119,7 @@ func byOption(i contracts.Interrupt, o contracts.InterruptOption) map[string]any
 	return map[string]any{FactDecision: contracts.SayChoose, FactValue: o.Value, FactLabel: o.Label}
 }
 
-// valueAnswer takes a value for a question that has no answers to choose among.
+// valueAnswer validates a value for a question without answers.
 func valueAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 	if err := fits(i, response); err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func valueAnswer(i contracts.Interrupt, response any) (map[string]any, error) {
 	return map[string]any{FactDecision: string(contracts.DecisionAnswer), FactValue: response}, nil
 }
 
-// answerOf holds an answer to what is allowed and to what it needs.
+// answerOf checks that an answer is allowed and complete.
 func answerOf(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	decision, _ := given[FactDecision].(string)
 	if (decision == "" || decision == string(contracts.DecisionAnswer)) && len(i.Answers) == 0 {
@@ -192,8 +191,8 @@ func withApproach(i contracts.Interrupt, facts, given map[string]any) (map[strin
 	return nil, contracts.Errorf(contracts.CodeInvalid, "%q is none of the approaches%s", shortText(runstate.Text(approach)), possible(i))
 }
 
-// edited merges changes into what is to be approved (RFC 7396), or takes a value
-// in its place, and holds the result to the response schema. What is approved so is what later steps read.
+// edited merges changes into the value to be approved (RFC 7396), or replaces it, and validates the
+// result against the response schema. Later steps read the result.
 func edited(i contracts.Interrupt, given map[string]any) (map[string]any, error) {
 	changes, ok := given["changes"].(map[string]any)
 	if whole, given := given[FactValue].(map[string]any); !ok && given {
@@ -251,7 +250,7 @@ func fits(i contracts.Interrupt, value any) error {
 	return nil
 }
 
-// possible lists the answers as people write them.
+// possible lists the possible answers as people write them.
 func possible(i contracts.Interrupt) string {
 	var out []string
 	for _, a := range i.Answers {
@@ -278,7 +277,7 @@ func shortText(text string) string {
 	return text
 }
 
-// fromDecision turns a decision, as gates take it, into the answer that it means.
+// fromDecision converts a decision in the form of a gate into an answer.
 func fromDecision(body contracts.Resume) any {
 	switch body.Decision {
 	case contracts.DecisionApprove:

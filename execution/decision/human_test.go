@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/execution/decision"
 )
 
-// TestWhatAnAnswerWasReadAsReadsTheSame: a face reads an answer to see whether it is
-// one, and sends on what it read.
+// TestWhatAnAnswerWasReadAsReadsTheSame checks that an interpreted answer can be interpreted again,
+// because an interface does that to test an answer, and sends on the result.
 func TestWhatAnAnswerWasReadAsReadsTheSame(t *testing.T) {
 	t.Parallel()
 	options := []contracts.InterruptOption{{ID: "1", Value: "a", Label: "First"}, {ID: "2", Value: "b", Label: "Second"}}

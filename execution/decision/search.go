@@ -7,17 +7,17 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// OrWords lets the answer to a search that found nothing be other words.
+// OrWords extends a response schema so that the answer may also be a text to search for.
 func OrWords(value map[string]any) map[string]any {
 	whole := value
 	if whole == nil {
-		whole = map[string]any{} // anything goes
+		whole = map[string]any{} // accepts any value
 	}
 	out := map[string]any{"anyOf": []any{whole, map[string]any{
 		"type": "object", "required": []any{runstate.SearchWords}, "additionalProperties": false,
 		"properties": map[string]any{runstate.SearchWords: map[string]any{"type": "string", "minLength": 1, "maxLength": 500}},
 	}}}
-	for _, defs := range []string{"$defs", "definitions"} { // references go by the root
+	for _, defs := range []string{"$defs", "definitions"} { // references are relative to the root
 		if d, ok := value[defs]; ok {
 			out[defs] = d
 		}
@@ -25,9 +25,9 @@ func OrWords(value map[string]any) map[string]any {
 	return out
 }
 
-// SearchAgain makes an answer of the words of a person whom a search that found
-// nothing has asked: to search again by them. False says that the question is
-// another one, or that the words are a value of the parameter already.
+// SearchAgain turns text that answers an unsuccessful search into a request to search again. It
+// reports false if the interrupt is no such question, or if the text is already a valid value of
+// the parameter.
 func SearchAgain(i contracts.Interrupt, words string) (answer any, ok bool) {
 	either, _ := i.ResponseSchema["anyOf"].([]any)
 	answer = map[string]any{runstate.SearchWords: words}

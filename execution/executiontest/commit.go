@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// write is a transition that was checked and copied: nothing can refuse it any
-// more, so that it is applied as a whole or not at all.
+// write is a transition that was checked and copied. It cannot be refused any more, so it is
+// applied as a whole or not at all.
 type write struct {
 	execution.Transition
 
@@ -35,8 +35,8 @@ func (s *Store) Commit(_ context.Context, t execution.Transition) (execution.Com
 	return s.apply(w), nil
 }
 
-// plan copies and checks a transition; it changes nothing but the names that
-// the run's rows hold on to.
+// plan copies and checks a transition. It changes nothing except the names that the run's rows
+// hold.
 func (s *Store) plan(row *runRow, t execution.Transition, now time.Time) (write, error) {
 	t, err := clone(t)
 	if err != nil {
@@ -118,7 +118,7 @@ func checkLedger(w write) error {
 	return nil
 }
 
-// apply does what was checked; the caller holds mu.
+// apply applies a checked transition. The caller holds mu.
 func (s *Store) apply(w write) execution.Committed {
 	row := w.row
 	s.applyNodes(w)
@@ -142,8 +142,8 @@ func (s *Store) apply(w write) execution.Committed {
 	return done
 }
 
-// rest parks or finishes the run, if the transition asks for it, and tells
-// whether it was parked. Runs that can go on because of it are added to woken.
+// rest parks or finishes the run if the transition asks for it, and reports whether it was parked.
+// Runs that can be advanced because of it are added to woken.
 func (s *Store) rest(w write, woken *[]string) bool {
 	run := &w.row.run
 	switch {
@@ -180,7 +180,7 @@ func (s *Store) applyGates(w write) {
 	}
 }
 
-// open inserts an interrupt; the caller holds mu and has checked it.
+// open inserts a checked interrupt. The caller holds mu.
 func (s *Store) open(g contracts.Interrupt, at time.Time) {
 	g.Status = cmp.Or(g.Status, contracts.InterruptOpen)
 	if g.CreatedAt.IsZero() {
@@ -221,7 +221,7 @@ func (s *Store) applyContents(w write) {
 	}
 }
 
-// log appends an event to its session; the caller holds mu.
+// log appends an event to its session. The caller holds mu.
 func (s *Store) log(row *runRow, e contracts.Event, at time.Time) {
 	if row != nil {
 		e.SessionID = cmp.Or(e.SessionID, row.run.SessionID)

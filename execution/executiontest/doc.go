@@ -1,7 +1,7 @@
-// Package executiontest holds what tests of a durable run need: a store in
-// memory, the suite of sentences that every execution.Store must fulfil, and a
-// decorator that lets a store die at a chosen write, as a killed process would.
+// Package executiontest has support for tests of durable runs: a store in memory, a test suite for
+// every execution.Store, and a decorator that makes a store fail at a chosen write, like a killed
+// process.
 //
-// The store in memory follows the port to the letter, but forgets everything
-// with the process; it is for tests only.
+// The store in memory fulfils the port completely, but its contents end with the process; it is for
+// tests only.
 package executiontest

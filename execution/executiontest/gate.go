@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// InterruptByCode finds the open interrupt of a code.
+// InterruptByCode finds the open interrupt with a code.
 func (s *Store) InterruptByCode(_ context.Context, code string) (contracts.Interrupt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Store) Interrupts(_ context.Context, f execution.InterruptFilter) ([]co
 	return clone(first(found, f.Limit))
 }
 
-// InterruptAt gives one interrupt with its version.
+// InterruptAt returns one interrupt with its version.
 func (s *Store) InterruptAt(_ context.Context, id string) (execution.InterruptAt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Store) SaveInterrupt(_ context.Context, i execution.InterruptAt) (contr
 	return clone(changed)
 }
 
-// OpenInterrupt inserts a question that belongs to no run.
+// OpenInterrupt inserts an interrupt that belongs to no run.
 func (s *Store) OpenInterrupt(_ context.Context, i contracts.Interrupt, e contracts.Event) error {
 	i, err := clone(i)
 	if err != nil {

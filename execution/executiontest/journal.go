@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Events returns a session's events after a place.
+// Events returns a session's events with seq > after.
 func (s *Store) Events(_ context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *Store) Events(_ context.Context, sessionID string, after int64, limit i
 	return clone(first(found, limit))
 }
 
-// Ledger returns the entries of a run's chain after a place.
+// Ledger returns the entries of a chain with seq > after.
 func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Store) Ledger(_ context.Context, runID string, after int64, limit int) 
 // Probe always succeeds.
 func (s *Store) Probe(context.Context) error { return nil }
 
-// Sweep deletes what retention no longer keeps.
+// Sweep deletes what is older than its retention.
 func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Store) Sweep(ctx context.Context, finishedBefore time.Time) (execution.
 	return swept, took(s, "raw data", swept.Data)
 }
 
-// DeleteSession removes a session's runs, events and interrupts; ledger
-// entries stay. One with an open run gives conflict.
+// DeleteSession deletes a session's runs, events and interrupts; ledger entries are kept. It
+// returns conflict if a run is open.
 func (s *Store) DeleteSession(ctx context.Context, sessionID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Store) DeleteSession(ctx context.Context, sessionID string) error {
 	return recordAct(ctx, s)
 }
 
-// recordAct appends the act that the caller has named.
+// recordAct appends the administrative action of ctx to its chain.
 func recordAct(ctx context.Context, s *Store) error {
 	act, named := execution.AdminActionOf(ctx)
 	if !named {
@@ -100,7 +100,7 @@ func recordAct(ctx context.Context, s *Store) error {
 	return appendAct(s, act)
 }
 
-// Took records what retention has taken that has no chain of its own.
+// Took records a deletion by retention of rows without a chain of their own.
 func Took(s *Store, what string, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func took(s *Store, what string, n int) error {
 	return appendAct(s, execution.AdminAction{Kind: contracts.ActSwept, Actor: "system", Subject: what, Detail: map[string]any{"count": n}})
 }
 
-// appendAct adds an act to its chain.
+// appendAct appends an action to its chain.
 func appendAct(s *Store, act execution.AdminAction) error {
 	entry, payload, err := act.Entry(lastOf(s, execution.AdminChain), time.Now())
 	if payload != nil {
@@ -131,7 +131,7 @@ func lastOf(s *Store, chain string) contracts.LedgerEntry {
 	return contracts.LedgerEntry{}
 }
 
-// bury ends a chain whose rows are deleted.
+// bury appends the tombstone of a chain.
 func bury(ctx context.Context, s *Store, chain, why string) error {
 	act, _ := execution.AdminActionOf(ctx)
 	entry, err := execution.Tombstone(chain, lastOf(s, chain), act, why, time.Now())
@@ -154,7 +154,7 @@ func (s *Store) drop(ctx context.Context, id string, row *runRow, why string) er
 	return bury(ctx, s, id, why)
 }
 
-// DropGates forgets the gates that are gone, and counts them.
+// DropGates deletes the selected interrupts and returns how many there were.
 func (s *Store) DropGates(gone func(*contracts.Interrupt) bool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func dropGates(s *Store, gone func(*contracts.Interrupt) bool) {
 	maps.DeleteFunc(s.gate, func(_ string, g *contracts.Interrupt) bool { return gone(g) })
 }
 
-// collect removes the blobs that no run names any more.
+// collect deletes the blobs that no run refers to.
 func (s *Store) collect() int {
 	named := map[string]bool{}
 	for _, row := range s.runs {
@@ -179,7 +179,7 @@ func (s *Store) collect() int {
 	return before - len(s.blobs)
 }
 
-// Blob gives a content by its hash.
+// Blob returns a content by its hash.
 func (s *Store) Blob(_ context.Context, sha256 string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +200,7 @@ func (s *Store) Payload(_ context.Context, e contracts.LedgerEntry) ([]byte, err
 	return nil, contracts.Errorf(contracts.CodeNotFound, "entry %d of %s has no payload", e.Seq, e.RunID)
 }
 
-// keepPayloads stores the payloads of entries of one chain; the caller holds mu.
+// keepPayloads stores the payloads of entries of one chain. The caller holds mu.
 func keepPayloads(s *Store, entries []contracts.LedgerEntry, payloads [][]byte) {
 	for i, p := range payloads {
 		if p == nil {

@@ -11,23 +11,21 @@ import (
 
 var _ execution.Store = (*Killed)(nil)
 
-// Moment says on which side of a write the process dies.
+// Moment specifies whether the process dies before or after a write.
 type Moment string
 
-// The moments: the write is lost, or it is kept and nobody learns of it.
+// The moments: the write is lost, or it is stored and its result is lost.
 const (
 	Before Moment = "before"
 	After  Moment = "after"
 )
 
-// Killed is a store as a process sees it that is killed at one of its writes.
-// From then on no call returns until its context ends or the process is
-// buried, and none has an effect. The store underneath lives on: a test leaves
-// the old runner and starts a new one there.
+// Killed is a store as seen by a process that is killed at one of its writes. After that no call
+// has an effect, and none returns until its context ends or Bury is called. The underlying store is
+// not affected: a test abandons the old runner and starts a new one on it.
 //
-// All calls that change something count as writes, but for RenewLeases and
-// Sweep, which come by the clock: the number of a write says the same in every
-// run of a test.
+// All calls that change something count as writes, except RenewLeases and Sweep, which depend on
+// the clock: the number of a write is the same in every execution of a test.
 type Killed struct {
 	store execution.Store
 	n     int
@@ -41,8 +39,8 @@ type Killed struct {
 	writes int
 }
 
-// KillAt lets the process die at the nth write (from 1) of the store; 0 lets
-// it live and only counts.
+// KillAt kills the process at the nth write (from 1) of the store. With n = 0 it only counts the
+// writes.
 func KillAt(store execution.Store, n int, at Moment) *Killed {
 	return &Killed{store: store, n: n, at: at, dead: make(chan struct{}), grave: make(chan struct{})}
 }
@@ -50,8 +48,8 @@ func KillAt(store execution.Store, n int, at Moment) *Killed {
 // Dead is closed when the process has died.
 func (k *Killed) Dead() <-chan struct{} { return k.dead }
 
-// Bury lets the calls that hang return an error, so that the goroutines of the
-// dead process can end. It kills a process that is alive still.
+// Bury makes hanging calls return an error, so that the goroutines of the dead process can end. It
+// kills a process that is still alive.
 func (k *Killed) Bury() {
 	k.die()
 	k.burying.Do(func() { close(k.grave) })
@@ -59,7 +57,7 @@ func (k *Killed) Bury() {
 
 func (k *Killed) die() { k.dying.Do(func() { close(k.dead) }) }
 
-// Writes counts the writes so far.
+// Writes returns the number of writes so far.
 func (k *Killed) Writes() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,8 +73,7 @@ func (k *Killed) isDead() bool {
 	}
 }
 
-// write counts a write, unless the process is dead already, and reports whether
-// it dies at this one.
+// write counts a write unless the process is dead, and reports whether the process dies at it.
 func (k *Killed) write() (alive, fatal bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,7 +88,7 @@ func (k *Killed) write() (alive, fatal bool) {
 	return true, fatal
 }
 
-// hang is what a call of a dead process does.
+// hang blocks a call of a dead process.
 func (k *Killed) hang(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -101,7 +98,7 @@ func (k *Killed) hang(ctx context.Context) error {
 	}
 }
 
-// read does a call that is no write.
+// read makes a call that is not a write.
 func read[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
 	var none T
 	if k.isDead() {
@@ -114,7 +111,7 @@ func read[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error
 	return v, err
 }
 
-// changes does a call that is a write.
+// changes makes a call that is a write.
 func changes[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
 	var none T
 	alive, fatal := k.write()
@@ -122,13 +119,13 @@ func changes[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, er
 		return do()
 	}
 	if fatal && k.at == After {
-		_, _ = do() // nobody is left to hear of an error
+		_, _ = do() // nobody receives an error
 		k.die()
 	}
 	return none, k.hang(ctx)
 }
 
-// settle is changes for a call that gives nothing but an error.
+// settle is changes for a call that returns only an error.
 func (k *Killed) settle(ctx context.Context, do func() error) error {
 	_, err := changes(ctx, k, func() (struct{}, error) { return struct{}{}, do() })
 	return err
@@ -164,7 +161,7 @@ func (k *Killed) AcquireRun(ctx context.Context, runID, owner string, ttl time.D
 	return changes(ctx, k, func() (execution.Lease, error) { return k.store.AcquireRun(ctx, runID, owner, ttl) })
 }
 
-// RenewLeases does not count: it comes by the clock.
+// RenewLeases is not counted, because it depends on the clock.
 func (k *Killed) RenewLeases(ctx context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	return read(ctx, k, func() (map[string]int64, error) { return k.store.RenewLeases(ctx, owner, held, ttl) })
 }
@@ -262,7 +259,7 @@ func (k *Killed) CountRuns(ctx context.Context, f execution.RunFilter) (map[cont
 // Probe writes to the store.
 func (k *Killed) Probe(ctx context.Context) error { return k.store.Probe(ctx) }
 
-// Sweep does not count: it comes by the clock.
+// Sweep is not counted, because it depends on the clock.
 func (k *Killed) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	return read(ctx, k, func() (execution.Swept, error) { return k.store.Sweep(ctx, finishedBefore) })
 }
@@ -282,12 +279,12 @@ func (k *Killed) NodeData(ctx context.Context, runID, nodeID string) ([]byte, er
 	return read(ctx, k, func() ([]byte, error) { return k.store.NodeData(ctx, runID, nodeID) })
 }
 
-// Read does a call that is no write, of a store that dies together with k.
+// Read makes a call that is not a write, on another store of the same process.
 func Read[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
 	return read(ctx, k, do)
 }
 
-// Write does a call that is a write, of a store that dies together with k.
+// Write makes a call that is a write, on another store of the same process.
 func Write[T any](ctx context.Context, k *Killed, do func() (T, error)) (T, error) {
 	return changes(ctx, k, do)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution/executiontest"
 )
 
-// threeWrites is a process of three writes; it tells how far it got.
+// threeWrites is a process with three writes; it returns how many succeeded.
 func threeWrites(ctx context.Context, s execution.Store) (done int) {
 	lease := execution.Lease{RunID: "r1", Owner: "one", Epoch: 1}
 	node := []execution.NodeRecord{{NodeID: "n1"}}
@@ -23,7 +23,7 @@ func threeWrites(ctx context.Context, s execution.Store) (done int) {
 		func() error { return s.RequestCancel(ctx, "r1", "ana") },
 	}
 	for _, write := range writes {
-		if _, err := s.RenewLeases(ctx, "one", []execution.Lease{lease}, time.Hour); err != nil { // comes by the clock
+		if _, err := s.RenewLeases(ctx, "one", []execution.Lease{lease}, time.Hour); err != nil { // depends on the clock
 			return done
 		}
 		if write() != nil {
@@ -34,7 +34,7 @@ func threeWrites(ctx context.Context, s execution.Store) (done int) {
 	return done
 }
 
-// kept counts which of the three writes the store shows.
+// kept counts which of the three writes are stored.
 func kept(t *testing.T, s execution.Store) int {
 	t.Helper()
 	got, err := s.LoadRun(t.Context(), "r1")
@@ -134,8 +134,8 @@ func TestKilledProcess(t *testing.T) {
 	})
 }
 
-// TestKilledStore runs the whole suite through a process that stays alive: the
-// decorator itself changes nothing.
+// TestKilledStore runs the whole suite through a process that stays alive: the decorator itself
+// changes nothing.
 func TestKilledStore(t *testing.T) {
 	t.Parallel()
 	executiontest.Run(t, func(*testing.T) execution.Store {

@@ -32,7 +32,7 @@ func (s *Store) AcquireRun(_ context.Context, runID, owner string, ttl time.Dura
 	return execution.Lease{RunID: runID, Owner: owner, Epoch: row.run.Epoch}, nil
 }
 
-// RenewLeases extends the leases that are still the owner's.
+// RenewLeases extends the leases that the owner still holds.
 func (s *Store) RenewLeases(_ context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Store) RenewLeases(_ context.Context, owner string, held []execution.Le
 	return kept, nil
 }
 
-// ReleaseRun gives a lease back without parking.
+// ReleaseRun releases a lease without parking.
 func (s *Store) ReleaseRun(_ context.Context, l execution.Lease) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Store) ReleaseRun(_ context.Context, l execution.Lease) error {
 	return nil
 }
 
-// DueRuns lists runs that nobody holds and that can go on.
+// DueRuns lists runs that have no owner and can be advanced.
 func (s *Store) DueRuns(_ context.Context, formats []int, limit int) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *Store) DueRuns(_ context.Context, formats []int, limit int) ([]string, 
 	return ids, nil
 }
 
-// NextWake is the earliest timer of a parked run.
+// NextWake returns the earliest timer of a parked run.
 func (s *Store) NextWake(context.Context) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

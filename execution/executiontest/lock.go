@@ -10,15 +10,14 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// lockRow is a key with its holder, if it has one, and its queue.
+// lockRow is a key with its holder, if any, and its queue.
 type lockRow struct {
 	holder  *execution.LockHolder
 	waiters []waiter
 }
 
-// waiter is a node in the queue of a key. It is woken when the key is freed
-// and keeps its place until it takes the key or shows, by resting without it,
-// that it does not want it any more; then the next one is woken.
+// waiter is a node in the queue of a key. It is woken when the key is released. It keeps its place
+// until it takes the key, or its run parks without taking it; then the next one is woken.
 type waiter struct {
 	runID, nodeID string
 	woken         bool
@@ -49,7 +48,7 @@ func (s *Store) AcquireLocks(_ context.Context, l execution.Lease, nodeID string
 	return execution.LockHolder{}, true, nil
 }
 
-// Locks returns all held locks by key.
+// Locks lists all held locks by key.
 func (s *Store) Locks(_ context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,8 +61,7 @@ func (s *Store) Locks(_ context.Context, p contracts.Page) (contracts.List[execu
 	return page(held, p, func(l execution.LockHolder) string { return l.Key })
 }
 
-// BreakLock frees a key by force, wakes all who wait for it, and tells it in
-// the ledger.
+// BreakLock releases a key by force, wakes its waiters, and records it in the ledger.
 func (s *Store) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +103,7 @@ func (r *lockRow) view() execution.LockHolder {
 	return h
 }
 
-// queue lets a node wait for one key only; its places in other queues go.
+// queue makes a node wait for one key only; it leaves the other queues.
 func (s *Store) queue(key, runID, nodeID string) {
 	s.leave(runID, nodeID, key)
 	row := s.lock(key)
@@ -118,8 +116,8 @@ func (s *Store) queue(key, runID, nodeID string) {
 	row.waiters = append(row.waiters, waiter{runID: runID, nodeID: nodeID})
 }
 
-// leave takes a node out of all queues but one, and returns the runs woken that
-// it may have kept from a free key.
+// leave removes a node from all queues except one. It returns the runs that were woken because a
+// key is free now.
 func (s *Store) leave(runID, nodeID, except string) (woken []string) {
 	for key, row := range s.locks {
 		if key != except {
@@ -129,8 +127,8 @@ func (s *Store) leave(runID, nodeID, except string) (woken []string) {
 	return woken
 }
 
-// forgetWaiter takes a run that rests out of the queues where it was woken and
-// did not take the key, or out of all, and returns the runs woken instead.
+// forgetWaiter removes a parked run from the queues where it was woken and did not take the key, or
+// from all queues. It returns the runs that were woken instead.
 func (s *Store) forgetWaiter(runID string, all bool) (woken []string) {
 	for _, row := range s.locks {
 		woken = append(woken, s.remove(row, func(w waiter) bool { return w.runID == runID && (all || w.woken) })...)
@@ -138,7 +136,7 @@ func (s *Store) forgetWaiter(runID string, all bool) (woken []string) {
 	return woken
 }
 
-// remove takes waiters out of a queue. If the key is free, the next is woken.
+// remove removes waiters from a queue. If the key is free, the next one is woken.
 func (s *Store) remove(row *lockRow, gone func(waiter) bool) (woken []string) {
 	before := len(row.waiters)
 	row.waiters = slices.DeleteFunc(row.waiters, gone)
@@ -160,8 +158,8 @@ func (s *Store) wakeNext(row *lockRow) []string {
 	return nil
 }
 
-// releaseNodes frees what nodes of a run hold or wait for, and gives the runs
-// woken.
+// releaseNodes releases the locks and queue places of nodes of a run, and returns the runs that
+// were woken.
 func (s *Store) releaseNodes(runID string, nodeIDs []string) (woken []string) {
 	for _, node := range nodeIDs {
 		woken = append(woken, s.leave(runID, node, "")...)

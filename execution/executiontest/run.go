@@ -44,7 +44,7 @@ func (s *Store) CreateRun(_ context.Context, run execution.Run, ttl time.Duratio
 	return nil
 }
 
-// LoadRun returns all that is needed to go on with a run.
+// LoadRun returns a run with its rows.
 func (s *Store) LoadRun(_ context.Context, runID string) (execution.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Store) ReadSignals(_ context.Context, runID string) (execution.Signals,
 	})
 }
 
-// RequestCancel notes the first wish to end a run.
+// RequestCancel records the first request to cancel a run.
 func (s *Store) RequestCancel(_ context.Context, runID, by string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Store) RequestCancel(_ context.Context, runID, by string) error {
 	return nil
 }
 
-// ListRuns returns runs, newest first.
+// ListRuns lists runs, newest first.
 func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) (contracts.List[execution.Run], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *Store) ListRuns(_ context.Context, f execution.RunFilter) (contracts.Li
 	return page(runs, contracts.Page{Cursor: f.Cursor, Limit: f.Limit}, func(r execution.Run) string { return r.ID })
 }
 
-// CountRuns counts the runs that ListRuns gives, by state.
+// CountRuns counts the runs that ListRuns selects, by state.
 func (s *Store) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
 	runs, err := s.ListRuns(ctx, f)
 	counts := map[contracts.RunState]int{}
@@ -123,7 +123,7 @@ func (s *Store) CountRuns(ctx context.Context, f execution.RunFilter) (map[contr
 	return counts, err
 }
 
-// page cuts a page out of a sorted listing; its cursor is the id of an item.
+// page returns a page of a sorted listing; its cursor is the id of an item.
 func page[T any](all []T, p contracts.Page, id func(T) string) (contracts.List[T], error) {
 	if p.Cursor != "" {
 		at := slices.IndexFunc(all, func(item T) bool { return id(item) == p.Cursor })
@@ -145,7 +145,7 @@ func selects(f execution.RunFilter, run execution.Run) bool {
 		(f.ScoreBelow <= 0 || run.Verdict != nil && run.Verdict.Score != nil && *run.Verdict.Score < f.ScoreBelow)
 }
 
-// lower returns a text with small ASCII letters.
+// lower returns a text with ASCII letters in lower case.
 func lower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

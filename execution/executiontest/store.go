@@ -13,16 +13,15 @@ import (
 
 var _ execution.Store = (*Store)(nil)
 
-// Store keeps everything in memory. Values are copied by way of JSON when they
-// go in and when they come out, as a store on disk does, so that nobody
-// depends on sharing them.
+// Store is an execution.Store in memory. Values are copied through JSON on input and output, as in
+// a store on disk, so that callers cannot share them.
 type Store struct {
-	// opened is told of each new interrupt inside the transaction.
+	// opened is called with each new interrupt inside the transaction.
 	opened func(contracts.Interrupt)
 
 	mu   sync.Mutex // guards the fields below
 	runs map[string]*runRow
-	// gates holds all interrupts in the order in which they were opened.
+	// gates has all interrupts in the order of creation.
 	gates []*contracts.Interrupt
 	gate  map[string]*contracts.Interrupt
 	// versions counts the changes of each interrupt.
@@ -30,7 +29,7 @@ type Store struct {
 	intent   map[string]*intentRow // by nonce
 	keys     map[string]bool       // the idempotency keys in use
 	events   map[string][]contracts.Event
-	seqs     map[string]int64 // the last event of each session, for ever
+	seqs     map[string]int64 // the last event of each session, never deleted
 	ledger   map[string][]contracts.LedgerEntry
 	locks    map[string]*lockRow
 	blobs    map[string]execution.Blob
@@ -38,14 +37,14 @@ type Store struct {
 	payloads map[string]map[int64][]byte
 }
 
-// runRow is a run with the rows that go with it.
+// runRow is a run with its rows.
 type runRow struct {
 	run     execution.Run
 	nodes   []execution.NodeRecord
-	at      map[string]int // node id → place in nodes
+	at      map[string]int // node id → index in nodes
 	intents []*intentRow
 	data    map[string]execution.NodeData
-	// names are the blobs that the run's rows name.
+	// names are the blobs that the run's rows refer to.
 	names map[string]bool
 }
 
@@ -54,11 +53,11 @@ type intentRow struct {
 	run *runRow
 }
 
-// Option changes how a Store is made.
+// Option configures a new Store.
 type Option func(*Store)
 
-// WithOpened has a function told of each new interrupt, inside the
-// transaction that opens it; it must not call the store.
+// WithOpened sets a function that is called with each new interrupt, inside the transaction that
+// opens it. It must not call the store.
 func WithOpened(opened func(contracts.Interrupt)) Option {
 	return func(s *Store) { s.opened = opened }
 }
@@ -79,7 +78,7 @@ func NewStore(options ...Option) *Store {
 	return s
 }
 
-// existing returns the row of a run; the caller holds mu.
+// existing returns the row of a run. The caller holds mu.
 func (s *Store) existing(runID string) (*runRow, error) {
 	row, ok := s.runs[runID]
 	if !ok {
@@ -88,7 +87,7 @@ func (s *Store) existing(runID string) (*runRow, error) {
 	return row, nil
 }
 
-// held returns the row of a run that the lease still names; the caller holds mu.
+// held returns the row of a run if the lease still holds it. The caller holds mu.
 func (s *Store) held(l execution.Lease) (*runRow, error) {
 	row, err := s.existing(l.RunID)
 	if err != nil {
@@ -100,7 +99,8 @@ func (s *Store) held(l execution.Lease) (*runRow, error) {
 	return row, nil
 }
 
-// wake lets a run go on; the caller holds mu. It reports whether there is one.
+// wake increments the wake_seq of a run. It reports whether the run exists and is open. The caller
+// holds mu.
 func (s *Store) wake(runID string) bool {
 	row, ok := s.runs[runID]
 	if !ok || row.finished() {
@@ -112,7 +112,7 @@ func (s *Store) wake(runID string) bool {
 
 func (r *runRow) finished() bool { return r.run.FinishedAt != nil }
 
-// clone copies a value as a store on disk would.
+// clone copies a value through JSON.
 func clone[T any](v T) (T, error) {
 	var out T
 	raw, err := json.Marshal(v)
@@ -125,11 +125,10 @@ func clone[T any](v T) (T, error) {
 	return out, nil
 }
 
-// artifactNames finds the artifacts that a row names.
+// artifactNames matches references to artifacts.
 var artifactNames = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 
-// name notes the artifacts that a value names, so that they are kept as long
-// as the run.
+// name records the artifacts that a value refers to, so that they are kept as long as the run.
 func (r *runRow) name(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -141,5 +140,5 @@ func (r *runRow) name(v any) error {
 	return nil
 }
 
-// bareHash is the hash without the prefix that references carry.
+// bareHash returns a hash without the prefix of references.
 func bareHash(sha256 string) string { return strings.TrimPrefix(sha256, "sha256:") }

@@ -14,10 +14,10 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// sentences are statements about a store, each with the test that proves it.
+// sentences are statements about a store, each with its test.
 type sentences map[string]func(t *testing.T, s execution.Store)
 
-// Run checks that the stores that open gives, each empty, fulfil the port.
+// Run checks that the stores returned by open, each empty, fulfil the port.
 func Run(t *testing.T, open func(t *testing.T) execution.Store) {
 	t.Helper()
 	all := sentences{}
@@ -36,8 +36,8 @@ func Run(t *testing.T, open func(t *testing.T) execution.Store) {
 	}
 }
 
-// day is the time at which the suite's examples play; it is long past, so that
-// nothing in them expires by chance.
+// day is the time of the suite's examples. It is in the past, so that nothing in them expires
+// during a test.
 func day() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC) }
 
 func exampleRun(id string) execution.Run {
@@ -53,7 +53,7 @@ func exampleRun(id string) execution.Run {
 	}
 }
 
-// create inserts a run that is leased for an hour and gives its lease.
+// create inserts a run that is leased for an hour and returns its lease.
 func create(t *testing.T, s execution.Store, run execution.Run, first ...execution.Transition) execution.Lease {
 	t.Helper()
 	if err := s.CreateRun(t.Context(), run, time.Hour, one(first)); err != nil {
@@ -108,7 +108,7 @@ func wakeSeq(t *testing.T, s execution.Store, runID string) int64 {
 	return signals.WakeSeq
 }
 
-// park parks a run that saw all of its wake-ups.
+// park parks a run that has processed all of its wake-ups.
 func park(t *testing.T, s execution.Store, lease execution.Lease, wakeAt time.Time) {
 	t.Helper()
 	done := commit(t, s, lease, execution.Transition{
@@ -151,7 +151,7 @@ func wantCode(t *testing.T, err error, want contracts.Code) {
 	}
 }
 
-// same compares what came back with what went in; nil and empty are the same.
+// same compares values; nil and empty are equal.
 func same(t *testing.T, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -159,5 +159,5 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-// detached is the test's context for goroutines of its own, which it waits for.
+// detached returns a context for goroutines of a test, which must wait for them.
 func detached(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runmetrics"
 )
 
-// figuresOfWhatIsStored reckons the figures of a run from its rows, and those of it
-// beside another that began later and has not ended.
+// figuresOfWhatIsStored computes the metrics of a run from its rows, and those together with
+// another run that began later and has not ended.
 func figuresOfWhatIsStored(t *testing.T, s execution.Store) {
 	at := func(seconds int) *time.Time { return new(day().Add(time.Duration(seconds) * time.Second)) }
 	run, score := exampleRun("r1"), 0.6

@@ -199,7 +199,7 @@ func savedOnceAVersion(t *testing.T, s execution.Store) {
 	}
 }
 
-// thousandDecisions lets approvers, a rejecter and the clock race.
+// thousandDecisions runs approvals, a rejection and the expiry concurrently.
 func thousandDecisions(t *testing.T, s execution.Store) {
 	opened(t, s, gate("g1", "AAA"))
 	var won, lost atomic.Int32

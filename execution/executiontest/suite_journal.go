@@ -25,7 +25,7 @@ func journalSentences() sentences {
 	}
 }
 
-// hashOf is a well-formed hash.
+// hashOf returns a well-formed hash.
 func hashOf(digit string) string { return strings.Repeat(digit, 64) }
 
 func blob(digit string) execution.Blob {
@@ -65,7 +65,7 @@ func rawOutputExpires(t *testing.T, s execution.Store) {
 		t.Fatal(err)
 	}
 	same(t, "swept", execution.Swept{Data: 1}, swept)
-	if _, err := s.Sweep(t.Context(), time.Time{}); err != nil { // it takes nothing, and says nothing
+	if _, err := s.Sweep(t.Context(), time.Time{}); err != nil { // it deletes nothing, and records nothing
 		t.Fatal(err)
 	}
 	WantTaken(t, s, "raw data")
@@ -74,7 +74,7 @@ func rawOutputExpires(t *testing.T, s execution.Store) {
 	}
 }
 
-// WantTaken wants the acts of retention on record, one for each of what it took.
+// WantTaken checks the recorded deletions by retention, one for each kind of rows.
 func WantTaken(t *testing.T, s execution.Store, what ...string) {
 	t.Helper()
 	acts, err := s.Ledger(t.Context(), execution.AdminChain, 0, 0)
@@ -94,7 +94,7 @@ func WantTaken(t *testing.T, s execution.Store, what ...string) {
 	same(t, "what was taken, by the acts", what, taken)
 }
 
-// ended inserts a run with rows of every kind that ended at a time.
+// ended inserts a finished run with rows of every kind.
 func ended(t *testing.T, s execution.Store, id string, at time.Time, blobs ...execution.Blob) {
 	t.Helper()
 	g := gate("gate of "+id, "")
@@ -215,8 +215,8 @@ func numbersGoOn(t *testing.T, s execution.Store) {
 	}
 }
 
-// refusalHarmsOnlyItself commits good and bad transitions at the same moment,
-// so that a store with group commit gets them into one batch.
+// refusalHarmsOnlyItself commits good and bad transitions concurrently, so that a store with group
+// commit has them in one batch.
 func refusalHarmsOnlyItself(t *testing.T, s execution.Store) {
 	const runs, rounds = 20, 5
 	var wg sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// over is a lease that has ended when it begins.
+// over is the duration of a lease that has expired from the start.
 const over = -time.Second
 
 func leaseSentences() sentences {

@@ -30,7 +30,7 @@ func lockSentences() sentences {
 	}
 }
 
-// take tries to lock and reports whether it did.
+// take tries to acquire locks and reports whether it did.
 func take(t *testing.T, s execution.Store, lease execution.Lease, node string, keys ...string) bool {
 	t.Helper()
 	holder, ok, err := s.AcquireLocks(t.Context(), lease, node, keys)
@@ -114,7 +114,7 @@ func releaseWakesFirst(t *testing.T, s execution.Store) {
 	mustTake(t, s, a, "n1", "k1")
 	mustWait(t, s, b, "n1", "k1")
 	mustWait(t, s, c, "n1", "k1")
-	mustWait(t, s, b, "n1", "k1") // trying again does not cost the place
+	mustWait(t, s, b, "n1", "k1") // trying again does not lose the place in the queue
 	park(t, s, b, time.Time{})
 	park(t, s, c, time.Time{})
 	commit(t, s, a, execution.Transition{Release: []string{"n9"}})
@@ -135,7 +135,7 @@ func wakeIsPassedOn(t *testing.T, s execution.Store) {
 	park(t, s, c, time.Time{})
 	commit(t, s, a, execution.Transition{Release: []string{"n1"}})
 	same(t, "due runs", []string{}, due(t, s))
-	// b was woken, but its node was cancelled meanwhile: it rests without trying.
+	// b was woken, but its node was cancelled meanwhile: it parks without trying.
 	done := commit(t, s, b, execution.Transition{Park: true, SeenWakeSeq: wakeSeq(t, s, "b")})
 	if !done.Parked {
 		t.Fatal("b was not parked")
@@ -151,7 +151,7 @@ func releaseEndsWaiting(t *testing.T, s execution.Store) {
 	mustWait(t, s, b, "n1", "k1")
 	mustWait(t, s, b, "n2", "k1")
 	mustWait(t, s, c, "n1", "k1")
-	commit(t, s, b, execution.Transition{Release: []string{"n1"}}) // it was cancelled; b itself goes on
+	commit(t, s, b, execution.Transition{Release: []string{"n1"}}) // it was cancelled; b itself continues
 	same(t, "woken runs", []string{"b"}, commit(t, s, a, execution.Transition{Release: []string{"n1"}}).Woken)
 	same(t, "woken instead", []string{"c"}, commit(t, s, b, execution.Transition{Release: []string{"n2"}}).Woken)
 }
@@ -162,7 +162,7 @@ func lateComerKeepsPlace(t *testing.T, s execution.Store) {
 	mustWait(t, s, b, "n1", "k1")
 	mustWait(t, s, c, "n1", "k1")
 	commit(t, s, a, execution.Transition{Release: []string{"n1"}})
-	mustTake(t, s, a, "n2", "k1") // before b, which was woken, gets there
+	mustTake(t, s, a, "n2", "k1") // before b, which was woken, tries
 	mustWait(t, s, b, "n1", "k1")
 	park(t, s, b, time.Time{})
 	same(t, "woken runs", []string{"b"}, commit(t, s, a, execution.Transition{Release: []string{"n2"}}).Woken)
@@ -178,7 +178,7 @@ func endLeavesQueue(t *testing.T, s execution.Store) {
 		t.Errorf("c was woken %d times while the key was held", got)
 	}
 	same(t, "woken runs", []string{"c"}, commit(t, s, a, execution.Transition{Release: []string{"n1"}}).Woken)
-	// c is woken, but ends; the key is free for a newcomer.
+	// c is woken, but ends; another node can take the free key.
 	finish(t, s, c)
 	mustTake(t, s, a, "n2", "k1")
 }
@@ -265,8 +265,8 @@ func locksAreListed(t *testing.T, s execution.Store) {
 	}
 }
 
-// oneHolderAtATime lets runs follow the protocol of waiters: park when the key
-// is taken, go on when woken.
+// oneHolderAtATime makes runs follow the protocol of waiters: park if the key is held, continue
+// when woken.
 func oneHolderAtATime(t *testing.T, s execution.Store) {
 	const runs = 12
 	var mu sync.Mutex
@@ -329,7 +329,7 @@ func lockAndLeave(t *testing.T, s execution.Store, lease execution.Lease, enter 
 	t.Errorf("%s waits for ever", lease.RunID)
 }
 
-// rise waits until a parked run is due and takes it again.
+// rise waits until a parked run is due and acquires it again.
 func rise(t *testing.T, s execution.Store, lease *execution.Lease, deadline time.Time) bool {
 	for time.Now().Before(deadline) {
 		ids, err := s.DueRuns(detached(t), []int{execution.Format}, 0)

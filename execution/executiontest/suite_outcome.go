@@ -196,8 +196,8 @@ func unknownNonce(t *testing.T, s execution.Store) {
 	wantCode(t, s.RecordOperation(t.Context(), "nothing", "op"), contracts.CodeNotFound)
 }
 
-// cancelRacesIntent: whichever is first, an intent that went through is older
-// than the wish to cancel.
+// cancelRacesIntent checks that an intent that was committed is older than the cancel request,
+// whichever is first.
 func cancelRacesIntent(t *testing.T, s execution.Store) {
 	lease := create(t, s, exampleRun("r1"))
 	var accepted atomic.Int32

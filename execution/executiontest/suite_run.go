@@ -148,7 +148,7 @@ func runsAreListed(t *testing.T, s execution.Store) {
 	}
 }
 
-// ListedRuns creates the runs that FoundRuns looks for.
+// ListedRuns creates the runs that FoundRuns lists.
 func ListedRuns(t *testing.T, s execution.Store) map[string]execution.Lease {
 	t.Helper()
 	leases := map[string]execution.Lease{}
@@ -164,7 +164,7 @@ func ListedRuns(t *testing.T, s execution.Store) map[string]execution.Lease {
 	return leases
 }
 
-// FoundRuns lists runs by each filter.
+// FoundRuns lists runs with each filter.
 func FoundRuns(t *testing.T, s execution.Store) {
 	t.Helper()
 	filters := map[string]struct {
@@ -211,8 +211,8 @@ func FoundRuns(t *testing.T, s execution.Store) {
 	}
 }
 
-// runsArePaged lists runs of which some began at the same moment, and of which
-// one more begins while a reader goes through the pages.
+// runsArePaged lists runs, some with the same creation time, while another run is created between
+// two pages.
 func runsArePaged(t *testing.T, s execution.Store) {
 	for i, id := range []string{"r1", "r2", "r3", "r4", "r5"} {
 		run := exampleRun(id)

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// runsInEveryState lists and counts runs of each state, of which every second belongs to
-// somebody else, and is parked if it goes on.
+// runsInEveryState lists and counts runs of each state. Every second run has another owner, and is
+// parked if it is open.
 func runsInEveryState(t *testing.T, s execution.Store) {
 	states := everyState(t, s)
 	filters := []execution.RunFilter{{}, {Limit: 7}, {Owner: "ben"}, {Owner: "ben", Limit: 3}, {Goal: "things"}, {Goal: "things", Owner: "ben"}, {Goal: "nothing"}, {States: states}}
@@ -42,7 +42,7 @@ func runsInEveryState(t *testing.T, s execution.Store) {
 
 func numbered(i int) string { return fmt.Sprintf("r%02d", i) }
 
-// everyState creates runs, two a minute, and returns their states in the order of time.
+// everyState creates runs, two a minute, and returns their states ordered by time.
 func everyState(t *testing.T, s execution.Store) []contracts.RunState {
 	t.Helper()
 	var states []contracts.RunState
@@ -64,7 +64,7 @@ func everyState(t *testing.T, s execution.Store) []contracts.RunState {
 	return states
 }
 
-// pageByPage gives the ids of all runs of a filter.
+// pageByPage returns the ids of all runs of a filter.
 func pageByPage(t *testing.T, s execution.Store, f execution.RunFilter) (ids []string) {
 	t.Helper()
 	f.Limit = 2

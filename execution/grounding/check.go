@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSentence bounds a sentence, in characters.
+// MaxSentence limits the length of a sentence, in characters.
 const MaxSentence = 400
 
-// Grounded is a sentence that may be shown.
+// Grounded is a sentence that passed the check.
 type Grounded struct {
 	Text string
-	// Sources are the ids of what it rests on, in the order of the sources.
+	// Sources are the ids of its sources, in the order of the sources.
 	Sources []string
-	// LinkFrom is the kind of the source in whose text a link of the sentence stands,
-	// if it is no value of its own: whoever wrote the text wrote the link.
+	// LinkFrom is the kind of the source whose text contains a link of the sentence, if the link is
+	// not a value of its own: the author of the text wrote the link.
 	LinkFrom string
 }
 
-// Kind describes what of a sentence stands nowhere.
+// Kind is the kind of an ungrounded part of a sentence.
 type Kind string
 
-// The kinds of what stands nowhere.
+// The kinds of ungrounded parts.
 const (
 	KindForm      Kind = "form"
 	KindNumber    Kind = "number"
@@ -35,12 +35,12 @@ const (
 	KindQuotation Kind = "quotation"
 	KindID        Kind = "id"
 	KindLink      Kind = "link"
-	// KindElsewhere is a value that stands beside another name.
+	// KindElsewhere is a value that belongs to another name.
 	KindElsewhere Kind = "elsewhere"
 )
 
-// Error explains why a sentence may not be shown. It never has words of the sentence,
-// which nobody has vouched for.
+// Error explains why a sentence failed the check. It never contains words of the sentence, because
+// they are not verified.
 type Error struct{ Kind Kind }
 
 func (e *Error) Error() string {
@@ -56,11 +56,10 @@ func (e *Error) Error() string {
 	}
 }
 
-// markup is what plain text has not.
+// markup matches what plain text does not contain.
 var markup = regexp.MustCompile(`</?[A-Za-z!]|\]\s*\(|\]\s*:|!\[|[\x00-\x08\x0b-\x1f\x7f]`)
 
-// Check reports whether all that a sentence says stands in the sources. The error is
-// an *Error.
+// Check reports whether everything in a sentence is in the sources. The error is an *Error.
 func (g *Ground) Check(sentence string) (Grounded, error) {
 	said := strings.NewReplacer("**", "", "`", "", "__", "").Replace(strings.Join(strings.Fields(sentence), " "))
 	said = strings.TrimSpace(strings.TrimPrefix(said, "- "))
@@ -74,26 +73,26 @@ func (g *Ground) Check(sentence string) (Grounded, error) {
 	return Grounded{Text: said, Sources: c.cited(), LinkFrom: c.linkFrom}, nil
 }
 
-// check is one sentence while it is looked at.
+// check is the state of checking one sentence.
 type check struct {
-	// linkFrom is that of Grounded.
+	// linkFrom is Grounded.LinkFrom.
 	linkFrom string
 	g        *Ground
 	said     string
 	tokens   []token
-	// quoted are the stretches that stand whole in a source.
+	// quoted are the ranges that are quoted from a source.
 	quoted [][2]int
-	// rests are, for each value and name, the rows where it stands.
+	// rests are, for each value and name, the rows that contain it.
 	rests [][]int
-	// named are the names of the sentence, by the clause in which they stand.
+	// named are the names of the sentence with their clauses.
 	named []label
-	// inOrder are clauses of numbers → those of the names that they are said of.
+	// inOrder maps clauses of numbers to the clauses of the names that they belong to.
 	inOrder map[int]int
-	// workings are what the sentence works out.
+	// workings are the calculations of the sentence.
 	workings []working
 }
 
-// label is a name with the places where it stands.
+// label is a name with the places where it occurs.
 type label struct {
 	clause int
 	places []place
@@ -113,7 +112,7 @@ func (c *check) all() Kind {
 
 func (c *check) rest(rows ...int) { c.rests = append(c.rests, rows) }
 
-// quotation finds quoted texts, by their pairs of marks.
+// quotation matches quoted texts by their pairs of marks.
 var quotation = regexp.MustCompile(`"([^"]+)"|“([^”“]+)[”“]|„([^“”]+)[“”]|«\s*([^»]+?)\s*»|(?:^|[\s(])['‘]([^'’]{2,})['’](?:$|[\s.,;:!?)])`)
 
 func (c *check) quotations() Kind {
@@ -150,7 +149,7 @@ func (c *check) isQuoted(t token) bool {
 	return slices.ContainsFunc(c.quoted, func(q [2]int) bool { return q[0] <= t.start && t.end <= q[1] })
 }
 
-// ids holds ids, addresses and links to standing as they are.
+// ids checks ids, addresses and links, which must be in the sources unchanged.
 func (c *check) ids() Kind {
 	for i, t := range c.tokens {
 		switch t.kind {
@@ -176,7 +175,7 @@ func (c *check) ids() Kind {
 	return ""
 }
 
-// clause is the number of the clause in which a token stands.
+// clause returns the number of the clause of a token.
 func (c *check) clause(at int) int {
 	n := 0
 	for i := range at {
@@ -187,8 +186,8 @@ func (c *check) clause(at int) int {
 	return n
 }
 
-// subject are the rows that a clause speaks of, by its names, or by those of the
-// last clause before it that has any; none is not known.
+// subject returns the rows that a clause is about, by its names or by those of the last clause
+// before it that has names. It returns nil if that is unknown.
 func (c *check) subject(clause int) []int {
 	if names, ok := c.inOrder[clause]; ok {
 		clause = names
@@ -208,7 +207,7 @@ func (c *check) subject(clause int) []int {
 				return !slices.ContainsFunc(l.rows(), func(o int) bool { return c.g.shares(r, o) })
 			})
 			if len(both) == 0 {
-				return nil // it speaks of more than one
+				return nil // it is about more than one
 			}
 			found = both
 		}
@@ -219,8 +218,8 @@ func (c *check) subject(clause int) []int {
 	return nil
 }
 
-// beside holds names that are said together and are no alternatives, such as a person
-// and a team, to standing in one item of a list.
+// beside checks that names in one statement, such as a person and a team, are in the same item of a
+// list, unless they are alternatives.
 func (c *check) beside() Kind {
 	for i, a := range c.named {
 		for _, b := range c.named[i+1:] {
@@ -232,8 +231,8 @@ func (c *check) beside() Kind {
 	return ""
 }
 
-// goesOn reports whether a clause speaks of what one before it does: it is the same, or
-// brings no alternative to what that one names.
+// goesOn reports whether a clause has the same subject as one before it: it is the same clause, or
+// names no alternative to the names of that one.
 func (c *check) goesOn(from, to int) bool {
 	if from == to {
 		return true
@@ -248,16 +247,15 @@ func (c *check) goesOn(from, to int) bool {
 	return true
 }
 
-// alternatives reports whether two names stand under the same name of their rows, as
-// those that are compared do.
+// alternatives reports whether two names occur under the same column, like names that are compared.
 func alternatives(a, b label) bool {
 	return slices.ContainsFunc(a.places, func(p place) bool {
 		return slices.ContainsFunc(b.places, func(q place) bool { return p.column == q.column })
 	})
 }
 
-// belongs reports whether what stands in some rows can be said of the subject: there
-// is no list in which both stand, and in different items.
+// belongs reports whether values of some rows can belong to the subject: no list has both in
+// different items.
 func (c *check) belongs(subject, rows []int) bool {
 	for _, l := range c.g.lists {
 		var of, in []int
@@ -278,8 +276,8 @@ func (c *check) belongs(subject, rows []int) bool {
 	return true
 }
 
-// cited are the sources that the sentence rests on: those of values that stand in
-// one alone, then what covers the rest.
+// cited returns the sources of the sentence: first those of values that only one source has, then
+// sources for the remaining values.
 func (c *check) cited() []string {
 	chosen := map[int]bool{}
 	source := func(r int) int { return c.g.rows[r].source }

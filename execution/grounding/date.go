@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// date is what a text says of a day or a time; parts that it does not say are 0.
+// date is a date or time of a text; missing parts are 0.
 type date struct {
 	year, month, day int
-	// swapped is the other reading of a numeric date.
+	// swapped means that a numeric date may also be read as month/day.
 	swapped bool
-	// weekday is 1 for Monday to 7, relative is today, tomorrow or yesterday.
+	// weekday is 1 for Monday to 7; relative is today, tomorrow or yesterday.
 	weekday  int
 	relative string
 	// clock is HH:MM.
 	clock string
 }
 
-// onDay reports whether all that d says of a day holds for the day of another.
+// onDay reports whether all stated parts of d match another date.
 func (d date) onDay(of date) bool {
 	same := func(a, b int) bool { return a == 0 || a == b }
 	if same(d.year, of.year) && same(d.month, of.month) && same(d.day, of.day) {
@@ -28,7 +28,7 @@ func (d date) onDay(of date) bool {
 	return d.swapped && same(d.year, of.year) && d.day <= 12 && d.day == of.month && d.month == of.day
 }
 
-// weekdayOf is the weekday of a whole date, 0 where it is none.
+// weekdayOf returns the weekday of a complete date, else 0.
 func (d date) weekdayOf() int {
 	if d.year == 0 || d.month == 0 || d.day == 0 {
 		return 0
@@ -40,13 +40,13 @@ func (d date) weekdayOf() int {
 	return w
 }
 
-// without is a date without its time.
+// without returns the date without its time.
 func (d date) without() date {
 	d.clock = ""
 	return d
 }
 
-// atTime reports whether a time stands in a text that says no day beside it.
+// atTime reports whether a text contains a time without a date.
 func (g *Ground) atTime(text int, clock string) bool {
 	return slices.ContainsFunc(g.dates, func(d dayFound) bool { return d.text == text && d.clock == clock && d.month == 0 && d.year == 0 })
 }
@@ -99,7 +99,7 @@ func atoi(s string) int {
 	return n
 }
 
-// The names of months and weekdays, folded; each column is one of them.
+// The names of months and weekdays, folded, one column for each.
 var monthNames = []string{
 	"january february march april may june july august september october november december",
 	"jan feb mar apr - jun jul aug sep oct nov dec",
@@ -138,7 +138,7 @@ func columns(lines []string) map[string]int {
 	return out
 }
 
-// relativeOf is the day that a word means as seen from today.
+// relativeOf returns the day that a word means relative to today.
 func relativeOf(fold string) string {
 	switch fold {
 	case "today", "heute", "hoje", "hoy", "aujourd'hui":
@@ -152,8 +152,8 @@ func relativeOf(fold string) string {
 	}
 }
 
-// dated makes dates of what stands around the names of months: 27 November 2026,
-// November 27, 2026, 27 de novembro, 27. November; and of the names of weekdays.
+// dated combines month names and the numbers around them to dates: 27 November 2026, November 27,
+// 2026, 27 de novembro, 27. November. It also converts names of weekdays.
 func dated(in []token) []token {
 	var out []token
 	for i := 0; i < len(in); i++ {
@@ -176,8 +176,7 @@ func dated(in []token) []token {
 	return out
 }
 
-// monthOf tells a month from a word that looks like one: a short one, and the verb
-// may, count only beside a number.
+// monthOf returns the month of a word. Short names, and the verb "may", count only beside a number.
 func monthOf(in []token, i int) int {
 	month := months[in[i].fold]
 	if month == 0 {
@@ -193,8 +192,7 @@ func monthOf(in []token, i int) int {
 	return 0
 }
 
-// dayBefore is the place of the number that is the day of a month behind it, -1 for
-// none.
+// dayBefore returns the token with the day before a month, -1 for none.
 func dayBefore(in []token, i int) int {
 	k := i - 1
 	for k >= 0 && slices.Contains([]string{"de", "of", "the", ".", "º", "st", "nd", "rd", "th", "er"}, in[k].fold) {
@@ -209,8 +207,8 @@ func dayBefore(in []token, i int) int {
 	return k
 }
 
-// withMonth puts a date in the place of a month and the numbers around it; skip is
-// how many tokens behind the month belong to it.
+// withMonth replaces a month and the numbers around it by a date. skip is the number of tokens
+// after the month that belong to it.
 func withMonth(out, in []token, i, month int) (_ []token, skip int) {
 	d := date{month: month}
 	start := in[i].start
@@ -243,7 +241,7 @@ func withMonth(out, in []token, i, month int) (_ []token, skip int) {
 	return append(out, t), end - i
 }
 
-// ordinalYear tells a year from a day.
+// ordinalYear reports whether the number is a year rather than a day.
 func (n number) ordinalYear() bool {
 	return len(n.values) == 1 && n.values[0].IsInt() && n.values[0].Num().Int64() > 31
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/execution/grounding"
 )
 
-// FuzzCheck: whatever a sentence is, what stays is plain text without a link.
+// FuzzCheck checks for any sentence that the result is plain text without a link.
 func FuzzCheck(f *testing.F) {
 	all := worlds()
 	grounds := map[string]*grounding.Ground{}

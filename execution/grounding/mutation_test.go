@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/execution/grounding"
 )
 
-// mutation changes one thing that a sentence says; nothing where there is none.
+// mutation changes one thing in a sentence; it returns nothing if that is not possible.
 type mutation struct {
 	name   string
 	mutate func(s string) []string
@@ -24,7 +24,7 @@ var (
 	capital = regexp.MustCompile(`\b(Ana|Bruno|Carla|Helena|Miguel|Otto|Zoe|Apple|Tesla|Lisbon|Porto|Cars|Wheels|Costa|Lima|Dias|Duarte|Reis|Braun|Martin)\b`)
 )
 
-// replaced returns the text once for each match, with what stands instead.
+// replaced returns the text once for each match, with that match replaced.
 func replaced(s string, of *regexp.Regexp, with func(match string) []string) []string {
 	var out []string
 	for _, m := range of.FindAllStringIndex(s, -1) {
@@ -37,8 +37,7 @@ func replaced(s string, of *regexp.Regexp, with func(match string) []string) []s
 	return out
 }
 
-// swapped returns the text with each of the words that it has in the place of the first
-// one.
+// swapped returns the text with each of its words replaced by its pair.
 func swapped(s string, pairs ...string) []string {
 	var out []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -94,7 +93,7 @@ func mutations() []mutation {
 		}},
 		{"the name of another", func(s string) []string {
 			if strings.HasPrefix(s, "Three") || strings.HasPrefix(s, "There") || strings.HasPrefix(s, "The status") {
-				return nil // they say the same of all whom they name
+				return nil // it says the same of all names
 			}
 			return swapped(s, "Ana", "Carla", "Carla", "Ana", "Bruno Lima", "Ana Costa", "Helena Duarte", "Otto Braun", "Otto Braun", "Miguel Reis", "Miguel Reis", "Helena Duarte",
 				"Zoe Martin", "Otto Braun", "AAPL", "TSLA", "Lisbon", "Porto", "Porto", "Lisbon", "L-101", "L-202", "L-202", "L-101", "T-4", "T-7", "T-7", "T-4")
@@ -118,8 +117,7 @@ func mutations() []mutation {
 	}
 }
 
-// TestNoMutationOfATrueSentenceStays changes one thing at a time in each of the true
-// sentences.
+// TestNoMutationOfATrueSentenceStays makes one change at a time in each of the true sentences.
 func TestNoMutationOfATrueSentenceStays(t *testing.T) {
 	t.Parallel()
 	all := worlds()

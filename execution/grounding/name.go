@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// names holds capitalised words to standing in the sources, and those that stand
-// side by side to belonging together there.
+// names checks that capitalized words are in the sources, and that adjacent ones belong together
+// there.
 func (c *check) names() Kind {
 	inGerman := german(c.tokens)
 	for i := 0; i < len(c.tokens); i++ {
@@ -25,7 +25,7 @@ func (c *check) names() Kind {
 	return ""
 }
 
-// isName reports whether a token is to be taken for a part of a name.
+// isName reports whether a token is treated as a part of a name.
 func (c *check) isName(i int, inGerman bool) bool {
 	t := c.tokens[i]
 	if t.kind != kindWord || !capital(elided(t.text)) || c.isQuoted(t) || unitOf(t.fold) != "" && c.behindNumber(i) {
@@ -48,7 +48,7 @@ func (c *check) isName(i int, inGerman bool) bool {
 
 var cardinal = cardinals()
 
-// behindNumber reports whether a number or a sign of a currency stands before.
+// behindNumber reports whether a number is before the token, or after it as in a price.
 func (c *check) behindNumber(i int) bool {
 	if i == 0 {
 		return false
@@ -68,7 +68,7 @@ func (c *check) germanNoun(i int) bool {
 	return before.kind == kindNumber || determiner(before.fold) || cardinal[before.fold] != 0
 }
 
-// find are the places where a word stands, without an ending of the genitive.
+// find returns the places of a word, also without a genitive ending.
 func (c *check) find(t token) []place {
 	if places := c.g.words[t.fold]; len(places) > 0 {
 		return places
@@ -81,8 +81,7 @@ func (c *check) find(t token) []place {
 	return c.g.words[elided(t.fold)]
 }
 
-// elided is a word without the article or preposition that French puts before it:
-// d'Ana, l'échéance.
+// elided returns a word without an elided French article or preposition: d'Ana, l'échéance.
 func elided(word string) string {
 	if at := strings.IndexAny(word, "'’"); at > 0 && at <= 2 && slices.Contains([]string{"l", "d", "c", "s", "n", "j", "m", "qu"}, strings.ToLower(word[:at])) {
 		return strings.TrimLeft(word[at:], "'’")
@@ -90,7 +89,7 @@ func elided(word string) string {
 	return word
 }
 
-// run checks capitalised words that stand side by side.
+// run checks a sequence of capitalized words.
 func (c *check) run(from, to int) Kind {
 	clause := c.clause(from)
 	for i := from; i < to; i++ {
@@ -102,7 +101,7 @@ func (c *check) run(from, to int) Kind {
 			return KindName
 		}
 		if common[c.tokens[i].fold] {
-			continue // it may stand for itself
+			continue // it may be a separate word
 		}
 		c.rest(rowsOf(places)...)
 		c.label(clause, places)
@@ -110,7 +109,8 @@ func (c *check) run(from, to int) Kind {
 	return ""
 }
 
-// label notes a name of a clause. What was asked names, and tells nothing apart.
+// label adds a name to its clause. Names of the question are not added, because they identify no
+// row.
 func (c *check) label(clause int, places []place) {
 	places = slices.DeleteFunc(slices.Clone(places), func(p place) bool { return c.g.sources[c.g.rows[p.row].source].ID == "" })
 	if len(places) > 0 {
@@ -118,8 +118,7 @@ func (c *check) label(clause int, places []place) {
 	}
 }
 
-// together reports whether two words stand side by side in a source, or under different
-// names of one row.
+// together reports whether two words are adjacent in a source, or in different columns of one row.
 func (c *check) together(a, b token) bool {
 	if common[a.fold] {
 		return true

@@ -8,20 +8,19 @@ import (
 	"unicode"
 )
 
-// number is a number as it stands in a text.
+// number is a number of a text.
 type number struct { //nolint:recvcheck // what reads it on needs a pointer
-	// values are the readings: "1.234" is one thousand and more, or a little over one.
+	// values are the possible readings: "1.234" is 1234 or 1.234.
 	values []*big.Rat
-	// decimals is how many digits stand behind the point of the finest reading.
+	// decimals is the most decimal places of a reading.
 	decimals int
 	unit     string
 	ordinal  bool
-	// exact is the text where it must stand as it is: with zeros before it.
+	// exact is set for a number with leading zeros, which must occur unchanged.
 	exact string
 }
 
-// numberAt reads the number at a place among tokens, with its sign, its unit and
-// its scale.
+// numberAt parses the number at a token, with its sign, unit and scale.
 func numberAt(tokens []token, i int) number {
 	t := tokens[i]
 	n := number{}
@@ -50,11 +49,11 @@ func numberAt(tokens []token, i int) number {
 	return n
 }
 
-// near reports whether nothing but a space stands behind the token.
+// near reports whether at most a space follows the token.
 func near(tokens []token, i int) bool { return tokens[i+1].start-tokens[i].end <= 2 }
 
-// negative reports whether a sign stands at a place: a dash that touches what is
-// behind it and nothing before it.
+// negative reports whether the token is a minus sign: a dash directly before the number and not
+// directly after another token.
 func negative(tokens []token, i int) bool {
 	if i < 0 {
 		return false
@@ -71,7 +70,7 @@ func negative(tokens []token, i int) bool {
 	return i == 0 || tokens[i-1].end < t.start || tokens[i-1].text == "(" || currency(unitOf(tokens[i-1].fold))
 }
 
-// behind reads what follows a number: an ending of an ordinal, a scale, a unit.
+// behind parses what follows a number: an ordinal suffix, a scale, a unit.
 func (n *number) behind(tokens []token, i int) {
 	at := func(k int) string {
 		if k < len(tokens) && (tokens[k].kind == kindWord || tokens[k].kind == kindPunct) {
@@ -107,7 +106,7 @@ func (n *number) behind(tokens []token, i int) {
 	}
 }
 
-// readNumber returns the readings of digits with points, commas and spaces.
+// readNumber returns the possible readings of digits with points, commas and spaces.
 func readNumber(text string) (values []*big.Rat, decimals int) {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == '\'' || r == '’' {
@@ -128,7 +127,7 @@ func readNumber(text string) (values []*big.Rat, decimals int) {
 	switch {
 	case last < 0:
 		add(text)
-	case dots > 0 && commas > 0: // the last one parts whole and fraction
+	case dots > 0 && commas > 0: // the last one separates the fraction
 		grouped := strings.NewReplacer(".", "", ",", "").Replace(text[:last])
 		if strings.Count(text, text[last:last+1]) == 1 {
 			add(grouped + "." + text[last+1:])
@@ -149,7 +148,7 @@ func ordinalEnding(fold string) bool {
 	return slices.Contains([]string{"st", "nd", "rd", "th", "º", "ª", "er", "ere", "eme", "o", "a"}, fold)
 }
 
-// scaleOf is what a word multiplies the number before it by, 0 for none.
+// scaleOf returns the factor that a word stands for, 0 for none.
 func scaleOf(fold string) int64 {
 	switch fold {
 	case "k", "thousand", "tausend", "mil", "mille", "tsd":
@@ -163,7 +162,8 @@ func scaleOf(fold string) int64 {
 	}
 }
 
-// cardinals are numbers as words; one is left out, for it is an article.
+// cardinals returns the numbers that are written as words. One is left out because it is also an
+// article.
 func cardinals() map[string]int64 {
 	out := map[string]int64{}
 	for _, line := range []string{

@@ -1,14 +1,14 @@
 package grounding
 
-// shape is what stands in a clause.
+// shape counts the kinds of tokens in a clause.
 type shape struct{ clause, names, numbers, others int }
 
 func (s shape) onlyNames() bool  { return s.names > 0 && s.numbers == 0 && s.others == 0 }
 func (s shape) onlyNumber() bool { return s.numbers == 1 && s.names == 0 && s.others == 0 }
 func (s shape) onlyWords() bool  { return s.others > 0 && s.names == 0 && s.numbers == 0 }
 
-// order reads names and as many numbers behind them, each in a clause of its own, as
-// said in this order: "Ana, Bruno, days left: 16, 20.5".
+// order matches a list of names with as many numbers after it, each in its own clause: "Ana, Bruno,
+// days left: 16, 20.5".
 func (c *check) order() Kind {
 	shapes := shapesOf(c)
 	for from := 0; from < len(shapes); from++ {
@@ -34,7 +34,7 @@ func (c *check) order() Kind {
 	return ""
 }
 
-// shapesOf are the clauses that have something in them.
+// shapesOf returns the clauses that are not empty.
 func shapesOf(c *check) []shape {
 	var out []shape
 	at := shape{}

@@ -10,30 +10,29 @@ import (
 	"strings"
 )
 
-// Source is something that a sentence may rest on.
+// Source is a source that a sentence may be based on.
 type Source struct {
-	// ID is the node that found it; empty for what was asked.
+	// ID is the node of the result; empty for the question.
 	ID string
-	// Kind is the same for sources that are alike, such as calls of one capability:
-	// a value of one does not hold for what is named in another.
+	// Kind is the same for similar sources, such as calls of one capability. A value of one does
+	// not belong to a name of another.
 	Kind string
-	// Texts are words: a title, a summary, the message.
+	// Texts are a title, a summary, or the message.
 	Texts []string
 	// Values are facts or parameters, plain JSON.
 	Values []any
-	// Units are those of values, by the last name of their path.
+	// Units are the units of values, by the last name of their path.
 	Units map[string]string
 }
 
-// Ground is what sentences are checked against.
+// Ground is the index of the sources that sentences are checked against.
 type Ground struct {
 	sources []Source
 	rows    []row
 	values  []value
 	dates   []dayFound
 	texts   []text
-	// words are the rows in which a word stands, known those that stand anywhere,
-	// names of facts among them.
+	// words are the places of each word; known are all words, including names of facts.
 	words map[string][]place
 	known map[string]bool
 	units map[string]bool
@@ -41,33 +40,32 @@ type Ground struct {
 	lists []list
 }
 
-// row is one thing that values and names belong to: an item of a list, or all that
-// a source says outside of lists.
+// row groups values and names that belong together: an item of a list, or everything of a source
+// outside of lists.
 type row struct {
 	source, parent int
-	// group is the list that it is an item of, or the kind of its source.
+	// group is the list of the item, or the kind of the source.
 	group string
 }
 
-// value is a number that stands in a source, or follows from those that do.
+// value is a number in a source, or one derived from such numbers.
 type value struct {
 	of       []*big.Rat
 	decimals int
 	units    []string
 	row      int
-	// column is the same for values of the same name in rows of one group; empty in
-	// texts.
+	// column is the same for values of the same name in rows of one group; empty in texts.
 	column string
 }
 
 type dayFound struct {
 	date
 	row int
-	// text is the text in which it stands.
+	// text is the index of the text that contains it.
 	text int
 }
 
-// place is where a word stands: in which row, and under which name of it.
+// place is an occurrence of a word: its row and its column.
 type place struct {
 	row    int
 	column string
@@ -81,7 +79,7 @@ func rowsOf(places []place) []int {
 	return out
 }
 
-// text is one text of a source, as its folded words with a space around each.
+// text is one text of a source. words are its folded words, each between spaces.
 type text struct {
 	words string
 	plain string
@@ -95,7 +93,7 @@ type list struct {
 	items []int
 }
 
-// New reads the sources.
+// New indexes the sources.
 func New(sources []Source) *Ground {
 	g := &Ground{sources: sources, words: map[string][]place{}, known: map[string]bool{}, units: map[string]bool{}, links: map[string]link{}}
 	kinds := map[string][]int{}
@@ -122,7 +120,7 @@ func (g *Ground) newRow(source, parent int, group string) int {
 	return len(g.rows) - 1
 }
 
-// value takes a plain JSON value under a name.
+// value adds a plain JSON value under a name.
 func (g *Ground) value(v any, at int, path, name string, beside []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -148,7 +146,7 @@ func (g *Ground) value(v any, at int, path, name string, beside []string) {
 	}
 }
 
-// object takes the members of an object; one beside them may say their unit.
+// object adds the members of an object. One of them may declare the unit of the others.
 func (g *Ground) object(v map[string]any, at int, path string, beside []string) {
 	for name, member := range v {
 		if said, ok := member.(string); ok && namesUnit(name) && unitOf(fold(said)) != "" {
@@ -193,7 +191,7 @@ func (g *Ground) number(v any, at int, path, name string, beside []string) {
 	g.known[fold(said)] = true
 }
 
-// text takes the words of a text, with the numbers and dates in it.
+// text adds the words of a text, and the numbers and dates in it.
 func (g *Ground) text(said string, at int, column string) []token {
 	here := place{at, column}
 	tokens := tokenize(said)
@@ -232,14 +230,14 @@ func (g *Ground) word(w string, at place) {
 	}
 }
 
-// link is where a link stands: as the whole value of a fact, or inside a text, into
-// which anybody may have put it.
+// link is the place of a link: the whole value of a fact, or a part of a text, which anybody may
+// have written.
 type link struct {
 	row    int
 	inText bool
 }
 
-// link takes a link of a fact.
+// link adds a link of a fact.
 func (g *Ground) link(t token, at int, inText bool) {
 	before, known := g.links[t.text]
 	if g.sources[g.rows[at].source].ID != "" && (!known || before.inText) {
@@ -247,10 +245,10 @@ func (g *Ground) link(t token, at int, inText bool) {
 	}
 }
 
-// squeezed is a text with single spaces, folded.
+// squeezed returns the text folded, with single spaces.
 func squeezed(s string) string { return strings.Join(strings.Fields(fold(s)), " ") }
 
-// within reports whether a row is another, or stands in it.
+// within reports whether a row is outer or inside it.
 func (g *Ground) within(r, outer int) bool {
 	for ; r >= 0; r = g.rows[r].parent {
 		if r == outer {
@@ -260,10 +258,10 @@ func (g *Ground) within(r, outer int) bool {
 	return false
 }
 
-// shares reports whether what stands in two rows is said of the same thing.
+// shares reports whether two rows are about the same thing.
 func (g *Ground) shares(a, b int) bool { return g.within(a, b) || g.within(b, a) }
 
-// inGroup are the rows of a group that hold a row; none where the row is outside.
+// inGroup returns the row of a group that contains r, -1 if there is none.
 func (g *Ground) inGroup(r int, group string) int {
 	for ; r >= 0; r = g.rows[r].parent {
 		if g.rows[r].group == group {

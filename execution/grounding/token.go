@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// kind describes what a token is.
+// kind is the kind of a token.
 type kind int
 
 const (
@@ -23,7 +23,7 @@ const (
 	kindLink
 )
 
-// token is a piece of a text.
+// token is a token of a text.
 type token struct { //nolint:recvcheck // what reads it on needs a pointer
 	kind       kind
 	text, fold string
@@ -32,7 +32,7 @@ type token struct { //nolint:recvcheck // what reads it on needs a pointer
 	date       date
 }
 
-// lexer takes the longest form that begins at a place, in this order.
+// lexer matches the longest form at a position, in this order.
 var lexer = regexp.MustCompile(
 	`(?P<link>(?i:[a-z][a-z0-9+.\-]*://\S+|www\.\S+|mailto:\S+))` +
 		`|(?P<mail>[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+)` +
@@ -45,7 +45,7 @@ var lexer = regexp.MustCompile(
 		`|(?P<word>\p{L}[\p{L}\p{M}]*(?:['’\-][\p{L}\p{M}]+)*)` +
 		`|(?P<punct>\S)`)
 
-// tokenize parts a text into tokens, with numbers and dates read.
+// tokenize splits a text into tokens, and parses numbers and dates.
 func tokenize(text string) []token {
 	names := lexer.SubexpNames()
 	var out []token
@@ -69,7 +69,7 @@ func tokenize(text string) []token {
 	return dated(out)
 }
 
-// is sets the kind by the name of the form.
+// is sets the kind from the name of the group.
 func (t *token) is(form string) {
 	switch form {
 	case "link", "host":
@@ -96,7 +96,7 @@ func (t *token) trim(cutset string) {
 	t.end = t.start + len(t.text)
 }
 
-// glued makes an id of a number with letters behind it that are no unit: "4f".
+// glued joins a number and following letters that are no unit to an id: "4f".
 func glued(in []token) []token {
 	var out []token
 	for i := 0; i < len(in); i++ {
@@ -114,7 +114,7 @@ func glued(in []token) []token {
 	return out
 }
 
-// fold is a text without case and accents, so that what is the same for people is.
+// fold returns the text in lower case without accents, for comparisons.
 func fold(s string) string {
 	ascii := true
 	for i := 0; i < len(s) && ascii; i++ {
@@ -146,7 +146,7 @@ func capital(word string) bool {
 	return unicode.IsUpper(r)
 }
 
-// words are the words of a text, folded, ids among them.
+// words returns the folded words of a text, including ids.
 func words(tokens []token) []string {
 	var out []string
 	for _, t := range tokens {

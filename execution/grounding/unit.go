@@ -8,8 +8,8 @@ import (
 
 const percent = "%"
 
-// unitTable has the spellings of units in the languages that answers are given in,
-// each line with the canonical name first.
+// unitTable has the spellings of units in the languages of answers. Each line begins with the
+// canonical name.
 const unitTable = `
 % percent pct prozent porcento procent pourcent
 pp prozentpunkt prozentpunkte prozentpunkten
@@ -68,11 +68,10 @@ var units = func() map[string]string {
 	return out
 }()
 
-// unitOf is the canonical unit that a folded word or sign means, "" for none.
+// unitOf returns the canonical unit of a folded word or sign, "" for none.
 func unitOf(fold string) string { return units[strings.TrimSuffix(fold, ".")] }
 
-// ambiguousUnit tells a spelling that means something else where no number stands
-// before it.
+// ambiguousUnit reports whether a spelling has another meaning if no number is before it.
 func ambiguousUnit(fold string) bool {
 	return slices.Contains([]string{"second", "segundo", "seconde", "mes", "real", "reais", "ton", "livre", "livres", "libra", "libras", "std", "foot", "min"}, fold)
 }
@@ -81,8 +80,8 @@ func currency(unit string) bool {
 	return slices.Contains([]string{"usd", "eur", "gbp", "brl", "jpy", "chf", "aud", "cad", "cny", "inr", "mxn", "sek", "nok", "dkk", "pln", "czk"}, unit)
 }
 
-// keyUnits are the units that the name of a fact tells: days_left, priceEUR. Parts
-// that mean something else there, such as min, tell none.
+// keyUnits returns the units in the name of a fact: days_left, priceEUR. Parts with another meaning
+// in names, such as min, are ignored.
 func keyUnits(key string) []string {
 	var out []string
 	for _, part := range keyWords(key) {
@@ -93,14 +92,14 @@ func keyUnits(key string) []string {
 	return out
 }
 
-// namesUnit reports whether a fact says which unit those beside it are in.
+// namesUnit reports whether a fact declares the unit of the facts beside it.
 func namesUnit(key string) bool {
 	return slices.ContainsFunc(keyWords(key), func(part string) bool {
 		return slices.Contains([]string{"currency", "unit", "units", "uom"}, part)
 	})
 }
 
-// keyWords are the words of a key, folded.
+// keyWords returns the folded words of a key.
 func keyWords(key string) []string {
 	var b strings.Builder
 	var last rune

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// days holds dates, weekdays and times to standing in the sources.
+// days checks that dates, weekdays and times are in the sources.
 func (c *check) days() Kind {
 	for i, t := range c.tokens {
 		if t.kind != kindDate && t.kind != kindClock || c.isQuoted(t) {
@@ -32,8 +32,8 @@ func (c *check) days() Kind {
 	return ""
 }
 
-// sameDay reports whether what is said of a day holds for one that stands in a
-// source. A weekday beside a date is that of the date.
+// sameDay reports whether a date of the sentence matches one of a source. A weekday beside a date
+// must be the weekday of the date.
 func (c *check) sameDay(i int, said, found date) bool {
 	switch {
 	case said.relative != "":
@@ -51,7 +51,7 @@ func (c *check) sameDay(i int, said, found date) bool {
 	return found.month > 0 && said.onDay(found)
 }
 
-// dateBeside is the date that stands next to a weekday.
+// dateBeside returns the date next to a weekday.
 func (c *check) dateBeside(i int) date {
 	for _, k := range []int{i + 1, i + 2, i + 3, i - 1, i - 2} {
 		if k < 0 || k >= len(c.tokens) {
@@ -64,15 +64,14 @@ func (c *check) dateBeside(i int) date {
 	return date{}
 }
 
-// place takes a value that stands in some rows, if it can be said of what its clause
-// speaks of.
+// place accepts a value of some rows if it can belong to the subject of its clause.
 func (c *check) place(i int, rows []int) Kind {
 	subject := c.subject(c.clause(i))
 	if len(subject) == 0 {
 		c.rest(rows...)
 		return ""
 	}
-	if !c.belongs(subject, rows) { // whatever a text outside of the list says of it
+	if !c.belongs(subject, rows) { // also if a text outside of the list mentions it
 		return KindElsewhere
 	}
 	var fits []int
@@ -85,8 +84,8 @@ func (c *check) place(i int, rows []int) Kind {
 	return ""
 }
 
-// numbers holds numbers, as digits and in words, to standing in the sources or
-// following from what stands there.
+// numbers checks that numbers, in digits and in words, are in the sources or follow from values
+// there.
 func (c *check) numbers() Kind {
 	for i, t := range c.tokens {
 		n := t.number
@@ -114,13 +113,14 @@ func (c *check) numbers() Kind {
 	return ""
 }
 
-// otherUnit tells a word for a unit in which nothing was found.
+// otherUnit reports whether a word is a unit that no source uses.
 func (c *check) otherUnit(t token) bool {
 	u := unitOf(t.fold)
 	return u != "" && len(t.fold) > 2 && !c.g.units[u] && !c.g.known[t.fold] && !ambiguousUnit(t.fold)
 }
 
-// isCardinal tells a number in words, which begins a sentence or is written small.
+// isCardinal reports whether a token is a number word: at the start of the sentence or in lower
+// case.
 func (c *check) isCardinal(i int) bool {
 	t := c.tokens[i]
 	if t.kind != kindWord || cardinal[t.fold] == 0 || i > 0 && t.capital() {
@@ -129,8 +129,8 @@ func (c *check) isCardinal(i int) bool {
 	return i == 0 || !slices.Contains([]string{"per", "por", "pour"}, c.tokens[i-1].fold)
 }
 
-// number finds where a number stands: in a source with its unit, else as a year, a
-// count, or a sum or difference of what the sentence speaks of.
+// number finds the origin of a number: a value of a source with its unit, a year, a count, or a sum
+// or difference of values that the sentence mentions.
 func (c *check) number(i int, n number) Kind {
 	if n.exact != "" {
 		if places := c.g.words[n.exact]; len(places) > 0 {
@@ -174,7 +174,7 @@ func (c *check) number(i int, n number) Kind {
 	}
 }
 
-// is reports whether a number is a value, as it stands or rounded as money is.
+// is reports whether a number equals a value, exactly or rounded to two decimals.
 func (n number) is(v value) bool {
 	for _, said := range n.values {
 		for _, found := range v.of {
@@ -189,8 +189,8 @@ func (n number) is(v value) bool {
 	return false
 }
 
-// unitFits reports whether the unit that is said can be that of a value. A value
-// without one has any that is spoken of; a percentage is not told as a plain number.
+// unitFits reports whether the stated unit can be that of a value. A value without a unit matches
+// any unit of the sources. A percentage does not match a plain number.
 func (c *check) unitFits(n number, v value) bool {
 	switch {
 	case n.unit == "":
@@ -202,7 +202,7 @@ func (c *check) unitFits(n number, v value) bool {
 	}
 }
 
-// follows are the rows that a number follows from.
+// follows returns the rows that a number is derived from.
 func (c *check) follows(i int, n number) []int {
 	if rows := c.year(n); len(rows) > 0 {
 		return rows
@@ -230,7 +230,7 @@ func (c *check) year(n number) (rows []int) {
 	return rows
 }
 
-// count finds a list that is as long. Of one of its items it is not said.
+// count returns the items of a list with that length. It does not apply to one of its items.
 func (c *check) count(i int, n number) []int {
 	if n.unit != "" || n.decimals > 0 {
 		return nil
@@ -250,8 +250,8 @@ func (c *check) count(i int, n number) []int {
 	return nil
 }
 
-// alike are the items of a list that have a text in common which the sentence has
-// too, if there are as many as is said.
+// alike returns the items of a list that share a text with the sentence, if their number is the
+// stated one.
 func (c *check) alike(l list, said func(count int) bool) []int {
 	by := map[string][]int{}
 	for _, t := range c.g.texts {
@@ -270,7 +270,7 @@ func (c *check) alike(l list, said func(count int) bool) []int {
 	return nil
 }
 
-// columns are the values of the same name, in lists of two and more.
+// columns returns the values of the same name, in lists of two or more.
 func (c *check) columns() [][]value {
 	byName := map[string][]value{}
 	var names []string
@@ -292,9 +292,9 @@ func (c *check) columns() [][]value {
 	return out
 }
 
-// computed reports whether a number is the sum of a column, or the sum or the
-// difference of those of its values that the sentence speaks of. Percentages are not
-// added up, and the sum of all is not said of one.
+// computed returns the rows of a column whose sum is the number, or of the values that the sentence
+// mentions, whose sum or difference is the number. Percentages are not added, and the sum of all is
+// not attributed to one item.
 func (c *check) computed(i int, n number, column []value) []int {
 	if !c.unitFits(n, column[0]) {
 		return nil
@@ -339,8 +339,8 @@ func sum(of []value) *big.Rat {
 	return out
 }
 
-// speaksOf reports whether the sentence has the value itself, but for the number at a
-// place, or names what it is of.
+// speaksOf reports whether the sentence contains the value, other than at token i, or names its
+// row.
 func (c *check) speaksOf(i int, v value) bool {
 	for k, t := range c.tokens {
 		if k != i && t.kind == kindNumber && t.number.is(v) {

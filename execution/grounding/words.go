@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// commonWords begin sentences in the languages that answers are given in, or are
-// written with a capital in the middle of them, without being a name.
+// commonWords start sentences in the languages of answers, or are capitalized within them, without
+// being names.
 const commonWords = `
 i a an the this that these those there here it its he she they we you his her their our your my one both all each every
 none no not nobody nothing yes in on at of for from by with without to into since until before after during between among and or
@@ -40,7 +40,7 @@ var common = func() map[string]bool {
 	return out
 }()
 
-// multiplied are words for what is computed in a way that is not checked.
+// multiplied reports whether a word announces a computed value that is not checked.
 func multiplied(fold string) bool {
 	return slices.Contains([]string{
 		"half", "twice", "double", "triple", "thrice", "quarter", "dozen", "halfte", "halb", "doppelt", "dreifach", "dutzend", "metade", "dobro", "triplo", "mitad",
@@ -48,8 +48,8 @@ func multiplied(fold string) bool {
 	}, fold)
 }
 
-// determiners stand before nouns, which German writes with a capital, and not
-// before names.
+// determiner reports whether a word stands before a noun, which German capitalizes, and not before
+// a name.
 func determiner(fold string) bool {
 	return slices.Contains(strings.Fields(`der die das dem den des ein eine einen einem einer eines kein keine keinen im am zum zur
 		beim vom ins diese dieser dieses diesem diesen ihre ihr ihren ihrem seine sein seinen seinem alle allen jede jeder jedem
@@ -57,7 +57,7 @@ func determiner(fold string) bool {
 		verbleibende verbleibenden restliche restlichen letzte letzten nachste nachsten erste ersten neue neuen noch`), fold)
 }
 
-// german reports whether a sentence is German, by its small words.
+// german reports whether a sentence is German, judged by its function words.
 func german(tokens []token) bool {
 	count := 0
 	for _, t := range tokens {
@@ -68,7 +68,7 @@ func german(tokens []token) bool {
 	return count > 0
 }
 
-// nounEnding tells a German noun by how it ends: few names end so.
+// nounEnding reports whether a word ends like a German noun; few names do.
 func nounEnding(fold string) bool {
 	if slices.Contains([]string{"uhr", "stand", "ende", "anfang", "rest", "person", "personen", "liste", "minus", "plus"}, fold) {
 		return true
@@ -81,7 +81,7 @@ func nounEnding(fold string) bool {
 	return unitOf(fold) != ""
 }
 
-// parting begins a new clause.
+// parting reports whether a token begins a new clause.
 func parting(t token) bool {
 	switch t.text {
 	case ",", ";", ":", "—", "–", "(", ")", ".", "·", "/":

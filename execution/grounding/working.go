@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// working is a calculation that a sentence shows: "3 × 48 = 144". What stands before the
-// sign of equality must stand in the sources, what stands behind it must come of that.
+// working is a calculation in a sentence: "3 × 48 = 144". The operands must be in the sources, and
+// the result must be correct.
 type working struct {
-	// from is its first token, to the token of the result.
+	// from is the first token, to the token of the result.
 	from, to int
 	of       *big.Rat
 	units    []string
-	// clock is the result where it is a time.
+	// clock means that the result is a time.
 	clock bool
 }
 
-// work reads the calculations of a sentence. One that does not come out is a number that
-// stands nowhere.
+// work parses the calculations of a sentence. A wrong result is an ungrounded number.
 func (c *check) work() Kind {
 	for i, t := range c.tokens {
 		if t.text != "=" || c.isQuoted(t) {
@@ -36,7 +35,7 @@ func (c *check) work() Kind {
 	return ""
 }
 
-// workingBefore reads the calculation before a sign of equality, and finds its result.
+// workingBefore parses the calculation before an equals sign, and finds its result.
 func workingBefore(c *check, equals int) (working, bool) {
 	w := working{from: beginOf(c.tokens, equals), to: equals + 1}
 	for w.from < equals && operator(c.tokens[w.from]) != 0 {
@@ -57,7 +56,7 @@ func workingBefore(c *check, equals int) (working, bool) {
 	return w, true
 }
 
-// beginOf is where a calculation begins that ends at a token.
+// beginOf returns the first token of the calculation that ends at a token.
 func beginOf(tokens []token, end int) int {
 	open, at := 0, end
 	for k := end - 1; k >= 0; k-- {
@@ -81,7 +80,7 @@ func beginOf(tokens []token, end int) int {
 	return at
 }
 
-// operator is what a token does to the numbers beside it, 0 for none.
+// operator returns the operator of a token, 0 for none.
 func operator(t token) rune {
 	switch t.fold {
 	case "+":
@@ -102,15 +101,15 @@ func (w working) value() value {
 	return value{of: []*big.Rat{w.of}, decimals: 3, units: w.units}
 }
 
-// workedOut reports whether a token is the result of a calculation, or a number of the
-// calendar in one: a week is 7 days.
+// workedOut reports whether a token is the result of a calculation, or a calendar constant in one:
+// a week has 7 days.
 func (c *check) workedOut(i int) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool {
 		return i == w.to || i >= w.from && i < w.to && c.tokens[i].kind == kindNumber && calendar(c.g, c.tokens[i].number)
 	})
 }
 
-// gives reports whether a number or time is what the calculation comes to.
+// gives reports whether a number or time is the result of the calculation.
 func (w working) gives(c *check, t token, n number) bool {
 	if w.clock {
 		return t.kind == kindClock && w.of.Cmp(minutes(t.date.clock)) == 0
@@ -118,12 +117,13 @@ func (w working) gives(c *check, t token, n number) bool {
 	return t.kind != kindClock && n.is(w.value()) && c.unitFits(n, w.value())
 }
 
-// result reports whether a number or time is that of a calculation of the sentence.
+// result reports whether a number or time is the result of a calculation in the sentence.
 func (c *check) result(t token, n number) bool {
 	return slices.ContainsFunc(c.workings, func(w working) bool { return w.gives(c, t, n) })
 }
 
-// calendar reports how many days a week has, and so on, where that is spoken of.
+// calendar reports whether a number is a calendar constant, such as the days of a week, of a unit
+// that the sources use.
 func calendar(g *Ground, n number) bool {
 	for unit, parts := range map[string]int64{"week": 7, "year": 12, "day": 24, "hour": 60} {
 		if g.units[unit] && n.is(value{of: []*big.Rat{big.NewRat(parts, 1)}}) {
@@ -133,8 +133,8 @@ func calendar(g *Ground, n number) bool {
 	return false
 }
 
-// placeNumber takes a number that stands in some rows. In a calculation it may be of
-// anything that the sentence speaks of.
+// placeNumber accepts a number of some rows. In a calculation it may belong to anything that the
+// sentence names.
 func placeNumber(c *check, i int, rows []int) Kind {
 	inside := slices.ContainsFunc(c.workings, func(w working) bool { return i >= w.from && i < w.to })
 	if inside && slices.ContainsFunc(c.named, func(l label) bool { return c.belongs(l.rows(), rows) }) {
@@ -144,13 +144,13 @@ func placeNumber(c *check, i int, rows []int) Kind {
 	return c.place(i, rows)
 }
 
-// minutes of a time of the day.
+// minutes returns the minutes since midnight.
 func minutes(clock string) *big.Rat {
 	hour, minute, _ := strings.Cut(clock, ":")
 	return big.NewRat(int64(60*atoi(hour)+atoi(minute)), 1)
 }
 
-// arithmetic reads a calculation out of tokens. Times are subtracted, and nothing else.
+// arithmetic parses a calculation. Times can only be subtracted.
 type arithmetic struct {
 	c        *check
 	at, end  int
@@ -199,7 +199,7 @@ func (p *arithmetic) product() (*big.Rat, bool) {
 	return out, ok
 }
 
-// operand is a number with its unit, a time, or a calculation in brackets.
+// operand parses a number with its unit, a time, or a calculation in brackets.
 func (p *arithmetic) operand() (*big.Rat, bool) {
 	for p.at < p.end && currency(unitOf(p.c.tokens[p.at].fold)) {
 		p.at++
@@ -237,7 +237,7 @@ func (p *arithmetic) operand() (*big.Rat, bool) {
 	return t.number.values[0], true
 }
 
-// takeUnits notes the units that a number has where it stands.
+// takeUnits adds the stated unit of a number and its units in the sources.
 func (p *arithmetic) takeUnits(n number) {
 	units := []string{n.unit}
 	for _, v := range p.c.g.values {

@@ -2,18 +2,18 @@ package grounding_test
 
 import "github.com/manifold-run/manifold/execution/grounding"
 
-// world is what was asked and found, with sentences that are true of it.
+// world has the question and the results, with sentences that are true.
 type world struct {
 	sources []grounding.Source
 	holds   []string
 }
 
-// worlds are four questions, each worded in five languages.
+// worlds returns the examples, each worded in several languages.
 func worlds() map[string]world {
 	return map[string]world{"days off": daysOff(), "prices": prices(), "loads": loads(), "accounts": accounts(), "rentals": rentals(), "mails": mails()}
 }
 
-// rentals are prices of which sentences work something out.
+// rentals has prices, and sentences with calculations.
 func rentals() world {
 	rental := func(id, name string, price float64) grounding.Source {
 		return grounding.Source{ID: id, Kind: "rental.price", Values: []any{map[string]any{"names": []any{name}}, map[string]any{"result": map[string]any{name: price}, "currency": "EUR"}}}
@@ -44,7 +44,7 @@ func rentals() world {
 	}
 }
 
-// mails are texts of others, with links, dates and times in them.
+// mails has texts by others, with links, dates and times.
 func mails() world {
 	mail := func(from, body string) any { return map[string]any{"from": from, "body": body} }
 	return world{

@@ -11,15 +11,15 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Many gathers the figures of many runs, without keeping the runs. The zero value is
-// ready; one goroutine at a time may use it.
+// Many aggregates the metrics of many runs, without keeping the runs. The zero value is ready to
+// use. It is not safe for concurrent use.
 type Many struct {
 	all    []metrics.RunMetrics
 	began  []time.Time
 	writes []write
 }
 
-// Add takes a run as it is stored, with what its ledger does not tell of it.
+// Add adds a stored run, with the holes of its ledger (see Holes).
 func (m *Many) Add(snap runstate.Snapshot, holes []string, now time.Time) error {
 	f, err := Of(snap, now)
 	if err != nil {
@@ -35,13 +35,13 @@ func (m *Many) Add(snap runstate.Snapshot, holes []string, now time.Time) error 
 	return nil
 }
 
-// Stats are the figures of all that were added. Writes of different runs that hold the
-// same lock collide too.
+// Stats returns the metrics of all added runs. Writes of different runs that hold the same lock
+// count as collisions, too.
 func (m *Many) Stats() metrics.Stats {
 	out := metrics.Stats{Runs: len(m.all), All: group("", m.all)}
 	unsafe := map[string]bool{}
 	for _, f := range m.all {
-		f.Safety.WriteCollisions = 0 // they are counted over all runs below
+		f.Safety.WriteCollisions = 0 // counted over all runs below
 		out.Safety = out.Safety.Add(f.Safety)
 		if f.Safety.Sum() > 0 {
 			unsafe[f.RunID] = true
@@ -64,7 +64,7 @@ func (m *Many) Stats() metrics.Stats {
 	return out
 }
 
-// summarize adds up what was called and what the phases took.
+// summarize adds up the calls and the phases.
 func (m *Many) summarize(out *metrics.Stats) {
 	out.Calls, out.Phases = map[string]int{}, []metrics.PhaseMetrics{}
 	phases, prints := map[string]metrics.PhaseMetrics{}, map[string]bool{}
@@ -86,7 +86,7 @@ func (m *Many) summarize(out *metrics.Stats) {
 	}
 }
 
-// Forecast is what the runs that were added say of another one like them.
+// Forecast predicts a similar run from the added runs.
 func (m *Many) Forecast() metrics.Forecast {
 	g := group("", m.all)
 	out := metrics.Forecast{Runs: g.Ended, Completion: g.Completion, MachineMS: g.MachineMS, HumanMS: g.HumanMS}
@@ -103,14 +103,14 @@ func (m *Many) Forecast() metrics.Forecast {
 	return out
 }
 
-// Alike reports whether two plans are expected to take the same: they do the same calls
-// in the same order, whatever the parameters.
+// Alike reports whether two plans are expected to take the same: they make the same calls in the
+// same order, whatever the parameters.
 func Alike(a, b contracts.Plan) bool {
 	return a.Strategy == b.Strategy && slices.EqualFunc(a.Nodes, b.Nodes, func(x, y contracts.Node) bool { return x.Kind == y.Kind && x.Tool == y.Tool })
 }
 
-// Asks are the questions that a plan opens: the gates of its writes, and its steps that
-// ask. Without roles it is the requester who is asked.
+// Asks returns the interrupts that a plan opens: the gates of its writes, and its steps that ask.
+// Without roles the requester is asked.
 func Asks(p contracts.Plan) []metrics.QuestionMetrics {
 	var out []metrics.QuestionMetrics
 	add := func(n contracts.Node, kind contracts.InterruptType, roles []string) {
@@ -134,13 +134,13 @@ func Asks(p contracts.Plan) []metrics.QuestionMetrics {
 	return out
 }
 
-// by groups runs by a name, the largest group first.
+// by groups runs by a name, largest group first.
 func by(all []metrics.RunMetrics, name func(metrics.RunMetrics) string) []metrics.GroupStats {
 	groups := map[string][]metrics.RunMetrics{}
 	for _, f := range all {
 		groups[name(f)] = append(groups[name(f)], f)
 	}
-	out := []metrics.GroupStats{} // a list, also of nothing
+	out := []metrics.GroupStats{} // not nil, so that JSON has a list
 	for _, n := range slices.Sorted(maps.Keys(groups)) {
 		out = append(out, group(n, groups[n]))
 	}
@@ -153,7 +153,7 @@ func by(all []metrics.RunMetrics, name func(metrics.RunMetrics) string) []metric
 	return out
 }
 
-// group sums up runs; the result of them is counted of those that have ended.
+// group aggregates runs. Only ended runs count for the outcome.
 func group(name string, all []metrics.RunMetrics) metrics.GroupStats {
 	g := metrics.GroupStats{Name: name, Runs: len(all)}
 	var first, wall, machine, human, path []int64
@@ -201,8 +201,8 @@ func sum(calls map[string]int) int {
 	return n
 }
 
-// spread takes the values at the ranks of the median and of the 95th percentile: each
-// is a value that there is.
+// spread returns the values at the ranks of the median and of the 95th percentile, without
+// interpolation.
 func spread(values []int64) metrics.Spread {
 	if len(values) == 0 {
 		return metrics.Spread{}

@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// Of returns the figures of a run as it is stored, at a moment. The counters of Safety
-// that need more than the run itself are left to Audited and Over.
+// Of returns the metrics of a stored run at a time. The safety counters that need more than the run
+// itself are set by Many.
 func Of(snap runstate.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 	s, err := runstate.Read(snap)
 	if err != nil {
@@ -35,18 +35,18 @@ func Of(snap runstate.Snapshot, now time.Time) (metrics.RunMetrics, error) {
 	return f.RunMetrics, nil
 }
 
-// Timing parts the time of a run: where nothing is done and somebody is asked, people
-// alone are waited for.
+// Timing splits the time of a run into human and machine time. Human time is when an interrupt is
+// open and nothing is in progress.
 func Timing(snap runstate.Snapshot, now time.Time) metrics.Timing {
 	whole := lifeOf(snap.Run, now)
 	s, err := runstate.Read(snap)
-	if err != nil { // it cannot be told apart then
+	if err != nil { // then the time cannot be split
 		return timing(length([]span{whole}), 0)
 	}
 	return partedTime(whole, steps(s, snap.Gates, whole.to))
 }
 
-// SumUp adds to the verdict of a run that ends what it took, and what was not let pass.
+// SumUp adds the timing and the number of rejections to the verdict of a run that ends.
 func SumUp(v *contracts.Verdict, s *runstate.State, gates []contracts.Interrupt, now time.Time) {
 	took := partedTime(lifeOf(s.Run, now), steps(s, gates, now))
 	v.Timing, v.Rejections = &took, rejectionsOf(s, v)
@@ -67,8 +67,7 @@ func partedTime(whole span, all []step) metrics.Timing {
 	return timing(length(union([]span{whole})), length(without(union(human), union(machine))))
 }
 
-// View is what callers see of a run, with what it and each of its nodes took, up to a
-// moment.
+// View returns the view of a run for callers, with the times of the run and its nodes up to now.
 func View(snap runstate.Snapshot, now time.Time) (contracts.RunView, error) {
 	s, err := runstate.Read(snap)
 	if err != nil {
@@ -77,7 +76,7 @@ func View(snap runstate.Snapshot, now time.Time) (contracts.RunView, error) {
 	return ViewOf(s, snap.Gates, now), nil
 }
 
-// ViewOf is View of a state that was read, with the gates of its run.
+// ViewOf is View for a state that was read, with the gates of its run.
 func ViewOf(s *runstate.State, gates []contracts.Interrupt, now time.Time) contracts.RunView {
 	view, whole := runstate.View(s, gates), lifeOf(s.Run, now)
 	all := steps(s, gates, whole.to)
@@ -101,10 +100,10 @@ func timing(wall, human time.Duration) metrics.Timing {
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
-// run are the figures of a run while they are made.
+// run builds the metrics of a run.
 type run struct{ metrics.RunMetrics }
 
-// time says when there was something, and what took how long.
+// time sets the durations and the time of the first useful result.
 func (f *run) time(began time.Time, all []step) {
 	var work time.Duration
 	var busy []span
@@ -136,8 +135,7 @@ func (f *run) time(began time.Time, all []step) {
 	}
 }
 
-// useful reports whether a step gave somebody something: look-ups before a call serve
-// the call alone.
+// useful reports whether a step gave a result to somebody. Look-ups before a call do not count.
 func useful(st step) bool {
 	lookup := st.Spec.Role == contracts.RolePreSearch || st.Spec.Role == contracts.RolePreChoose
 	works := st.Spec.Kind == contracts.KindTool || st.Spec.Kind == contracts.KindReason
@@ -145,7 +143,7 @@ func useful(st step) bool {
 	return works && !lookup && st.State() == contracts.NodeCompleted && r != nil && (r.Summary != "" || len(r.Facts) > 0)
 }
 
-// outcome says how the steps came out, and the run by its verdict.
+// outcome counts the results of the steps and copies the verdict.
 func (f *run) outcome(s *runstate.State, v *contracts.Verdict) {
 	f.VerifierRejections = rejectionsOf(s, v)
 	for _, n := range s.Nodes() {
@@ -172,7 +170,7 @@ func (f *run) outcome(s *runstate.State, v *contracts.Verdict) {
 	f.Verdict, f.Score = string(v.Status), v.Score
 }
 
-// rejectionsOf counts what did not pass of a run, by its checks and by its judge.
+// rejectionsOf counts the rejections of a run by its checks and by its judge.
 func rejectionsOf(s *runstate.State, v *contracts.Verdict) int {
 	count := 0
 	for _, n := range s.Nodes() {
@@ -184,8 +182,8 @@ func rejectionsOf(s *runstate.State, v *contracts.Verdict) int {
 	return count
 }
 
-// rejections counts what did not pass of a step: read-backs that do not hold, and its
-// own verdict where it verifies.
+// rejections counts the rejections of a step: failed read-backs, and its own verdict if it
+// verifies.
 func rejections(n *runstate.Node) int {
 	count := 0
 	for _, c := range n.Row.Checks {
@@ -199,7 +197,7 @@ func rejections(n *runstate.Node) int {
 	return count
 }
 
-// use says what was called, and what models used.
+// use counts the calls and the use of models.
 func (f *run) use(s *runstate.State) {
 	f.Tokens = s.Tokens()
 	sent := map[string]int{}
@@ -222,7 +220,7 @@ func (f *run) use(s *runstate.State) {
 	}
 }
 
-// asked groups the questions of a run by their type and by who may answer them.
+// asked groups the interrupts of a run by type and by the roles that may answer.
 func asked(snap runstate.Snapshot, now time.Time) []metrics.QuestionMetrics {
 	end := now
 	if snap.Run.FinishedAt != nil {
@@ -245,8 +243,7 @@ func asked(snap runstate.Snapshot, now time.Time) []metrics.QuestionMetrics {
 	return out
 }
 
-// fingerprint is the same for runs of the same capabilities and workflows in the same
-// versions.
+// fingerprint is the same for runs of the same capabilities and workflows in the same versions.
 func fingerprint(p contracts.Plan) string {
 	workflows := map[string]string{}
 	for _, f := range p.Frames {
@@ -259,7 +256,7 @@ func fingerprint(p contracts.Plan) string {
 	return hash[:12]
 }
 
-// ratio is a quotient with three digits behind the point, 0 where nothing divides.
+// ratio returns a quotient rounded to three decimals, 0 if b is 0.
 func ratio(a, b int64) float64 {
 	if b == 0 {
 		return 0

@@ -13,15 +13,15 @@ import (
 	"github.com/manifold-run/manifold/execution/verdict"
 )
 
-// began is when the hand-made run began.
+// began is the start of the example run.
 func began() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) }
 
-// at is a moment of the hand-made run, in milliseconds from its beginning.
+// at is a time of the example run, in milliseconds from its start.
 func at(ms int64) time.Time { return began().Add(time.Duration(ms) * time.Millisecond) }
 
 func ptr(ms int64) *time.Time { t := at(ms); return &t }
 
-// done is a row of a node that began and ended.
+// done is the row of a node that started and ended.
 func done(id string, state contracts.NodeState, from, to int64, attempts int) runstate.Row {
 	r := runstate.Row{NodeID: id, State: state, StartedAt: ptr(from), FinishedAt: ptr(to)}
 	r.Attempts = attempts
@@ -96,27 +96,27 @@ func of(t *testing.T, snap runstate.Snapshot, now time.Time) metrics.RunMetrics 
 	return f
 }
 
-// Every figure of the hand-made run, as it comes out on paper.
+// Every metric of the example run, as calculated by hand.
 func TestTheFiguresOfARunMadeByHand(t *testing.T) {
 	t.Parallel()
 	first, score := int64(1000), 0.6 // find gave the first result
 	want := metrics.RunMetrics{
 		RunID: "run_paper", Strategy: "workflow:shop.restock", State: string(contracts.RunDegraded),
-		// Nothing is done from 2700 to 12700, when a person is asked; while ask is
-		// asked, price and think are at work.
+		// From 2700 to 12700 nothing is done and an interrupt is open; while ask is open, price and
+		// think are running.
 		Timing:        metrics.Timing{WallMS: 13300, MachineMS: 3300, HumanMS: 10000},
 		FirstUsefulMS: &first,
-		// price ends after find, so it is price that think waited for:
-		// 1500 + 1000 + 500 + 100, and the person at the gate.
+		// price ends after find, so think waited for price: 1500 + 1000 + 500 + 100, and the person
+		// at the gate.
 		CriticalPath: metrics.CriticalPath{Nodes: []string{"price", "think", "buy", "check"}, MachineMS: 3100, HumanMS: 10000},
 		// 1000 + 1500 + 800 + 1000 + 500 + 100, done in 0–2700 and 12700–13300.
 		WorkMS: 4900, BusyMS: 3300, Parallelism: 1.485,
-		// never was not wanted, stock not required.
+		// never was not needed, stock not required.
 		Steps: 6, Completed: 6, Degraded: 1, VerifierRejections: 1,
 		Verdict: string(contracts.VerdictDegraded), Score: &score,
 		Planned: 8, Drifted: 0,
 		Tokens: contracts.Tokens{In: 150, Out: 30}, ModelCalls: 2,
-		Repairs: 4, // find once more, stock twice, one answer mended
+		Repairs: 4, // find once more, stock twice, one answer repaired
 		Calls:   map[string]int{"shop.find": 2, "shop.price": 1, "shop.stock": 3, "shop.buy": 1},
 		Phases: []metrics.PhaseMetrics{
 			{Phase: "act", Steps: 2, MachineMS: 600, HumanMS: 10000},
@@ -128,7 +128,7 @@ func TestTheFiguresOfARunMadeByHand(t *testing.T) {
 			{Type: string(contracts.InterruptWriteApproval), Roles: []string{"approver"}, Count: 1, HumanMS: 10000},
 		},
 	}
-	got := of(t, paper(), at(999_999)) // whenever it is looked at
+	got := of(t, paper(), at(999_999)) // at any later time
 	want.Fingerprint = got.Fingerprint
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("paper (-) and figures (+):\n%s", diff)
@@ -140,7 +140,7 @@ func TestTheFiguresOfARunMadeByHand(t *testing.T) {
 	}
 }
 
-// A run that is under way is measured up to now: the person is still asked.
+// A run in progress is measured up to now: the interrupt is still open.
 func TestARunUnderWayIsMeasuredUpToNow(t *testing.T) {
 	t.Parallel()
 	snap := paper()
@@ -157,7 +157,7 @@ func TestARunUnderWayIsMeasuredUpToNow(t *testing.T) {
 	}
 }
 
-// What is made again was not planned so.
+// Repeated steps were not planned.
 func TestWhatIsMadeAnewIsDrift(t *testing.T) {
 	t.Parallel()
 	snap := paper()

@@ -11,12 +11,12 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Grace is how long a run that can go on may lie before it counts as one that nobody
-// took up: leases last 10 s, and who looks for such runs does so every few seconds.
+// Grace is how long a run that can be advanced may wait before it counts as stuck. Leases last 10
+// s, and sweeps run every few seconds.
 const Grace = time.Minute
 
-// bypassed returns the writes that were announced without an approval that was given for
-// exactly that action, by as many people as it takes, before they were announced.
+// bypassed returns the writes that were announced without a prior approval of exactly that action
+// by enough people.
 func bypassed(s *runstate.State, snap runstate.Snapshot) []string {
 	var out []string
 	for _, in := range snap.Intents {
@@ -35,9 +35,8 @@ func bypassed(s *runstate.State, snap runstate.Snapshot) []string {
 	return out
 }
 
-// enough reports whether as many people approved as a gate takes, the one who began among
-// them where it takes two. It is counted here once more, by the people: who counts the
-// broken rules must not rest on the code that keeps them.
+// enough reports whether a gate has enough approvers, including the initiator if it requires two
+// persons. It does not use the code of the gate, so that a bug there does not hide a violation.
 func enough(g contracts.Interrupt) bool {
 	people, initiator := map[string]bool{}, false
 	for _, d := range g.Decisions {
@@ -54,14 +53,14 @@ func enough(g contracts.Interrupt) bool {
 	return len(people) >= least && (initiator || !two)
 }
 
-// write is a write that was under way for a while.
+// write is a write with the time that it was in flight.
 type write struct {
 	runID string
 	keys  []string
 	span
 }
 
-// writes returns those whose beginning and end are known, with the locks that they held.
+// writes returns the writes with known start and end, with the locks that they held.
 func writes(s *runstate.State, snap runstate.Snapshot) []write {
 	var out []write
 	for _, in := range snap.Intents {
@@ -71,7 +70,7 @@ func writes(s *runstate.State, snap runstate.Snapshot) []write {
 		}
 		var params map[string]any
 		if err := json.Unmarshal(in.Parameters, &params); err != nil {
-			params = nil // its locks then read * where a parameter stands
+			params = nil // then its locks have * for parameters
 		}
 		keys := admission.LockKeys(n.Spec.Locks, func(name string) string { return placed(params[name]) })
 		out = append(out, write{in.RunID, keys, span{in.CreatedAt, in.Outcome.At}})
@@ -79,7 +78,7 @@ func writes(s *runstate.State, snap runstate.Snapshot) []write {
 	return out
 }
 
-// placed is a parameter in the place of a lock.
+// placed formats a parameter for a lock key.
 func placed(v any) string {
 	if v == nil {
 		return "*"
@@ -87,8 +86,8 @@ func placed(v any) string {
 	return runstate.Text(v)
 }
 
-// collisions returns the runs of writes that were under way together although they are
-// of one run or hold the same lock, the run of each such pair once a pair.
+// collisions returns the run of each pair of writes that were in flight at the same time although
+// they are of one run or hold the same lock.
 func collisions(all []write) []string {
 	slices.SortFunc(all, func(a, b write) int { return a.from.Compare(b.from) })
 	var out []string
@@ -105,13 +104,13 @@ func collisions(all []write) []string {
 	return out
 }
 
-// stuck counts a run that could go on, and that nobody has taken up for longer than it
-// takes to take over.
+// stuck returns 1 for a run that could be advanced and was not taken for longer than a take-over
+// lasts, and for a run that cannot be read.
 func stuck(snap runstate.Snapshot, now time.Time) int {
 	r := snap.Run
 	given := func(g contracts.Interrupt) bool { return g.Type == contracts.InterruptRunUnreadable }
 	if slices.ContainsFunc(snap.Gates, given) {
-		return 1 // it was taken up, and could not be read
+		return 1 // it was taken, and could not be read
 	}
 	late := now.Add(-Grace)
 	due := !r.Parked || r.WakeSeq > r.HandledSeq || !r.WakeAt.IsZero() && r.WakeAt.Before(late)
@@ -121,9 +120,9 @@ func stuck(snap runstate.Snapshot, now time.Time) int {
 	return 1
 }
 
-// Holes counts what was done and what the ledger of the run does not tell: a chain that
-// is broken, and rows of which it says something else or nothing. blob reads what lies
-// beside an entry. A run whose rows were deleted has none.
+// Holes returns what the ledger of a run does not explain: a broken chain, and rows that differ
+// from their entries or have none. payload reads the payload of an entry. A run whose rows were
+// deleted has none.
 func Holes(snap runstate.Snapshot, ledger []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
 	var out []string
 	if err := runstate.VerifyRun(snap.Run, ledger); err != nil {

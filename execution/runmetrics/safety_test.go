@@ -14,8 +14,7 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// Each counter of safety is raised by breaking its rule on purpose, and by nothing
-// else.
+// Each safety counter is raised only by a violation of its rule.
 func TestABrokenRuleRaisesItsCounter(t *testing.T) {
 	t.Parallel()
 	gate := func(change func(*contracts.Interrupt)) func(*runstate.Snapshot) {
@@ -69,7 +68,7 @@ func TestABrokenRuleRaisesItsCounter(t *testing.T) {
 	}
 }
 
-// The writes of two runs collide where they hold the same lock.
+// The writes of two runs collide if they hold the same lock.
 func TestWritesOfTwoRunsCollideOnALock(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -110,7 +109,7 @@ func many(t *testing.T, snaps ...runstate.Snapshot) *runmetrics.Many {
 	return m
 }
 
-// A ledger that says nothing of what was done, or something else, has holes.
+// A ledger that lacks or contradicts the rows has holes.
 func TestALedgerThatSaysNothingHasHoles(t *testing.T) {
 	t.Parallel()
 	holes := runmetrics.Holes(paper(), nil, func(contracts.LedgerEntry) ([]byte, error) { return nil, errors.New("gone") })
@@ -126,7 +125,7 @@ func TestALedgerThatSaysNothingHasHoles(t *testing.T) {
 	}
 }
 
-// Five runs of two kinds, summed up on paper.
+// Five runs of two kinds, aggregated by hand.
 func TestTheFiguresOfManyRuns(t *testing.T) {
 	t.Parallel()
 	var snaps []runstate.Snapshot
@@ -193,7 +192,7 @@ func late(at *time.Time, ms int64) *time.Time {
 	return &t
 }
 
-// shift moves all of a run but its creation.
+// shift moves all times of a run except its creation.
 func shift(s *runstate.Snapshot, by time.Duration) {
 	move := func(at *time.Time) *time.Time {
 		if at == nil {
@@ -216,7 +215,7 @@ func shift(s *runstate.Snapshot, by time.Duration) {
 	}
 }
 
-// Who will be asked stands in the plan, before anything is done.
+// The plan shows who will be asked, before anything is executed.
 func TestWhoWillBeAsked(t *testing.T) {
 	t.Parallel()
 	plan := paper().Run.Plan

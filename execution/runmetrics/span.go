@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// span is a stretch of time, from inclusive, to exclusive.
+// span is a period of time, from inclusive, to exclusive.
 type span struct {
 	from, to time.Time
 }
@@ -29,8 +29,7 @@ func union(spans []span) []span {
 	return out
 }
 
-// without returns what is left of disjoint spans in order where others are cut out,
-// which are so too.
+// without returns spans with the cut ones removed. Both must be disjoint and in order.
 func without(spans, cut []span) []span {
 	var out []span
 	for _, s := range spans {
@@ -53,7 +52,7 @@ func without(spans, cut []span) []span {
 	return out
 }
 
-// length is how long disjoint spans are together.
+// length returns the total length of disjoint spans.
 func length(spans []span) time.Duration {
 	var sum time.Duration
 	for _, s := range spans {

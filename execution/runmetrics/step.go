@@ -11,14 +11,13 @@ import (
 // step is a node with its times.
 type step struct {
 	*runstate.Node
-	// whole is from when the node began, or first asked, to its end or now. machine
-	// and human part it: human is when somebody was asked about it.
+	// whole is from the start of the node, or its first interrupt, to its end or now. It is split
+	// into machine and human time; human is while an interrupt was open.
 	whole          span
 	machine, human []span
 }
 
-// steps returns the nodes that have begun. A repeated node is its copies: it has no time
-// of its own.
+// steps returns the nodes that have started. A repeated node is represented by its copies.
 func steps(s *runstate.State, gates []contracts.Interrupt, now time.Time) []step {
 	asked := map[string][]contracts.Interrupt{}
 	for _, g := range gates {
@@ -48,7 +47,7 @@ func stepOf(n *runstate.Node, gates []contracts.Interrupt, now time.Time) (step,
 	for i, g := range gates {
 		until := end
 		if i+1 < len(gates) {
-			until = gates[i+1].CreatedAt // a question that replaces it
+			until = gates[i+1].CreatedAt // the next interrupt replaces it
 		}
 		asked := span{g.CreatedAt, earliest(settledAt(g, until), end)}
 		st.whole.from = earliest(st.whole.from, asked.from)
@@ -59,7 +58,7 @@ func stepOf(n *runstate.Node, gates []contracts.Interrupt, now time.Time) (step,
 	return st, n.Row.StartedAt != nil || len(gates) > 0
 }
 
-// settledAt is when nobody was asked any more.
+// settledAt returns when the interrupt was closed.
 func settledAt(g contracts.Interrupt, until time.Time) time.Time {
 	switch g.Status {
 	case contracts.InterruptApproved, contracts.InterruptRejected, contracts.InterruptAnswered:
@@ -75,7 +74,7 @@ func settledAt(g contracts.Interrupt, until time.Time) time.Time {
 	return until
 }
 
-// critical is the chain of steps that decided when the run ended, the first first.
+// critical returns the chain of steps that determined the end of the run, first step first.
 func critical(all []step) []step {
 	byID, instances := map[string]*step{}, map[string][]*step{}
 	var last *step
@@ -98,8 +97,8 @@ func critical(all []step) []step {
 	return path
 }
 
-// before is the step that ended last of what a step waited for: an instance of what it
-// depends on, one of the copies of that, or the step that had it made again.
+// before returns the last step to end of those that a step waited for: an instance or a copy of a
+// dependency, or the step that caused its round.
 func before(st *step, byID map[string]*step, instances map[string][]*step) *step {
 	var last *step
 	waited := slices.Concat(st.Spec.DependsOn, st.Spec.RunAfter)

@@ -12,15 +12,15 @@ func (s *State) put(at time.Time, c *Changes, n *Node, row *Row) {
 	c.touch(at, n)
 }
 
-// release looks at what depends on a node that has ended.
+// release examines the dependents of a node that has ended.
 func (s *State) release(at time.Time, c *Changes, n *Node) {
 	for _, d := range n.dependents {
 		s.examine(at, c, d)
 	}
 }
 
-// examine makes a pending node ready when all it waits for has ended, and skips
-// it when its merge rule says so.
+// examine makes a pending node ready when everything that it waits for has ended, and skips it if
+// its merge rule requires that.
 func (s *State) examine(at time.Time, c *Changes, n *Node) {
 	if n.State() != contracts.NodePending {
 		return
@@ -34,21 +34,21 @@ func (s *State) examine(at time.Time, c *Changes, n *Node) {
 	}
 }
 
-// satisfied reports whether a node counts as completed for what needs it.
+// satisfied reports whether a node counts as completed for its dependents.
 func (n *Node) satisfied() bool {
 	return n.State() == contracts.NodeCompleted || n.State() == contracts.NodeFailed && n.Spec.ContinueOnError
 }
 
-// failed reports whether a node dooms what needs it, under a merge rule.
+// failed reports whether a node makes its dependents skipped, under a merge rule.
 func (n *Node) failed() bool { return n.Ended() && !n.satisfied() && !n.SkippedWithoutFailure() }
 
-// SkippedWithoutFailure reports whether a node was skipped without anything having failed.
+// SkippedWithoutFailure reports whether a node was skipped although nothing had failed.
 func (n *Node) SkippedWithoutFailure() bool {
 	return n.State() == contracts.NodeSkipped && n.Row.Skip != SkipUpstreamFailed
 }
 
-// skip ends a node that cannot run because of those before it, which the ledger
-// explains.
+// skip ends a node that cannot run because of earlier nodes; their entries in the ledger explain
+// it.
 func (s *State) skip(at time.Time, c *Changes, n *Node, why Skip) {
 	row := n.Next()
 	row.State, row.Skip, row.FinishedAt = contracts.NodeSkipped, why, &at
@@ -57,8 +57,7 @@ func (s *State) skip(at time.Time, c *Changes, n *Node, why Skip) {
 	s.release(at, c, n)
 }
 
-// reopen takes back that a node has ended: what depends on it waits for it once
-// more.
+// reopen undoes the end of a node: its dependents wait for it again.
 func (s *State) reopen(n *Node) {
 	for _, d := range n.dependents {
 		if !d.Ended() {
@@ -77,8 +76,7 @@ func (s *State) consume(at time.Time, c *Changes, n *Node) {
 	n.Intent = nil
 }
 
-// withdraw gives up what a node holds for a write that is over or is not to be
-// made as announced: its intent and its locks.
+// withdraw releases the intent and the locks of a node whose write has ended or is not to be made.
 func (s *State) withdraw(at time.Time, c *Changes, n *Node) {
 	s.consume(at, c, n)
 	if len(n.Spec.Locks) > 0 {
@@ -93,8 +91,7 @@ func (s *State) record(at time.Time, c *Changes, n *Node, e contracts.LedgerEntr
 	c.record(at, e, payload)
 }
 
-// emit adds an event about the run, or about one of its nodes without its
-// personal data.
+// emit adds an event about the run, or about one of its nodes without personal data.
 func (s *State) emit(at time.Time, c *Changes, n *Node, e contracts.Event) {
 	e.SessionID, e.RunID, e.At = s.Run.SessionID, s.Run.ID, at
 	if n != nil {
@@ -109,14 +106,14 @@ func (s *State) emit(at time.Time, c *Changes, n *Node, e contracts.Event) {
 	c.Events = append(c.Events, e)
 }
 
-// begins reports whether the row is the first that says that its node has started.
+// begins reports whether row is the first one with a start time.
 func (n *Node) begins(row *Row) bool { return n.Row.StartedAt == nil && row.StartedAt != nil }
 
 func nodeStart() contracts.Event {
 	return contracts.Event{Type: contracts.EventNodeStart, Status: string(contracts.NodeRunning)}
 }
 
-// Begin notes the first start of a node.
+// Begin sets the first start time of a node.
 func (r *Row) Begin(at time.Time) {
 	if r.StartedAt == nil {
 		r.StartedAt = &at

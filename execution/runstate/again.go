@@ -7,10 +7,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// byVerifier is who asked for a round that no step did.
+// byVerifier is the cause of a round that the verifier requested.
 const byVerifier = "(verifier)"
 
-// ReadsRetried runs reads again whose results a verdict questions.
+// ReadsRetried repeats reads whose results a verdict questions.
 type ReadsRetried struct {
 	Of    string
 	Nodes []contracts.Node
@@ -21,13 +21,13 @@ func (e ReadsRetried) apply(s *State, at time.Time, c *Changes) {
 	s.expand(at, c, s.graph.byID[e.Of], Expansion{Nodes: e.Nodes, Cause: "verifier", Round: round})
 }
 
-// RetryReads are the required reads that failed because of their domain, and what
-// rests on them, as new instances; none where a write rests on one, and none in a
-// run that has done so before.
+// RetryReads returns new instances of the required reads that failed because of their domain, and
+// of the nodes that depend on them. It returns none if one of these is a write, and none in a run
+// that has done so before.
 func RetryReads(s *State) ReadsRetried {
 	var out ReadsRetried
 	if s.Run.Format < Format2 {
-		return out // it knew no rounds
+		return out // that format has no rounds
 	}
 	var region []*Node
 	for _, n := range s.graph.nodes {
@@ -54,22 +54,21 @@ func RetryReads(s *State) ReadsRetried {
 	return out
 }
 
-// mayReadAgain tells of a read that failed as it would not have had its domain
-// answered.
+// mayReadAgain reports whether a read failed only because its domain did not answer.
 func mayReadAgain(n *Node) bool {
 	if n.superseded || n.State() != contracts.NodeFailed || !n.Spec.Required || n.Spec.ContinueOnError || n.Writes() || n.Row.Error == nil {
 		return false
 	}
 	copied := n.Spec.ForNode != "" && n.Spec.Round == nil && n.Spec.Item != nil
 	e := n.Row.Error
-	broken := e.Retryable || e.Effect == "" && n.Row.Attempts > 1 // else its domain, or its own bounds, said no
+	broken := e.Retryable || e.Effect == "" && n.Row.Attempts > 1 // else the domain refused it, or it exceeded its own limits
 	return !copied && broken && (e.Type == contracts.ErrUpstream || e.Type == contracts.ErrTimeout)
 }
 
-// IsReadRetry reports whether the verifier asked for this instance: it is tried once.
+// IsReadRetry reports whether this instance is a retry by the verifier. It is tried only once.
 func (n *Node) IsReadRetry() bool { return n.Spec.Round != nil && n.Spec.Round.By == byVerifier }
 
-// restsOn adds a node and all that needs it.
+// restsOn adds a node and all nodes that depend on it.
 func restsOn(s *State, n *Node, to []*Node) []*Node {
 	if slices.Contains(to, n) {
 		return to
@@ -83,7 +82,7 @@ func restsOn(s *State, n *Node, to []*Node) []*Node {
 	return to
 }
 
-// inOrder sorts nodes so that each stands behind those that it waits for.
+// inOrder sorts nodes topologically.
 func inOrder(s *State, region []*Node) []*Node {
 	var out []*Node
 	var place func(n *Node)

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Materialize replaces references to artifacts by their content, except where
-// the schema takes the reference itself.
+// Materialize replaces references to artifacts by their content, except where the schema takes the
+// reference itself.
 func Materialize(params, schema map[string]any, load func(sha256 string) ([]byte, error)) (map[string]any, error) {
 	m := materializer{load: load}
 	full, err := m.replace(params, schema)
@@ -20,7 +20,7 @@ func Materialize(params, schema map[string]any, load func(sha256 string) ([]byte
 	return out, nil
 }
 
-// materializer puts contents in the place of {"$artifact":"sha256:…"}.
+// materializer replaces {"$artifact":"sha256:…"} by contents and counts their size.
 type materializer struct {
 	load func(sha256 string) ([]byte, error)
 	size int
@@ -92,7 +92,7 @@ func HasArtifacts(v any) bool {
 	return false
 }
 
-// artifactRef reports whether a value is a reference, and to what.
+// artifactRef returns the digest of a reference, and false if v is not a reference.
 func artifactRef(v map[string]any) (string, bool) {
 	ref, ok := v["$artifact"].(string)
 	if !ok || len(v) != 1 {

@@ -7,28 +7,27 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Changes is what events change in what is stored; it goes into one commit. The
-// zero value has none.
+// Changes is what events change in the stored state; it goes into one commit. The zero value is
+// empty.
 type Changes struct {
-	// Since is when the first of them came about.
+	// Since is when the first change was made.
 	Since time.Time
-	// Touched are the nodes whose rows are to be written, each once.
+	// Touched are the nodes whose rows must be written, each once.
 	Touched []*Node
 	Gates   []contracts.Interrupt // opened
 	Intents []Intent              // announced
-	Consume []string              // nonces that are settled
+	Consume []string              // nonces of settled intents
 	Events  []contracts.Event
 	Entries []Entry // of the ledger, not sealed yet
 	Blobs   []Blob
 	Data    []NodeData
-	Release []string // nodes that hold and want no locks any more
+	Release []string // nodes that neither hold nor want locks any more
 
-	// fault is the first that was found; nothing may be committed after it.
+	// fault is the first error; nothing may be committed after it.
 	fault error
 }
 
-// Entry is an entry of the ledger before it is sealed, with its payload in
-// canonical form.
+// Entry is an entry of the ledger before it is sealed, with its payload in canonical form.
 type Entry struct {
 	contracts.LedgerEntry
 
@@ -43,8 +42,8 @@ type Blob struct {
 	Body   []byte
 }
 
-// BlobArtifact is the kind of blobs that outputs of nodes are. Stores made before
-// payloads had a table of their own have them as blobs of the kind "ledger".
+// BlobArtifact is the kind of blobs that are artifacts of nodes. Older stores have payloads as
+// blobs of the kind "ledger".
 const BlobArtifact = "artifact"
 
 // NodeData is raw output kept for debugging until it expires.
@@ -58,7 +57,7 @@ type NodeData struct {
 // Empty reports whether there is nothing to commit.
 func (c *Changes) Empty() bool { return c.Since.IsZero() }
 
-// Rows are the rows of the touched nodes, in plan order.
+// Rows returns the rows of the touched nodes, in plan order.
 func (c *Changes) Rows() []Row {
 	slices.SortFunc(c.Touched, func(a, b *Node) int { return a.index - b.index })
 	rows := make([]Row, len(c.Touched))
@@ -68,7 +67,7 @@ func (c *Changes) Rows() []Row {
 	return rows
 }
 
-// Done empties the changes after they were committed.
+// Done clears the changes after they were committed.
 func (c *Changes) Done() {
 	for _, n := range c.Touched {
 		n.touched = false
@@ -76,8 +75,7 @@ func (c *Changes) Done() {
 	*c = Changes{Touched: c.Touched[:0]}
 }
 
-// Drop takes back the announcements of writes that may not be made, and gives
-// their nodes.
+// Drop removes the announcements of writes that must not be made, and returns their nodes.
 func (c *Changes) Drop() []string {
 	var nodes []string
 	for _, i := range c.Intents {
@@ -125,25 +123,24 @@ func (c *Changes) fail(err error) {
 	}
 }
 
-// PlanEntry is the first entry of every ledger.
+// PlanEntry returns the first entry of a ledger.
 func PlanEntry(plan contracts.Plan, at time.Time) (Entry, error) {
 	var c Changes
 	c.record(at, contracts.LedgerEntry{Kind: contracts.LedgerPlan, Actor: plan.Owner.ID, ActionSHA256: plan.PlanHash}, plan)
 	return c.Entries[0], c.fault
 }
 
-// Chain is the end of the ledger of one run. Only the lease holder appends.
+// Chain is the end of the ledger of a run. Only the lease holder appends.
 type Chain struct {
 	RunID string
-	// Salt draws a salt of SaltSize bytes; nil for runs before Format3, which have
-	// none.
+	// Salt returns a new salt of SaltSize bytes; nil for runs before Format3, which have none.
 	Salt func() []byte
 	Seq  int64
 	Head string
 }
 
-// Seal links entries to the end of the chain and gives them, the payload of each (nil
-// if it has none) and the new end. Each payload begins with a salt of its own.
+// Seal links entries to the end of the chain. It returns them, the payload of each (nil if it has
+// none) and the new end. Each payload begins with its own salt.
 func (c Chain) Seal(entries []Entry) ([]contracts.LedgerEntry, [][]byte, Chain, error) {
 	sealed, payloads := make([]contracts.LedgerEntry, len(entries)), make([][]byte, len(entries))
 	for i, e := range entries {

@@ -10,7 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Difference lists where two values differ as JSON, by pointer in order.
+// Difference lists the differences of two values as JSON, ordered by pointer. It returns nil for
+// values that cannot be encoded.
 func Difference(before, after any) []contracts.FieldDifference {
 	a, errA := contracts.Normalize(before)
 	b, errB := contracts.Normalize(after)

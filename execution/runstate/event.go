@@ -8,22 +8,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Event is something that happened to a run. The set is closed: what a kind of
-// node can bring about is one of these.
+// Event is a change of a run. The set is closed: handlers of nodes can only apply these.
 type Event interface {
 	apply(s *State, at time.Time, c *Changes)
 }
 
-// Apply takes an event into the state and adds what it changes to c: rows,
-// ledger entries, events for people. What becomes ready or is skipped because
-// of it is part of that. An error means that nothing may be committed.
+// Apply applies an event to the state and adds the changes to c: rows, ledger entries, events for
+// people. Nodes that become ready or are skipped because of it are included. After an error nothing
+// may be committed.
 func (s *State) Apply(at time.Time, e Event, c *Changes) error {
 	e.apply(s, at, c)
 	return c.fault
 }
 
-// RunResumed starts a run again after a restart or a change of owner: pending nodes that can
-// run are found, and calls that were under way are tried again.
+// RunResumed resumes a run after a restart or a change of owner: pending nodes that can run are
+// found, and calls that were in flight are tried again.
 type RunResumed struct{}
 
 func (RunResumed) apply(s *State, at time.Time, c *Changes) {
@@ -60,7 +59,7 @@ func (e EventEmitted) apply(s *State, at time.Time, c *Changes) {
 	s.emit(at, c, s.graph.byID[e.Node], e.Event)
 }
 
-// ContentStored stores content that an answer brought.
+// ContentStored stores the contents of a result.
 type ContentStored struct {
 	Blobs []Blob
 	Data  []NodeData
@@ -71,7 +70,7 @@ func (e ContentStored) apply(_ *State, at time.Time, c *Changes) {
 	c.Blobs, c.Data = append(c.Blobs, e.Blobs...), append(c.Data, e.Data...)
 }
 
-// InterruptOpened puts a question to a person. The node waits for the answer.
+// InterruptOpened opens an interrupt. The node waits for the answer.
 type InterruptOpened struct {
 	Row  *Row
 	Gate contracts.Interrupt
@@ -110,8 +109,7 @@ func (e InterruptResolved) apply(s *State, at time.Time, c *Changes) {
 	})
 }
 
-// said tells a decision in words: that somebody has approved what they asked for
-// is never left out.
+// said describes a decision. It always mentions that a person approved their own request.
 func said(d contracts.InterruptDecided) string {
 	text := string(d.Decision) + " by " + d.DecidedBy
 	if d.Decision == contracts.DecisionApprove && d.Relation != "" {
@@ -120,7 +118,7 @@ func said(d contracts.InterruptDecided) string {
 	return text
 }
 
-// InterruptSuperseded closes a question that needs no answer any more.
+// InterruptSuperseded closes an interrupt that needs no answer any more.
 type InterruptSuperseded struct{ Node string }
 
 func (e InterruptSuperseded) apply(s *State, _ time.Time, _ *Changes) {
@@ -130,8 +128,7 @@ func (e InterruptSuperseded) apply(s *State, _ time.Time, _ *Changes) {
 	n.Gate = &gate
 }
 
-// WriteAnnounced records the intent of a write before it is sent: it may be sent once this
-// is committed.
+// WriteAnnounced records the intent of a write. The write may be sent only after this is committed.
 type WriteAnnounced struct {
 	Row    *Row
 	Intent Intent
@@ -169,7 +166,7 @@ type OutcomeObserved struct {
 
 func (e OutcomeObserved) apply(s *State, _ time.Time, _ *Changes) {
 	n := s.graph.byID[e.Node]
-	seen := *n.Intent // whoever sends the call may be reading the other one
+	seen := *n.Intent // the goroutine of the call may be reading the other one
 	seen.Outcome = e.Outcome
 	n.Intent = &seen
 }
@@ -181,20 +178,19 @@ func (e IntentSettled) apply(s *State, at time.Time, c *Changes) {
 	s.consume(at, c, s.graph.byID[e.Node])
 }
 
-// WriteAborted gives up an announced write and its locks.
+// WriteAborted drops an announced write and its locks.
 type WriteAborted struct{ Node string }
 
 func (e WriteAborted) apply(s *State, at time.Time, c *Changes) {
 	s.withdraw(at, c, s.graph.byID[e.Node])
 }
 
-// NodeEnded is the outcome of a node. Its result, what it spent and the nodes that it adds
-// are one event, so that nothing that depends on the node can come between. Row has the final
-// state.
+// NodeEnded is the outcome of a node. Its result, what it spent and the nodes that it adds are one
+// event, so that no dependent node can start in between. Row has the final state.
 type NodeEnded struct {
 	Row *Row
-	// Expansion has the nodes that this node adds to the run: another iteration of a region, or
-	// the proposal of a replanner. It is nil if there are none.
+	// Expansion has the nodes that this node adds to the run: a new round of a region, or the
+	// proposal of a replanner. It is nil if there are none.
 	Expansion *Expansion
 }
 
@@ -240,7 +236,7 @@ func (e NodeExpanded) apply(s *State, at time.Time, c *Changes) {
 type SearchRepeated struct {
 	Choice, Search string
 	Edited         map[string]any
-	// By are the people whose words the search is made by.
+	// By are the people whose text is searched for.
 	By []string
 }
 
@@ -292,18 +288,18 @@ func firstOf(texts []string) string {
 	return texts[0]
 }
 
-// Expansion is what an expand record adds to a run: the copies of a repeated
-// node, new instances of the steps of a region, or what comes next.
+// Expansion is what an expand entry adds to a run: the copies of a repeated node, new instances of
+// the steps of a region, or the nodes of a replan.
 type Expansion struct {
 	Of    string           `json:"of"`
 	Nodes []contracts.Node `json:"nodes"`
-	// Cause specifies which rule asked for a new round of a region, and By which
-	// round that is; copies have none.
+	// Cause is the rule that caused a new round of a region; Round describes the round. Copies have
+	// neither.
 	Cause string           `json:"cause,omitempty"`
 	Round *contracts.Round `json:"round,omitempty"`
 }
 
-// expand appends nodes with their entry in the ledger.
+// expand appends nodes, with an entry in the ledger.
 func (s *State) expand(at time.Time, c *Changes, n *Node, x Expansion) {
 	x.Of = n.ID()
 	s.record(at, c, n, contracts.LedgerEntry{Kind: contracts.LedgerExpand}, x)
@@ -324,8 +320,7 @@ func (e AnswerNodeAdded) apply(s *State, at time.Time, c *Changes) {
 	s.appendNodes(at, c, x)
 }
 
-// appendNodes makes the rows of appended nodes. They may name each other only in
-// plan order.
+// appendNodes adds the rows of appended nodes. They may refer to each other only in plan order.
 func (s *State) appendNodes(at time.Time, c *Changes, x Expansion) {
 	first := len(s.graph.nodes)
 	for i := range x.Nodes {

@@ -2,34 +2,33 @@ package runstate
 
 import "github.com/manifold-run/manifold/contracts"
 
-// The formats of runs: what is hashed and what is recorded. A run is read,
-// decided, replayed and verified by the rules of its own, for good.
+// The formats of runs specify what is hashed and what is recorded. A run is always read, decided,
+// replayed and verified by the rules of its own format.
 const (
-	// Format1 knows neither edges of order nor merge rules nor rounds, and no sentence
-	// of an action.
+	// Format1 has no edges of order, merge rules or rounds, and actions have no sentence.
 	Format1 = 1
 	Format2 = 2
-	// Format3 salts what its ledger keeps of plans, actions and payloads.
+	// Format3 salts the plans, actions and payloads in its ledger.
 	Format3 = 3
 )
 
-// Format is what this release writes. A replica acquires only runs whose format
-// it knows.
+// Format is the format that this release writes. A replica acquires only runs whose format it
+// knows.
 const Format = Format3
 
-// Formats are those that this release knows.
+// Formats returns the formats that this release knows.
 func Formats() []int { return []int{Format1, Format2, Format3} }
 
-// ActionHash is what an approval is bound to, by the rules of the run's format.
+// ActionHash returns the hash that an approval is bound to, by the rules of the run's format.
 func (s *State) ActionHash(a contracts.Action) (string, error) {
 	if a.Parameters == nil {
 		a.Parameters = map[string]any{}
 	}
 	if a.Evidence == nil {
-		a.Evidence = []contracts.EvidenceItem{} // a row hashes the same when it is read again
+		a.Evidence = []contracts.EvidenceItem{} // a row must have the same hash when it is read again
 	}
 	if s.Run.Format < Format2 {
-		a.Utterance = nil // it knew no sentence
+		a.Utterance = nil // that format has no sentence
 	}
 	return contracts.Hash(a)
 }

@@ -14,7 +14,7 @@ func (n *Node) InWorkflow() bool {
 	return n.Spec.Merge != contracts.MergeAllCompleted || n.Spec.Kind == contracts.KindResult
 }
 
-// Step is the step that the node is an instance of.
+// Step returns the step that the node is an instance of.
 func (n *Node) Step() string {
 	if n.Spec.Round != nil {
 		return n.Spec.ForNode
@@ -22,7 +22,7 @@ func (n *Node) Step() string {
 	return n.ID()
 }
 
-// StepID is the node id of a step of a frame.
+// StepID returns the node id of a step in a frame.
 func StepID(frame, step string) string {
 	if frame == "" {
 		return step
@@ -30,8 +30,8 @@ func StepID(frame, step string) string {
 	return frame + ":" + step
 }
 
-// OuterFrame is the frame in which the rules of a node are read: for the node that
-// gives the result of an inner workflow, the one in which that stands.
+// OuterFrame returns the frame in which the rules of a node are evaluated. For the result node of
+// an inner workflow, it is the frame that contains the workflow.
 func OuterFrame(s *State, n *Node) string {
 	frame := n.Spec.Frame
 	if n.Spec.Kind != contracts.KindResult || s.Run.Plan.Frames[frame].Entry == "" {
@@ -43,15 +43,16 @@ func OuterFrame(s *State, n *Node) string {
 	return ""
 }
 
-// Reader is who evaluates an expression: a node, in a frame, before or after it
-// has ended. With After, its own step reads as that row.
+// Reader specifies the scope of an expression: a node in a frame, before or after it has ended. If
+// After is set, the node's own step has that row.
 type Reader struct {
 	Node  *Node
 	Frame string
 	After *Row
 }
 
-// ScopeOf returns the values that the expressions of a reader may read.
+// ScopeOf returns the values that the expressions of a reader may use. It returns an error if the
+// limit of a budget cannot be computed.
 func (s *State) ScopeOf(r Reader, refs []string) (expr.Scope, error) {
 	scope := expr.Scope{"steps": s.stepValues(r, refs)}
 	if slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, "context") }) {
@@ -99,7 +100,7 @@ func (s *State) stepValues(r Reader, refs []string) map[string]any {
 	return steps
 }
 
-// memberOf reads the x out of root.x, with whatever follows.
+// memberOf returns the x of root.x, with or without a suffix.
 func memberOf(ref, root string) string {
 	rest, ok := strings.CutPrefix(ref, root+".")
 	if !ok {
@@ -129,8 +130,8 @@ func roundValue(r *contracts.Round) map[string]any {
 	return map[string]any{"n": r.N, "by": r.By, "with": orEmpty(r.With)}
 }
 
-// Region makes the nodes of a new round: an instance of every step that a rule
-// takes back, in plan order.
+// Region returns the nodes of a new round: an instance of every step that a rule repeats, in plan
+// order.
 func Region(s *State, jumper *Node, rule int, with map[string]any) []contracts.Node {
 	region := jumper.Spec.On[rule].Region
 	planned := plannedNodes(s, region)
@@ -159,7 +160,7 @@ func plannedNodes(s *State, ids []string) map[string]contracts.Node {
 	return out
 }
 
-// lastName is the id that a step has in its own workflow.
+// lastName returns the id of a step within its own workflow.
 func lastName(id string) string { return id[strings.LastIndexByte(id, ':')+1:] }
 
 func roundOf(n *Node) int {
@@ -169,8 +170,8 @@ func roundOf(n *Node) int {
 	return n.Spec.Round.N
 }
 
-// Taken counts how often a rule has gone back since the last re-entry of a region
-// that encloses its own: an iteration that a person asks for begins again.
+// Taken returns how often a rule was taken since the last new round of an enclosing region: an
+// iteration that a person asks for starts a new count.
 func Taken(s *State, n *Node, rule int) int {
 	taken := 0
 	own := n.Spec.On[rule].Region
@@ -178,7 +179,7 @@ func Taken(s *State, n *Node, rule int) int {
 		by := at.Spec.Round
 		switch {
 		case by.By != lastName(n.Step()):
-			return taken // a step around it went back
+			return taken // an enclosing step started this round
 		case by.Rule == rule:
 			taken++
 		case len(n.Spec.On[by.Rule].Region) > len(own):
@@ -188,7 +189,7 @@ func Taken(s *State, n *Node, rule int) int {
 	return taken
 }
 
-// Before is the instance of the same step before this one.
+// Before returns the previous instance of the same step, nil if there is none.
 func Before(s *State, n *Node) *Node {
 	if n.Spec.Round == nil {
 		return nil
@@ -199,8 +200,8 @@ func Before(s *State, n *Node) *Node {
 	return s.Node(instanceID(n.Spec.ForNode, n.Spec.Round.N-1))
 }
 
-// Contributors are the people whose values, choices or words a node rests on, by
-// whatever it depends on, through all rounds.
+// Contributors returns the people whose values, choices or texts a node depends on, through all
+// dependencies and rounds.
 func Contributors(s *State, n *Node) []string {
 	var out []string
 	seen := map[*Node]bool{}
@@ -224,7 +225,7 @@ func Contributors(s *State, n *Node) []string {
 		if f := s.Run.Plan.Frames[at.Spec.Frame]; f.Entry != "" && at.ID() != f.Entry {
 			open = append(open, s.LatestInstance(f.Entry))
 		}
-		if r := at.Spec.Round; r != nil { // its words came by the jumper
+		if r := at.Spec.Round; r != nil { // the parameters of the round came from the step that caused it
 			open = append(open, s.Node(StepID(OuterFrame(s, at), r.By)), s.LatestInstance(StepID(OuterFrame(s, at), r.By)))
 		}
 	}
@@ -232,8 +233,8 @@ func Contributors(s *State, n *Node) []string {
 	return out
 }
 
-// ServesReviewed reports whether what a node gives, or does itself, is part of a write
-// that who has a part in it cannot approve.
+// ServesReviewed reports whether the node is, or contributes to, a write whose contributors may not
+// approve it.
 func (s *State) ServesReviewed(n *Node) bool {
 	seen, open := map[*Node]bool{n: true}, []*Node{n}
 	for len(open) > 0 {
@@ -252,7 +253,7 @@ func (s *State) ServesReviewed(n *Node) bool {
 	return false
 }
 
-// Budget is what a budget of a frame has used, and what it allows.
+// Budget is the use and the limit of a budget of a frame.
 type Budget struct {
 	Name  string
 	Used  float64
@@ -272,8 +273,8 @@ func (b Budget) value() map[string]any {
 	return out
 }
 
-// BudgetOf gives a budget by its name in a frame: one of the workflow's own, or of
-// the run. What is used is the sum over the rows; nothing is counted twice.
+// BudgetOf returns a budget of a frame by name: one of the workflow's own, or one of the run. The
+// use is the sum over the rows; nothing is counted twice.
 func BudgetOf(s *State, frame, name string) (Budget, error) {
 	own, ok := s.Run.Plan.Frames[frame].Budgets[name]
 	if !ok {
@@ -297,7 +298,7 @@ func BudgetOf(s *State, frame, name string) (Budget, error) {
 	return b, err
 }
 
-// limitOf computes what a budget allows.
+// limitOf computes the limit of a budget.
 func limitOf(s *State, frame string, b contracts.Budget) (float64, error) {
 	text, ok := b.Limit.(string)
 	if !ok {
@@ -323,7 +324,7 @@ func limitOf(s *State, frame string, b contracts.Budget) (float64, error) {
 	return limit, nil
 }
 
-// TokenBudget is what the run may spend on models.
+// TokenBudget returns the budget of the run for model tokens.
 func TokenBudget(s *State) Budget { return runBudget(s, contracts.BudgetTokens) }
 
 func runBudget(s *State, name string) Budget {
@@ -349,12 +350,12 @@ func runBudget(s *State, name string) Budget {
 	return out
 }
 
-// OwnBudgets are the names of a frame's own budgets, in order.
+// OwnBudgets returns the names of a frame's own budgets, sorted.
 func OwnBudgets(s *State, frame string) []string {
 	return slices.Sorted(maps.Keys(s.Run.Plan.Frames[frame].Budgets))
 }
 
-// FailedBefore reports whether something that a node depends on has failed.
+// FailedBefore reports whether a dependency of the node has failed.
 func FailedBefore(s *State, n *Node) bool {
 	return slices.ContainsFunc(n.Spec.DependsOn, func(dep string) bool {
 		d := s.LatestInstance(dep)

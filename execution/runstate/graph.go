@@ -8,20 +8,20 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// graph is which nodes there are, what they wait for, and what that comes to. It
-// keeps counters and a ready heap, so that a chain of n nodes costs n steps.
+// graph has the nodes, their edges, and the state that follows from them. It uses counters and a
+// ready heap, so that a chain of n nodes costs O(n).
 type graph struct {
-	// nodes are in plan order: the planned ones, then those that were appended.
+	// nodes are in plan order: the planned ones, then the appended ones.
 	nodes []*Node
 	byID  map[string]*Node
-	// newest is the instance of each step that counts, where there are several.
+	// newest is the current instance of each step that has several.
 	newest map[string]*Node
 	ready  readyHeap
-	// count and lost are over the nodes that count for the run: how many stand in
-	// each state, and how many required ones failed.
+	// count is the number of nodes in each state, lost the number of required nodes that failed.
+	// Superseded nodes do not count.
 	count map[contracts.NodeState]int
 	lost  int
-	// open is how many nodes have not ended, due how many are woken.
+	// open is the number of nodes that have not ended, due the number of woken ones.
 	open, due int
 	holds     holds
 }
@@ -37,7 +37,7 @@ func (g *graph) addPlanned(plan []contracts.Node, rows map[string]*Row) error {
 			return err
 		}
 	}
-	for _, n := range g.nodes { // planned nodes may be named before they stand
+	for _, n := range g.nodes { // planned nodes may refer to later ones
 		if err := g.link(n); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (g *graph) addPlanned(plan []contracts.Node, rows map[string]*Row) error {
 	return nil
 }
 
-// addStored adds a node that was appended before.
+// addStored adds a node that was appended to the run.
 func (g *graph) addStored(row *Row) error {
 	n, err := g.insert(*row.Spec, row)
 	if err == nil {
@@ -57,8 +57,8 @@ func (g *graph) addStored(row *Row) error {
 	return g.belong(n)
 }
 
-// belong makes an appended node a new instance of its step, or a member of the
-// repeated node that it was made for. One that a round has added stands by itself.
+// belong makes an appended node a new instance of its step, or a member of its repeated node. A
+// node that was added by a replan is independent.
 func (g *graph) belong(n *Node) error {
 	if n.IsAnswer() || n.Spec.AddedBy != "" && n.Spec.Round == nil {
 		return nil
@@ -74,14 +74,14 @@ func (g *graph) belong(n *Node) error {
 		g.supersede(g.instance(n.Spec.ForNode), n)
 		return nil
 	}
-	of.Row.Expanded = true // rows of Format 1 do not say so
+	of.Row.Expanded = true // rows of Format 1 do not have it set
 	of.members = append(of.members, n)
 	g.depend(of, n)
 	return nil
 }
 
-// supersede lets a new instance count instead of one that has ended: whatever
-// waits for the step, and has not begun, waits for the new one.
+// supersede replaces an instance that has ended by a new one. Nodes that wait for the step and have
+// not started wait for the new instance.
 func (g *graph) supersede(old, by *Node) {
 	g.newest[by.Spec.ForNode] = by
 	g.countIn(old, -1)
@@ -97,14 +97,14 @@ func (g *graph) supersede(old, by *Node) {
 	}
 }
 
-// insert makes a vertex of a node without any edges.
+// insert adds a node without edges.
 func (g *graph) insert(spec contracts.Node, row *Row) (*Node, error) {
 	if _, taken := g.byID[spec.NodeID]; taken {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "node id %q is used twice", spec.NodeID)
 	}
 	n := &Node{Spec: spec, Row: row, index: len(g.nodes), order: len(g.nodes)}
 	if done := row.State == contracts.NodeCompleted; done && spec.ForEach != nil && !row.Expanded {
-		row.Expanded = true // only its copies can have completed it; rows of Format 1 do not say so
+		row.Expanded = true // only its copies can have completed it; rows of Format 1 do not have it set
 	}
 	g.nodes = append(g.nodes, n)
 	g.byID[spec.NodeID] = n
@@ -115,8 +115,7 @@ func (g *graph) insert(spec contracts.Node, row *Row) (*Node, error) {
 	return n, nil
 }
 
-// link adds the edges that a node's plan names, by the newest instances of the
-// steps.
+// link adds the edges from the node's dependencies, which are the newest instances of the steps.
 func (g *graph) link(n *Node) error {
 	for _, deps := range [2][]string{n.Spec.DependsOn, n.Spec.RunAfter} {
 		for _, dep := range deps {
@@ -137,7 +136,7 @@ func (g *graph) depend(n, on *Node) {
 	}
 }
 
-// checkReach refuses a plan whose nodes could never all be reached.
+// checkReach refuses a plan with a cycle.
 func (g *graph) checkReach() error {
 	unmet := make([]int, len(g.nodes))
 	var free []*Node
@@ -161,7 +160,7 @@ func (g *graph) checkReach() error {
 	return nil
 }
 
-// instance is the one of a step that counts, nil if there is no such step.
+// instance returns the current instance of a step, nil if there is no such step.
 func (g *graph) instance(step string) *Node {
 	if n, ok := g.newest[step]; ok {
 		return n
@@ -169,7 +168,7 @@ func (g *graph) instance(step string) *Node {
 	return g.byID[step]
 }
 
-// replace puts a new row in the place of a node's and keeps the counters true.
+// replace sets the row of a node and updates the counters.
 func (g *graph) replace(n *Node, row *Row) {
 	was := n.Ended()
 	g.countIn(n, -1)
@@ -192,8 +191,8 @@ func (g *graph) replace(n *Node, row *Row) {
 	}
 }
 
-// next takes the first node in plan order that is to be started or tried again, and
-// may be; nil if there is none.
+// next removes and returns the first node in plan order that may start or be tried again, nil if
+// there is none.
 func (g *graph) next() *Node {
 	g.releaseHeld()
 	for g.ready.Len() > 0 {
@@ -222,7 +221,7 @@ func (g *graph) wake(n *Node) {
 	}
 }
 
-// sleep takes back that a node is woken.
+// sleep undoes wake.
 func (g *graph) sleep(n *Node) {
 	if n.woken {
 		n.woken = false
@@ -231,7 +230,7 @@ func (g *graph) sleep(n *Node) {
 }
 
 // skipReason returns why a pending node will not run, "" if that is not known yet. In a plan
-// without merge rules a node is skipped at once; with them it waits until all before it has
+// without merge rules a node is skipped at once; with them it waits until all its dependencies have
 // ended.
 func (g *graph) skipReason(n *Node) Skip {
 	switch {
@@ -240,7 +239,7 @@ func (g *graph) skipReason(n *Node) Skip {
 	case n.Spec.Kind == contracts.KindJoin:
 		return g.skipReasonJoin(n)
 	case n.Spec.Kind == contracts.KindResult && n.Spec.Merge == contracts.MergeAllCompleted:
-		return "" // a whole workflow has a result whatever became of its steps
+		return "" // a whole workflow has a result whatever the outcome of its steps
 	case n.Spec.Merge == contracts.MergeAllCompleted:
 		for _, dep := range n.Spec.DependsOn {
 			if d := g.instance(dep); d.Ended() && !d.satisfied() {
@@ -278,8 +277,8 @@ func (g *graph) skipReasonJoin(n *Node) Skip {
 	return SkipUpstreamSkipped
 }
 
-// members are the calls that a join brings together, in plan order and without
-// the steps around them; those of a repeated node are its copies.
+// members returns the calls that a join merges, in plan order and without auxiliary steps. Those of
+// a repeated node are its copies.
 func (g *graph) members(n *Node) []*Node {
 	if n.Row.Expanded {
 		return n.members
@@ -293,7 +292,7 @@ func (g *graph) members(n *Node) []*Node {
 	return members
 }
 
-// runState is the state of the run as a function of its nodes' states.
+// runState derives the state of the run from the states of its nodes.
 func (g *graph) runState(cancelling bool) contracts.RunState {
 	switch {
 	case g.open > 0 && cancelling:
@@ -315,7 +314,7 @@ func (g *graph) runState(cancelling bool) contracts.RunState {
 	}
 }
 
-// countIn adds a node to the counters of the run, or takes it out.
+// countIn adds a node to the counters of the run (by 1) or removes it (by -1).
 func (g *graph) countIn(n *Node, by int) {
 	if n.superseded || n.IsAnswer() && n.Ended() {
 		return
@@ -342,7 +341,7 @@ func (h *readyHeap) Push(x any) {
 	}
 }
 
-// Pop removes the last; container/heap calls it.
+// Pop removes the last one; container/heap calls it.
 func (h *readyHeap) Pop() any {
 	old := *h
 	last := old[len(old)-1]

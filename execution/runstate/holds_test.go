@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// under is a run whose flags are set as one says.
+// under is a run with the given flags.
 func under(t *testing.T, set func(*metrics.Flags), nodes ...contracts.Node) *driven {
 	t.Helper()
 	flags := metrics.AllOn()
@@ -30,7 +30,7 @@ func (d *driven) starts(want ...string) {
 	}
 }
 
-// move lets a node stand where it has not ended.
+// move sets a state that does not end the node.
 func (d *driven) move(id string, to contracts.NodeState) {
 	d.t.Helper()
 	row := d.state.Node(id).Next()
@@ -54,7 +54,7 @@ func TestStepsThatTakeTurnsBeginInPlanOrder(t *testing.T) {
 		t.Errorf("with a gate open and nothing under way the run is %s", d.state.RunState())
 	}
 	d.readAnew()
-	d.end("b", contracts.NodeRejected) // c is skipped by that
+	d.end("b", contracts.NodeRejected) // c is skipped because of that
 	d.starts("late")
 	d.end("late", contracts.NodeCompleted)
 	d.want(map[string]contracts.NodeState{"c": contracts.NodeSkipped})
@@ -64,7 +64,7 @@ func TestStepsThatTakeTurnsBeginInPlanOrder(t *testing.T) {
 	d.again()
 }
 
-// The copies of a list stand where the list stands, before the steps behind it.
+// The copies of a list have its position in the order, before later steps.
 func TestCopiesTakeTheTurnOfTheirStep(t *testing.T) {
 	t.Parallel()
 	each := node("each")
@@ -90,7 +90,7 @@ func TestAnOpenGateHoldsWhatHasNotBegun(t *testing.T) {
 	d := under(t, func(f *metrics.Flags) { f.BranchApprovals = metrics.FlagOff }, node("a"), node("b"), node("a2", "a"), node("b2", "b"))
 	d.starts("a", "b")
 	d.move("a", contracts.NodeAwaitingApproval)
-	d.end("b", contracts.NodeCompleted) // it was under way, and b2 is ready by it
+	d.end("b", contracts.NodeCompleted) // it was in progress, and b2 is ready now
 	if d.starts(); d.state.HasReady() || d.state.RunState() != contracts.RunWaiting {
 		t.Errorf("the run is %s", d.state.RunState())
 	}
@@ -106,7 +106,7 @@ func TestAnOpenGateHoldsWhatHasNotBegun(t *testing.T) {
 	d.again()
 }
 
-// What was cancelled while it was held does not begin afterwards.
+// A node that was cancelled while it was held does not start afterwards.
 func TestWhatEndsWhileItIsHeldDoesNotBegin(t *testing.T) {
 	t.Parallel()
 	d := under(t, func(f *metrics.Flags) { f.BranchApprovals = metrics.FlagOff }, node("a"), node("b"))

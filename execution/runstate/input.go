@@ -7,19 +7,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Input is what a call has asked of people, and what they have answered. It is
-// never changed: With and Asking give new ones.
+// Input has the questions of a call to people, and their answers. It is immutable: With and Asking
+// return new values.
 type Input struct {
 	// Times counts how often the call has asked.
 	Times int                    `json:"times"`
 	Needs contracts.InputRequest `json:"needs"`
-	// Answers are by the ids of the questions; nil stands for one that was skipped.
+	// Answers are by question id; nil means that the question was skipped.
 	Answers map[string]any `json:"answers,omitempty"`
-	// Before are the answers to what was asked before.
+	// Before are the answers to earlier requests.
 	Before []contracts.EvidenceItem `json:"before,omitempty"`
 }
 
-// Asking is the input after the call has asked once more.
+// Asking returns the input after the call has asked again.
 func (in *Input) Asking(node string, needs contracts.InputRequest) *Input {
 	if in == nil {
 		return &Input{Times: 1, Needs: needs}
@@ -27,7 +27,7 @@ func (in *Input) Asking(node string, needs contracts.InputRequest) *Input {
 	return &Input{Times: in.Times + 1, Needs: needs, Before: in.Evidence(node)}
 }
 
-// Open is the first question that was not answered, nil if all were.
+// Open returns the first unanswered question, nil if there is none.
 func (in *Input) Open() *contracts.InputQuestion {
 	for n := range in.Needs.Questions {
 		if _, answered := in.Answers[in.Needs.Questions[n].ID]; !answered {
@@ -37,7 +37,7 @@ func (in *Input) Open() *contracts.InputQuestion {
 	return nil
 }
 
-// Rest reports whether all questions that are open may be skipped.
+// Rest reports whether all open questions may be skipped.
 func (in *Input) Rest() bool {
 	return !slices.ContainsFunc(in.Needs.Questions, func(q contracts.InputQuestion) bool {
 		_, answered := in.Answers[q.ID]
@@ -45,7 +45,7 @@ func (in *Input) Rest() bool {
 	})
 }
 
-// With is the input with the answer to a question; nil skips it.
+// With returns the input with the answer to a question; nil skips it.
 func (in *Input) With(question string, answer any) *Input {
 	out := *in
 	out.Answers = map[string]any{question: answer}
@@ -53,7 +53,7 @@ func (in *Input) With(question string, answer any) *Input {
 	return &out
 }
 
-// Given is what is sent with the call, nil if nothing was asked.
+// Given returns the answers to send with the call, nil if nothing was asked.
 func (in *Input) Given() *contracts.GivenInput {
 	if in == nil {
 		return nil
@@ -67,8 +67,8 @@ func (in *Input) Given() *contracts.GivenInput {
 	return out
 }
 
-// Evidence is what was answered, for approvers: it is part of the action. What was
-// answered about a page is not.
+// Evidence returns the answers for approvers: they are part of the action. Answers about a linked
+// page are not included.
 func (in *Input) Evidence(node string) []contracts.EvidenceItem {
 	if in == nil {
 		return nil

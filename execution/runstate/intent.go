@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Intent is the durable announcement of a write: a resend is built from this
-// row alone.
+// Intent is the durable announcement of a write. A resend is built from this row alone.
 type Intent struct {
 	RunID        string
 	NodeID       string
@@ -23,11 +22,10 @@ type Intent struct {
 	Phase        string
 	Deadline     time.Time
 	CreatedAt    time.Time
-	// Nonce lets whoever sent the call record what was observed, whatever the
-	// lease says by then.
+	// Nonce lets the sender of the call record the outcome even if the lease was lost.
 	Nonce     string
 	Operation string
-	// Outcome is the first observation, nil while there is none.
+	// Outcome is the first observation, nil if there is none.
 	Outcome *Outcome
 	// Consumed reports whether the lease holder has settled the intent in the ledger.
 	Consumed bool
@@ -39,6 +37,6 @@ type Outcome struct {
 	Result *contracts.ToolResult `json:"result,omitempty"`
 	Error  *contracts.ToolError  `json:"error,omitempty"`
 	At     time.Time             `json:"at"`
-	// BadAnswer lists what was dropped from the answer of an applied write.
+	// BadAnswer lists what was dropped from the result of an applied write.
 	BadAnswer []contracts.Fault `json:"bad_answer,omitempty"`
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// Joined is what a join comes to: it fails only if every member that was wanted
-// did not complete. Row gets the summary, and the error if there is one.
+// Joined returns the final state of a join: it fails only if no member that was to run completed.
+// It sets the summary, and the error if there is one, in row.
 func (s *State) Joined(n *Node, row *Row) contracts.NodeState {
 	wanted := 0
 	var found []string
@@ -37,8 +37,8 @@ func (s *State) Joined(n *Node, row *Row) contracts.NodeState {
 	return contracts.NodeCompleted
 }
 
-// summaryOf is what the members of a join have found, as far as a summary
-// reaches; those after that are counted. It says so when some found nothing.
+// summaryOf joins the summaries of a join's members up to the length of a summary, and counts the
+// rest. It says if some members have not completed.
 func summaryOf(found []string, completed, wanted int) string {
 	text := fmt.Sprintf("%d of %d", completed, wanted)
 	if len(found) == 0 {
@@ -59,7 +59,7 @@ func summaryOf(found []string, completed, wanted int) string {
 			text += sep + next
 			continue
 		}
-		if i == 0 { // even the first does not fit
+		if i == 0 { // not even the first fits
 			return contracts.CleanSummary(text + next)
 		}
 		return text + fmt.Sprintf("; and %d more", len(found)-i)
@@ -69,8 +69,8 @@ func summaryOf(found []string, completed, wanted int) string {
 
 func length(text string) int { return utf8.RuneCountInString(text) }
 
-// joinFacts is a join's bundle in plan order, with what is missing and what
-// failed named. It is made when it is read, not stored.
+// joinFacts returns a join's bundle in plan order, with the missing and the failed members. It is
+// computed on each read, not stored.
 func joinFacts(s *State, n *Node) map[string]any {
 	items, missing, failed := []any{}, []any{}, []any{}
 	for _, m := range s.graph.members(n) {
@@ -101,8 +101,8 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// SearchBefore finds the search whose matches a node offers, and the parameter
-// that has its words. "" says that there is none that could be made again.
+// SearchBefore returns the search whose matches a choice offers, and the parameter with its text.
+// param is "" if there is no search that can be repeated.
 func SearchBefore(choice contracts.Node, nodes func(id string) (contracts.Node, bool)) (search contracts.Node, param string) {
 	if choice.Human == nil || choice.Human.OptionsFrom == "" {
 		return search, ""
@@ -131,8 +131,8 @@ func (s *State) SearchBefore(choice *Node) (search *Node, param string) {
 	return s.graph.byID[spec.NodeID], param
 }
 
-// columns gives each fact of a join's members by its name, in plan order, so that
-// what follows a list can read it as it reads that of one call.
+// columns adds the facts of a join's members by name, in plan order, so that the results of a list
+// can be read like those of one call.
 func columns(s *State, n *Node, bundle map[string]any) map[string]any {
 	for _, m := range s.graph.members(n) {
 		if m.Row.Result == nil || m.State() != contracts.NodeCompleted {
@@ -150,23 +150,23 @@ func columns(s *State, n *Node, bundle map[string]any) map[string]any {
 	return bundle
 }
 
-// ServesWrite reports whether a write takes what the node gives. A name that no
-// search has found exactly is then a question, and never the nearest one.
+// ServesWrite reports whether a write uses the result of the node. Then a name that no search has
+// found exactly is asked about, instead of taking the nearest match.
 func (s *State) ServesWrite(n *Node) bool {
 	return slices.ContainsFunc(n.dependents, func(d *Node) bool {
 		return d.Writes() && slices.Contains(d.Spec.DependsOn, n.ID())
 	})
 }
 
-// SearchPrompt is what a choice asks, by the words that were searched for last, and
-// whether others can be searched for. Where nothing was found it says so; where that
-// is the requester, whom the domain does not know, it asks who is meant.
+// SearchPrompt returns the question of a choice, with the text that was searched for last, and
+// reports whether another search is possible. The prompt says if nothing was found. If that is the
+// requester, whom the domain does not know, it asks who is meant.
 func SearchPrompt(s *State, choice *Node, nothing bool) (prompt string, again bool) {
 	human := choice.Spec.Human
 	search, param := s.SearchBefore(choice)
 	prompt = human.Prompt
 	if param != "" {
-		// The plan's prompt has the first words in it, unless they are personal.
+		// The plan's prompt contains the first text, unless it is personal.
 		before, _, quoted := strings.Cut(prompt, ` is meant by "`)
 		if words, ok := search.Row.Edited[param].(string); ok && quoted {
 			prompt = contracts.CleanSummary(fmt.Sprintf("%s is meant by %q?", before, words))
@@ -181,7 +181,7 @@ func SearchPrompt(s *State, choice *Node, nothing bool) (prompt string, again bo
 	return prompt, param != ""
 }
 
-// FoundNothing says that a look-up found nothing, in its own words where it has some.
+// FoundNothing returns the message of a look-up that found nothing: its own summary if it has one.
 func FoundNothing(s *State, choice *Node) string {
 	for _, id := range choice.Spec.DependsOn {
 		if n := s.graph.byID[id]; n != nil && n.Spec.Role == contracts.RolePreSearch && n.Row.Result != nil && n.Row.Result.Summary != "" {
@@ -191,17 +191,17 @@ func FoundNothing(s *State, choice *Node) string {
 	return "nothing was found"
 }
 
-// SearchWords is the key of an answer that is no value, but what to search by.
+// SearchWords is the key of an answer that is not a value but a text to search for.
 const SearchWords = "search"
 
-// WordsOf are the words of an answer that asks to search again.
+// WordsOf returns the text of an answer that asks to search again.
 func WordsOf(response any) (string, bool) {
 	answer, _ := response.(map[string]any)
 	words, ok := answer[SearchWords].(string)
 	return words, ok && len(answer) == 1
 }
 
-// stepOf reads the step id out of steps.n1.facts or steps["n1[0]"].facts.
+// stepOf returns the step id of steps.n1.facts or steps["n1[0]"].facts.
 func stepOf(ref string) string {
 	rest, ok := strings.CutPrefix(ref, "steps")
 	if !ok || rest == "" {

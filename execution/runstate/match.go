@@ -9,13 +9,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// QuotedMatch returns the one match whose full name stands in the message around the words
-// that were searched for: of "the Sales agent" only "Sales" may have been taken for the
-// name. It returns "" if no match does, or more than one.
+// QuotedMatch returns the one match whose full name is in the message around the searched text: the
+// search text "Sales" may have been taken from "the Sales agent". It returns "" if no match or more
+// than one has that.
 func QuotedMatch(s *State, choice *Node, matches []any) string {
 	search, param := s.SearchBefore(choice)
 	if param == "" || search.Row.Edited != nil {
-		return "" // other words than those of the sentence
+		return "" // the search text is not from the sentence
 	}
 	words, _ := search.Spec.Params[param].(string)
 	said := utteranceOf(choice)
@@ -37,8 +37,8 @@ func QuotedMatch(s *State, choice *Node, matches []any) string {
 	return found
 }
 
-// IsNearMatch reports whether a match is not exactly what was searched for: the search says so
-// ("exact": false), or it says nothing and no text of the match has every word.
+// IsNearMatch reports whether a match is not exact: the search says so ("exact": false), or it says
+// nothing and the match lacks a word of the search text.
 func IsNearMatch(s *State, choice *Node, match map[string]any) bool {
 	if exact, told := match["exact"].(bool); told {
 		return !exact
@@ -64,7 +64,7 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// utteranceOf is what the call was read from that takes what the node gives.
+// utteranceOf returns the annotated sentence of the call that uses the node's result.
 func utteranceOf(n *Node) *contracts.Utterance {
 	for _, d := range n.dependents {
 		if d.Spec.Utterance != nil && slices.Contains(d.Spec.DependsOn, n.ID()) {
@@ -74,8 +74,8 @@ func utteranceOf(n *Node) *contracts.Utterance {
 	return nil
 }
 
-// standsWhole reports whether a name stands in the sentence around words that are a
-// value of the parameter, where the rest of it is no value and no other request.
+// standsWhole reports whether the sentence contains the name around words that are a value of the
+// parameter, and the rest of the name is no other value or request.
 func standsWhole(said *contracts.Utterance, param, words, name string) bool {
 	return slices.ContainsFunc(said.Words, func(w contracts.WordUse) bool {
 		inside := 0 <= w.Span[0] && w.Span[0] < w.Span[1] && w.Span[1] <= len(said.Text)
@@ -93,8 +93,7 @@ func standsWhole(said *contracts.Utterance, param, words, name string) bool {
 	})
 }
 
-// indexFold is strings.Index whatever the case; -1 where the folded text is of
-// another length.
+// indexFold is strings.Index without regard to case. It returns -1 if folding changes the length.
 func indexFold(s, part string) int {
 	low := strings.ToLower(s)
 	if len(low) != len(s) {
@@ -103,7 +102,7 @@ func indexFold(s, part string) int {
 	return strings.Index(low, strings.ToLower(part))
 }
 
-// bounded tells a stretch that no letter or digit touches.
+// bounded reports whether no letter or digit touches text[start:end].
 func bounded(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	after, _ := utf8.DecodeRuneInString(text[end:])

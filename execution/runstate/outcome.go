@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// outcome is the ledger's account of how a node ended.
+// outcome is the ledger's record of how a node ended.
 type outcome struct {
 	State     contracts.NodeState    `json:"state"`
 	Skip      Skip                   `json:"skip,omitempty"`
@@ -17,7 +17,7 @@ type outcome struct {
 	Checks    []contracts.Check      `json:"checks,omitempty"`
 	Attempts  int                    `json:"attempts,omitempty"`
 	Spent     map[string]float64     `json:"spent,omitempty"`
-	// Calls are those of models, Fallback says why none served.
+	// Calls are the model calls; Fallback explains why the fallback was used.
 	Calls    []contracts.ModelCall `json:"calls,omitempty"`
 	Fallback string                `json:"fallback,omitempty"`
 }
@@ -47,7 +47,7 @@ func endEvent(row *Row, at time.Time) contracts.Event {
 	return e
 }
 
-// LastDecision is who decided a gate last; the system, if nobody did.
+// LastDecision returns the last decision of a gate, or one by the system if there is none.
 func LastDecision(i *contracts.Interrupt) contracts.InterruptDecided {
 	if len(i.Decisions) == 0 {
 		return contracts.InterruptDecided{DecidedBy: "system"}
@@ -55,7 +55,7 @@ func LastDecision(i *contracts.Interrupt) contracts.InterruptDecided {
 	return i.Decisions[len(i.Decisions)-1]
 }
 
-// decision is the ledger's account of the outcome of a question.
+// decision is the ledger's record of the outcome of an interrupt.
 type decision struct {
 	InterruptID string                       `json:"interrupt_id"`
 	Type        contracts.InterruptType      `json:"type"`

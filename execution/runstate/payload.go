@@ -9,9 +9,9 @@ import (
 // SaltSize is the length of a salt in bytes.
 const SaltSize = 16
 
-// salt puts a salt before the payload and into the hashes that the entry
-// keeps. The salt goes with the payload: who has the ledger alone cannot try
-// which small payload, or which action, has a hash.
+// salt puts a salt before the payload and into the hashes of the entry. The salt is deleted with
+// the payload. Without it, nobody who has only the ledger can guess a small payload or an action
+// from its hash.
 func (e *Entry) salt(salt []byte) {
 	if e.Payload == nil && e.ActionSHA256 == "" {
 		return
@@ -27,7 +27,7 @@ func salted(salt []byte, hash string) string {
 	return contracts.HashBytes(slices.Concat(salt, []byte(hash)))
 }
 
-// Payload is what lies beside an entry of a ledger.
+// Payload is the payload of a ledger entry.
 type Payload struct {
 	// Body is canonical JSON.
 	Body []byte
@@ -35,8 +35,8 @@ type Payload struct {
 	salt []byte
 }
 
-// OpenPayload returns the payload of an entry from what is stored of it, by the rules
-// of the run's format; the error says that it is not the one that was recorded.
+// OpenPayload decodes the stored payload of an entry, by the rules of the run's format. It returns
+// conflict if the payload is not the one that was recorded.
 func OpenPayload(format int, e contracts.LedgerEntry, raw []byte) (Payload, error) {
 	if contracts.HashBytes(raw) != e.PayloadSHA256 {
 		return Payload{}, contracts.Errorf(contracts.CodeConflict, "the payload of entry %d was changed after it was written", e.Seq)
@@ -50,8 +50,8 @@ func OpenPayload(format int, e contracts.LedgerEntry, raw []byte) (Payload, erro
 	return Payload{Body: raw[SaltSize:], salt: raw[:SaltSize]}, nil
 }
 
-// Names reports whether an entry of this payload was made for an action, by the
-// plain hash that people compare.
+// Names reports whether an entry with this payload was made for an action, given the unsalted hash
+// of the action.
 func (p Payload) Names(e contracts.LedgerEntry, action string) bool {
 	if p.salt != nil && action != "" {
 		action = salted(p.salt, action)

@@ -7,19 +7,18 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Replayed is the result of playing a run again from its plan and ledger.
+// Replayed is the result of replaying a run from its plan and ledger.
 type Replayed struct {
 	RunID   string             `json:"run_id"`
 	Entries int                `json:"entries"`
 	State   contracts.RunState `json:"state"`
-	// Differences name the nodes whose replayed state is not the stored one;
-	// none means that the ledger explains the run.
+	// Differences names the nodes whose replayed state differs from the stored one. If it is empty,
+	// the ledger explains the run.
 	Differences []string `json:"differences,omitempty"`
 }
 
-// Replay plays plan and ledger again and compares the node states with the
-// stored ones. It evaluates no expression and calls nobody; payload reads what
-// an entry recorded.
+// Replay replays plan and ledger, and compares the node states with the stored ones. It evaluates
+// no expression and makes no call; payload decodes the payload of an entry.
 func Replay(snap Snapshot, entries []contracts.LedgerEntry, payload func(e contracts.LedgerEntry, into any) error) (Replayed, error) {
 	s, err := Begin(Run{ID: snap.Run.ID, Plan: snap.Run.Plan, Format: snap.Run.Format, CancelRequestedAt: snap.Run.CancelRequestedAt})
 	if err != nil {
@@ -41,19 +40,18 @@ func Replay(snap Snapshot, entries []contracts.LedgerEntry, payload func(e contr
 
 var entriesEnd contracts.LedgerEntry
 
-// replay is a run that is played again, entry by entry. Its state is its own:
-// nothing of what is stored is touched.
+// replay replays a run entry by entry, in a state of its own. It does not change the stored run.
 type replay struct {
 	state   *State
 	payload func(e contracts.LedgerEntry, into any) error
 	changes Changes
-	// ended is the node of the last entry, if that was an outcome: what depends
-	// on it is looked at when it is known whether a new round follows.
+	// ended is the node of the last entry, if that was an outcome. Its dependents are released only
+	// when it is known that no new round follows.
 	ended *Node
 }
 
-// goOn looks at what depends on the node that ended last, unless the entry is
-// the round that it asked for: outcome and expansion are one event.
+// goOn releases the dependents of the node that ended last, unless the entry is the round that the
+// node started: outcome and expansion are one event.
 func (r *replay) goOn(e contracts.LedgerEntry) {
 	n := r.ended
 	if n == nil || e.Kind == contracts.LedgerExpand && e.NodeID == n.ID() {
@@ -105,7 +103,7 @@ func (r *replay) expand(e contracts.LedgerEntry) error {
 	if n == nil {
 		return fmt.Errorf("node %s is not in the plan", e.NodeID)
 	}
-	if n.Ended() { // a new round, which what depends on the node waits for
+	if n.Ended() { // a new round, for which the node's dependents wait
 		r.state.appendNodes(e.At, &r.changes, x)
 		return r.changes.fault
 	}
@@ -119,7 +117,7 @@ func (r *replay) expand(e contracts.LedgerEntry) error {
 	return r.changes.fault
 }
 
-// decision takes a search back that was made again.
+// decision repeats a search that was made again.
 func (r *replay) decision(e contracts.LedgerEntry) error {
 	var answer struct {
 		Response any `json:"response"`
@@ -138,8 +136,7 @@ func (r *replay) decision(e contracts.LedgerEntry) error {
 	return r.state.Apply(e.At, SearchRepeated{Choice: n.ID(), Search: search.ID()}, &r.changes)
 }
 
-// compare leaves out states that are on their way: only what has ended is in
-// the ledger.
+// compare ignores the states of nodes in progress, because the ledger has only ended nodes.
 func compare(s *State, snap Snapshot, entries int) Replayed {
 	out := Replayed{RunID: s.Run.ID, Entries: entries, State: s.RunState()}
 	for i := range snap.Nodes {

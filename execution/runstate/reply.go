@@ -6,10 +6,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ReplyKind is what an exchange came to.
+// ReplyKind is the kind of outcome of an exchange.
 type ReplyKind string
 
-// The kinds of replies, one for each row of the contract's answer table.
+// The kinds of replies, one for each row of the contract's table of answers.
 const (
 	ReplyResult       ReplyKind = "result"       // 200 with a ToolResult, ok or not
 	ReplyAccepted     ReplyKind = "accepted"     // 202
@@ -18,7 +18,7 @@ const (
 	ReplyUnauthorized ReplyKind = "unauthorized" // 401 and 403
 	ReplyConflict     ReplyKind = "conflict"     // 409
 	ReplyChanged      ReplyKind = "changed"      // 404 and 412
-	ReplyGone         ReplyKind = "gone"         // 410: as a broken connection
+	ReplyGone         ReplyKind = "gone"         // 410: like a broken connection
 	ReplyNotSent      ReplyKind = "not_sent"     // failed before the first request byte was written
 	ReplyBroken       ReplyKind = "broken"       // 300 to 303, 503, other 5xx, broken connection, no ToolResult, time-out
 	ReplyRefused      ReplyKind = "refused"      // other 3xx and 4xx
@@ -28,24 +28,22 @@ const (
 type Reply struct {
 	Kind   ReplyKind
 	Result contracts.ToolResult
-	// Operation is set for accepted.
+	// Operation is set for an accepted reply.
 	Operation string
-	// Progress is how far accepted work has come, nil if it does not say.
+	// Progress is the progress of accepted work, nil if the domain does not report it.
 	Progress *contracts.Progress
-	// RetryAfter is what the domain asked for, 0 if nothing.
+	// RetryAfter is the wait that the domain asked for, 0 if none.
 	RetryAfter time.Duration
-	// Message says in one line what went wrong.
+	// Message describes the fault in one line.
 	Message string
 	// Timeout reports whether a broken exchange ran out of time.
 	Timeout bool
-	// Faults lists what was cut or dropped from the result (limits and
-	// output_schema).
+	// Faults lists what was cut or dropped from the result because of limits or output_schema.
 	Faults []contracts.Fault
 }
 
-// PriorAttemptUnknown reports whether the refusal of a repeat says nothing of what an
-// earlier attempt did that was not answered. Only a domain that keeps keys
-// speaks for all attempts.
+// PriorAttemptUnknown reports whether a refused retry leaves the outcome of an earlier, unanswered
+// attempt unknown. Only a domain that stores idempotency keys answers for all attempts.
 func PriorAttemptUnknown(doubtful bool, idempotency contracts.Idempotency, r Reply) bool {
 	if !doubtful {
 		return false
@@ -60,7 +58,7 @@ func PriorAttemptUnknown(doubtful bool, idempotency contracts.Idempotency, r Rep
 	}
 }
 
-// IsDefinitive reports whether a reply to a write settles what it did.
+// IsDefinitive reports whether a reply to a write determines its effect.
 func IsDefinitive(r Reply) bool {
 	switch r.Kind {
 	case ReplyInvalid, ReplyUnauthorized, ReplyConflict, ReplyRefused:
@@ -72,14 +70,14 @@ func IsDefinitive(r Reply) bool {
 	}
 }
 
-// IsRetryable reports whether a refusal may be sent again: the domain says that it is
+// IsRetryable reports whether a refused call may be sent again: the domain says that it is
 // retryable and had no effect.
 func IsRetryable(r Reply) bool {
 	e := r.Result.Error
 	return e != nil && e.Retryable && e.EffectOf() == contracts.EffectNone
 }
 
-// OutcomeOf is what a reply to a write settles, if it is definitive.
+// OutcomeOf returns the outcome of a definitive reply to a write.
 func OutcomeOf(r Reply, at time.Time) Outcome {
 	o := Outcome{Kind: r.Kind, At: at, BadAnswer: r.Faults}
 	if r.Kind == ReplyResult {
@@ -90,7 +88,7 @@ func OutcomeOf(r Reply, at time.Time) Outcome {
 	return o
 }
 
-// Reply is the outcome as the exchange gave it.
+// Reply returns the outcome as a reply.
 func (o Outcome) Reply() Reply {
 	r := Reply{Kind: o.Kind, Faults: o.BadAnswer}
 	if o.Result != nil {
@@ -102,7 +100,7 @@ func (o Outcome) Reply() Reply {
 	return r
 }
 
-// ErrorType is the ToolError type of a reply that is no result.
+// ErrorType returns the ToolError type of a reply without a result.
 func ErrorType(r Reply) string {
 	switch r.Kind {
 	case ReplyInvalid:

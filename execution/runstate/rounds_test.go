@@ -17,14 +17,14 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// template is a random workflow. What its steps come to follows from fate alone: a
-// function of the step and of how often it was made.
+// template is a random workflow. The results of its steps depend only on fate: a function of the
+// step and its iteration.
 type template struct {
 	steps []contracts.Step
 	seed  uint64
 }
 
-// fate is a number below n that depends on what is asked about, and nothing else.
+// fate is a number below n that depends only on its arguments and the seed.
 func (t template) fate(n uint64, about ...any) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, t.seed, about)
@@ -49,7 +49,7 @@ func (t template) goesBack(step string, n, rule int) bool {
 	return t.fate(3, "rule", step, n, rule) > 0
 }
 
-// invented makes a template, and reports whether admission takes it.
+// invented creates a template, and reports whether admission accepts it.
 func invented(seed uint64) (template, []contracts.Node, bool) {
 	rnd := rand.New(rand.NewPCG(seed, 7))
 	t := template{seed: seed}
@@ -88,11 +88,11 @@ func invented(seed uint64) (template, []contracts.Node, bool) {
 	return t, out.Nodes, err == nil
 }
 
-// ends is how every instance of every step ended.
+// ends maps each instance of a step to how it ended.
 type ends map[string]string
 
-// play lets the model run the template. Among the nodes that are under way any may
-// end next, and at some commits the process dies: what was not stored is forgotten.
+// play runs the template in the state machine. Any running node may end next, and at some commits
+// the process dies: what was not stored is lost.
 func play(t *testing.T, tpl template, nodes []contracts.Node, order uint64) ends {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(order, 3))
@@ -137,7 +137,7 @@ func play(t *testing.T, tpl template, nodes []contracts.Node, order uint64) ends
 		n := open[at]
 		open = slices.Delete(open, at, at+1)
 		begin(s, tpl, n, apply)
-		if rnd.IntN(6) == 0 { // the process dies, and another reads what is stored
+		if rnd.IntN(6) == 0 { // the process dies, and another one reads the stored state
 			rows := make([]runstate.Row, 0, s.Len())
 			for _, n := range s.Nodes() {
 				rows = append(rows, *n.Row)
@@ -156,7 +156,7 @@ func play(t *testing.T, tpl template, nodes []contracts.Node, order uint64) ends
 	return out
 }
 
-// begin ends a node as its fate says, with the round that its first rule asks for.
+// begin ends a node as its fate says, with the round that its first rule causes.
 func begin(s *runstate.State, tpl template, n *runstate.Node, apply func(runstate.Event)) {
 	row := n.Next()
 	step, round := n.Step(), 1
@@ -185,8 +185,8 @@ func begin(s *runstate.State, tpl template, n *runstate.Node, apply func(runstat
 	apply(runstate.NodeEnded{Row: row, Expansion: again})
 }
 
-// oracle describes what must come of a template, by the words of the rules and without
-// the model: one step after the other, in the order in which they stand.
+// oracle computes the expected result of a template from the rules, without the state machine: one
+// step after the other, in their order.
 type oracle struct {
 	template
 	index   map[string]int
@@ -233,13 +233,13 @@ func foretold(t *testing.T, tpl template) ends {
 	return o.out
 }
 
-// leads reports whether there is a way from a step to another, or it is the same.
+// leads reports whether there is a path from a step to another, or both are the same.
 func (o *oracle) leads(from, to int) bool {
 	return from == to || slices.ContainsFunc(o.steps[to].DependsOn, func(dep string) bool { return o.leads(from, o.index[dep]) })
 }
 
-// mayBegin: everything it depends on has ended, and so has the end of every loop
-// that it depends on from outside.
+// mayBegin reports whether all dependencies have ended, and the loops that it depends on from
+// outside.
 func (o *oracle) mayBegin(i int) bool {
 	for _, dep := range o.steps[i].DependsOn {
 		if o.end[o.index[dep]] == "" {
@@ -286,7 +286,7 @@ func (o *oracle) finish(i int) {
 	}
 }
 
-// back begins a region again. The loops inside it have all their turns again.
+// back starts a region again. The counts of the loops inside it start again.
 func (o *oracle) back(key [2]int) {
 	o.taken[key]++
 	region := o.regions[key]
@@ -302,7 +302,7 @@ func (o *oracle) back(key [2]int) {
 	}
 }
 
-// good reports whether what ended so counts as completed, bad whether it dooms.
+// good reports whether a dependency counts as completed, bad whether it causes a skip.
 func (o *oracle) good(dep string) bool {
 	i := o.index[dep]
 	return o.end[i] == "completed " || o.end[i] == "failed " && o.steps[i].ContinueOnError
@@ -353,7 +353,7 @@ func TestRandomWorkflowsComeToWhatTheRulesSay(t *testing.T) {
 		if slices.ContainsFunc(tpl.steps, func(s contracts.Step) bool { return s.Kind == contracts.StepJoin }) {
 			joins++
 		}
-		for order := range uint64(3) { // in one of them the steps take turns
+		for order := range uint64(3) { // in one of them the steps run one after the other
 			if diff := cmp.Diff(map[string]string(want), map[string]string(play(t, tpl, nodes, seed*3+order))); diff != "" {
 				raw, _ := json.MarshalIndent(tpl.steps, "", " ")
 				t.Fatalf("seed %d, order %d (-rules +model):\n%s\n%s", seed, order, diff, raw)

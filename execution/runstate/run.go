@@ -14,26 +14,26 @@ type Run struct {
 	Plan      contracts.Plan
 	State     contracts.RunState
 
-	// Owner, Epoch and LeaseUntil say who may commit transitions. LeaseUntil is
-	// on the store's clock; zero means that nobody holds the run.
+	// Owner, Epoch and LeaseUntil specify who may commit transitions. LeaseUntil is on the store's
+	// clock; zero means that the run has no owner.
 	Owner      string
 	Epoch      int64
 	LeaseUntil time.Time
 
-	// WakeSeq counts wake-ups, HandledSeq is the last one that an owner took
-	// into account before it parked. WakeAt is the next timer, zero for none.
+	// WakeSeq counts wake-ups; HandledSeq is the last one that an owner processed before it parked
+	// the run. WakeAt is the next timer, zero for none.
 	WakeSeq    int64
 	HandledSeq int64
 	WakeAt     time.Time
 	Parked     bool
 
-	// HeldSince is when the run was held back after a restore, nil if it is not.
+	// HeldSince is when the run was put into quarantine after a restore, nil if it was not.
 	HeldSince *time.Time
 
 	CancelRequestedAt *time.Time
 	CancelledBy       string
 
-	// LedgerSeq and LedgerHead are the last entry of the run's hash chain.
+	// LedgerSeq and LedgerHead identify the last entry of the run's hash chain.
 	LedgerSeq  int64
 	LedgerHead string
 
@@ -43,7 +43,7 @@ type Run struct {
 	FinishedAt *time.Time
 }
 
-// Snapshot is all that is needed to go on with a run, as it is stored.
+// Snapshot is the stored state of a run, with everything that is needed to resume it.
 type Snapshot struct {
 	Run     Run
 	Nodes   []Row

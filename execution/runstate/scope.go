@@ -8,16 +8,16 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// Scope returns the values that a node's expressions may read: the results of
-// earlier steps, the item it is bound to, its round, and who asked. An error is
-// about the limit of a budget that they read.
+// Scope returns the values that a node's expressions may use: the results of earlier steps, its
+// item, its round, and the requester. It returns an error if the limit of a budget cannot be
+// computed.
 func (s *State) Scope(n *Node, refs []string) (expr.Scope, error) {
 	return s.ScopeOf(Reader{Node: n, Frame: n.Spec.Frame}, refs)
 }
 
 func stepValue(s *State, n *Node) map[string]any {
 	v := map[string]any{"state": string(n.State()), "ok": n.State() == contracts.NodeCompleted}
-	if n.InWorkflow() { // a step that was skipped has all members, and nothing in them
+	if n.InWorkflow() { // a skipped step has all members, and they are empty
 		v["summary"], v["facts"], v["artifacts"] = "", map[string]any{}, map[string]any{}
 	}
 	if r := n.Row.Result; r != nil {
@@ -25,7 +25,7 @@ func stepValue(s *State, n *Node) map[string]any {
 	}
 	if n.IsJoin() && n.State() != contracts.NodeSkipped {
 		bundle := joinFacts(s, n)
-		if s.Run.Format != Format1 { // what was approved there was read without them
+		if s.Run.Format != Format1 { // approvals of that format were given without them
 			bundle = columns(s, n, bundle)
 		}
 		v["facts"] = bundle
@@ -60,7 +60,7 @@ func principalValue(p contracts.Principal) map[string]any {
 	return map[string]any{"id": p.ID, "roles": roles, "on_behalf_of": p.OnBehalfOf}
 }
 
-// CallScope is what param_map, verify and reconcile of one call may read.
+// CallScope returns the values that param_map, verify and reconcile of a call may use.
 func (s *State) CallScope(row *Row) expr.Scope {
 	context := contextValue(s)
 	context["idempotency_key"] = row.Key(s.Run.ID)
@@ -73,8 +73,8 @@ func (s *State) CallScope(row *Row) expr.Scope {
 	return scope
 }
 
-// WithLabels adds, for every value that was chosen from a list, the label that
-// it was chosen by: an approver must not have to know ids by heart.
+// WithLabels adds the label of every value that was chosen from a list, so that an approver need
+// not know ids.
 func (s *State) WithLabels(of *Node, reads []expr.Read) []expr.Read {
 	for _, r := range reads {
 		choice, isChoice := strings.CutSuffix(r.Path, ".facts.value")
@@ -89,8 +89,8 @@ func (s *State) WithLabels(of *Node, reads []expr.Read) []expr.Read {
 	return reads
 }
 
-// Evidence turns the reads of an action's expressions into what its approver
-// is shown and its hash covers; it names the instances that were read.
+// Evidence returns the values that the expressions of an action have read. Its approver sees them
+// and its hash covers them. They name the instances that were read.
 func (s *State) Evidence(of *Node, reads []expr.Read) ([]contracts.EvidenceItem, error) {
 	reads = slices.Clone(reads)
 	slices.SortStableFunc(reads, func(a, b expr.Read) int { return strings.Compare(a.Path, b.Path) })

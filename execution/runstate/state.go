@@ -12,11 +12,11 @@ import (
 
 // State is the state of a run as a value.
 //
-// Invariant: the state of a node stands in its row alone, and everything that
-// the graph counts is what the rows say. Only Apply, and Read while it builds,
-// change a State; one goroutine at a time may use it.
+// Invariant: the state of a node is in its row only, and the counters of the graph are derived from
+// the rows. Only Apply, and Read while it builds, change a State. It is not safe for concurrent
+// use.
 type State struct {
-	// Run is the run's row as it was read, with the wish to cancel as it came in.
+	// Run is the run's row as it was read, with later cancel requests.
 	Run Run
 
 	graph graph
@@ -26,72 +26,70 @@ type State struct {
 type Node struct {
 	Spec contracts.Node
 	Row  *Row
-	// Gate is the interrupt of the row's GateID, Intent the write that is
-	// announced and not settled.
+	// Gate is the interrupt of the row's GateID. Intent is the announced write that is not settled.
 	Gate   *contracts.Interrupt
 	Intent *Intent
-	// Private names the parameters whose values are personal, as they are
-	// declared now; events and reasons hide them.
+	// Private names the parameters that are declared as personal data now; events and reasons mask
+	// their values.
 	Private []string
 
 	index int
-	// order is where the node stands in the plan: that of its step, for one that was
-	// appended to a run whose steps take turns, else its index.
+	// order is the position of the node in the plan. A node that was appended to a run whose steps
+	// run one after the other has the order of its step; otherwise it is the index.
 	order int
-	// unmet counts what the node still waits for, by need or by order.
+	// unmet counts the nodes that this node still waits for, by dependency or by order.
 	unmet      int
 	dependents []*Node
 	// members are the copies of a repeated node, in the order of the items.
 	members []*Node
-	// superseded means that a later instance of the same step counts instead.
+	// superseded means that a later instance of the step has replaced this one.
 	superseded bool
-	// touched means that the row is to be written.
+	// touched means that the row must be written.
 	touched bool
-	// woken means that the node is to be started, or tried again: it stands among
-	// the ready ones.
+	// woken means that the node is in the ready heap, to be started or tried again.
 	woken bool
 }
 
-// ID is the node's id.
+// ID returns the node's id.
 func (n *Node) ID() string { return n.Row.NodeID }
 
-// State is where the node stands.
+// State returns the state of the node.
 func (n *Node) State() contracts.NodeState { return n.Row.State }
 
 // Ended reports whether the node has ended.
 func (n *Node) Ended() bool { return n.Row.State.Terminal() }
 
-// Next is a copy of the row to be changed and applied.
+// Next returns a copy of the row, to be changed and applied.
 func (n *Node) Next() *Row {
 	row := *n.Row
 	return &row
 }
 
-// Writes reports whether the node was planned to change something.
+// Writes reports whether the planned class of the node is a write.
 func (n *Node) Writes() bool {
 	return n.Spec.Policy != nil && n.Spec.Policy.SideEffectClass.Writes()
 }
 
-// IsAnswer reports whether the node words what the others found. It counts for nothing in
-// what the run comes to.
+// IsAnswer reports whether the node words the results of the others. It does not count for the
+// result of the run.
 func (n *Node) IsAnswer() bool { return n.Spec.Kind == contracts.KindAnswer }
 
-// IsJoin reports whether the node runs whatever became of what it waits for.
+// IsJoin reports whether the node runs whatever the outcome of the nodes that it waits for.
 func (n *Node) IsJoin() bool { return n.Spec.Kind == contracts.KindJoin || n.Row.Expanded }
 
-// Dependents are the nodes that wait for this one, by need or by order. The list must
-// not be changed.
+// Dependents returns the nodes that wait for this one, by dependency or by order. The caller must
+// not change the list.
 func (n *Node) Dependents() []*Node { return n.dependents }
 
-// Superseded reports whether a later instance of the step counts instead.
+// Superseded reports whether a later instance of the step has replaced this one.
 func (n *Node) Superseded() bool { return n.superseded }
 
-// IsWaiting reports whether a timer of the node still matters.
+// IsWaiting reports whether a timer of the node is still relevant.
 func (n *Node) IsWaiting() bool {
 	return n.Row.State == contracts.NodeAwaitingApproval || n.Row.State == contracts.NodeAwaitingInput || n.Row.State == contracts.NodeQueued && !n.woken
 }
 
-// newState is an empty run.
+// newState returns an empty run.
 func newState(run Run, size int) *State {
 	return &State{Run: run, graph: graph{
 		nodes: make([]*Node, 0, size), byID: make(map[string]*Node, size),
@@ -99,8 +97,8 @@ func newState(run Run, size int) *State {
 	}}
 }
 
-// Begin is the state of a run that was just made of a plan. Ids used twice,
-// dependencies that do not exist and circles are invalid.
+// Begin returns the initial state of a run. Duplicate ids, missing dependencies and cycles are
+// invalid.
 func Begin(run Run) (*State, error) {
 	s := newState(run, len(run.Plan.Nodes))
 	if err := s.graph.addPlanned(run.Plan.Nodes, nil); err != nil {
@@ -112,7 +110,7 @@ func Begin(run Run) (*State, error) {
 	return s, nil
 }
 
-// Read is the state of a run as it is stored, before anybody goes on with it.
+// Read returns the state of a stored run.
 func Read(snap Snapshot) (*State, error) {
 	s := newState(snap.Run, len(snap.Nodes))
 	rows := make(map[string]*Row, len(snap.Nodes))
@@ -142,7 +140,7 @@ func Read(snap Snapshot) (*State, error) {
 	return s, nil
 }
 
-// attach gives the nodes their gates and the writes that are under way.
+// attach sets the gates and the announced writes of the nodes.
 func (s *State) attach(gates []contracts.Interrupt, intents []Intent) {
 	for i := range gates {
 		if n, ok := s.graph.byID[gates[i].NodeID]; ok && n.Row.GateID == gates[i].InterruptID {
@@ -157,8 +155,8 @@ func (s *State) attach(gates []contracts.Interrupt, intents []Intent) {
 	}
 }
 
-// inPlace sorts appended rows as they were appended. Rows of Format 1 do not say
-// where they stand; the copies of a list were numbered.
+// inPlace sorts appended rows in the order in which they were appended. Rows of Format 1 have no
+// place; the copies of a list have numbers.
 func inPlace(rows []*Row) []*Row {
 	slices.SortStableFunc(rows, func(a, b *Row) int {
 		if a.Place != b.Place || a.Place > 0 {
@@ -172,7 +170,7 @@ func inPlace(rows []*Row) []*Row {
 	return rows
 }
 
-// copyNumber is the i of n3[i].
+// copyNumber returns the i of n3[i].
 func copyNumber(id string) int {
 	i, err := strconv.Atoi(strings.TrimSuffix(id[strings.LastIndexByte(id, '[')+1:], "]"))
 	if err != nil {
@@ -181,33 +179,33 @@ func copyNumber(id string) int {
 	return i
 }
 
-// Node finds a node by its id, nil if there is none.
+// Node returns the node with an id, nil if there is none.
 func (s *State) Node(id string) *Node { return s.graph.byID[id] }
 
-// LatestInstance is the instance of a step that counts, nil if there is no such step.
+// LatestInstance returns the current instance of a step, nil if there is no such step.
 func (s *State) LatestInstance(step string) *Node { return s.graph.instance(step) }
 
-// Nodes are all nodes in plan order. The list must not be changed.
+// Nodes returns all nodes in plan order. The caller must not change the list.
 func (s *State) Nodes() []*Node { return s.graph.nodes }
 
-// Len is how many nodes the run has.
+// Len returns how many nodes the run has.
 func (s *State) Len() int { return len(s.graph.nodes) }
 
-// Cancelling reports whether somebody wants the run to end.
+// Cancelling reports whether a cancel of the run was requested.
 func (s *State) Cancelling() bool { return s.Run.CancelRequestedAt != nil }
 
 // Ended reports whether every node has ended.
 func (s *State) Ended() bool { return s.graph.open == 0 }
 
-// HasReady reports whether a node is to be started.
+// HasReady reports whether a node can be started.
 func (s *State) HasReady() bool { return s.graph.hasReady() }
 
-// Next takes the first node in plan order that is to be started or tried again,
-// nil if there is none.
+// Next removes and returns the first node in plan order that is to be started or tried again, nil
+// if there is none.
 func (s *State) Next() *Node { return s.graph.next() }
 
-// Wake lets a node be tried again that is queued. Its row does not change by
-// that.
+// Wake marks a queued node as ready for another try, without changing its row. It reports whether
+// it did.
 func (s *State) Wake(n *Node) bool {
 	if n.State() != contracts.NodeQueued || n.woken {
 		return false
@@ -216,16 +214,16 @@ func (s *State) Wake(n *Node) bool {
 	return true
 }
 
-// Sleep takes back that a node is to be tried again: its time has not come.
+// Sleep undoes Wake: the time of the node has not come.
 func (s *State) Sleep(n *Node) { s.graph.sleep(n) }
 
-// Members are the calls that a join brings together, in plan order.
+// Members returns the calls that a join merges, in plan order.
 func (s *State) Members(join *Node) []*Node { return s.graph.members(join) }
 
-// RunState is the state of the run as a function of its nodes' states.
+// RunState derives the state of the run from the states of its nodes.
 func (s *State) RunState() contracts.RunState { return s.graph.runState(s.Cancelling()) }
 
-// Used adds up what the nodes have spent of a budget of the run's own.
+// Used returns how much of one of the run's own budgets the nodes have spent.
 func (s *State) Used(budget string) float64 {
 	sum := 0.0
 	for _, n := range s.graph.nodes {
@@ -234,8 +232,8 @@ func (s *State) Used(budget string) float64 {
 	return sum
 }
 
-// Calls adds up the exchanges that were sent, and how many of them were
-// repeats. It looks at all nodes, which only runs with a budget pay for.
+// Calls returns how many exchanges were sent, and how many of them were retries. It reads all
+// nodes, so only runs with a budget call it.
 func (s *State) Calls() (calls, retries int) {
 	for _, n := range s.graph.nodes {
 		calls += n.Row.Attempts
@@ -244,8 +242,8 @@ func (s *State) Calls() (calls, retries int) {
 	return calls, retries
 }
 
-// Tokens is what models used for the nodes of the run: the sum over their rows,
-// those of superseded instances included.
+// Tokens returns the tokens that models used for the nodes of the run: the sum over their rows,
+// including superseded instances.
 func (s *State) Tokens() contracts.Tokens {
 	var sum contracts.Tokens
 	for _, n := range s.graph.nodes {

@@ -24,7 +24,7 @@ func ruled(id string, deps ...string) contracts.Node {
 	return n
 }
 
-// driven is a run that a test plays by hand, with what it would store.
+// driven is a run that a test drives by events, with what it would store.
 type driven struct {
 	t       *testing.T
 	state   *runstate.State
@@ -54,7 +54,7 @@ func (d *driven) apply(e runstate.Event) {
 	d.changes.Done()
 }
 
-// ready starts what is to be started, in order.
+// ready starts the ready nodes, in order.
 func (d *driven) ready() []string {
 	d.t.Helper()
 	var ids []string
@@ -101,8 +101,8 @@ func (d *driven) snapshot() runstate.Snapshot {
 	return snap
 }
 
-// again checks that the ledger alone explains the run, and that whoever reads
-// the rows finds the same run.
+// again checks that the ledger alone explains the run, and that reading the rows gives the same
+// run.
 func (d *driven) again() {
 	d.t.Helper()
 	sealed, payloads, _, err := runstate.Chain{RunID: "r"}.Seal(d.entries)
@@ -118,7 +118,7 @@ func (d *driven) again() {
 	d.readAnew()
 }
 
-// readAnew checks that whoever reads the rows finds the same run.
+// readAnew checks that reading the rows gives the same run.
 func (d *driven) readAnew() {
 	d.t.Helper()
 	read, err := runstate.Read(d.snapshot())
@@ -222,9 +222,8 @@ func TestAJoinUnderAMergeRule(t *testing.T) {
 	}
 }
 
-// TestARoundThatIsTakenBackIsSeenByNobody: a step asks for its region again in the
-// event that ends it; what stands outside waits for the new instances, and those
-// that they replace count no more.
+// TestARoundThatIsTakenBackIsSeenByNobody checks a step that repeats its region in the event that
+// ends it: nodes outside wait for the new instances, and the replaced ones no longer count.
 func TestARoundThatIsTakenBackIsSeenByNobody(t *testing.T) {
 	t.Parallel()
 	save := ruled("save", "draft")
@@ -284,8 +283,8 @@ func TestARoundThatIsTakenBackIsSeenByNobody(t *testing.T) {
 	d.again()
 }
 
-// TestTheSameEventsGiveTheSameBytes: nothing in the model is drawn, and nothing
-// goes by the order of a map.
+// TestTheSameEventsGiveTheSameBytes checks that nothing in the state machine is random or depends
+// on map order.
 func TestTheSameEventsGiveTheSameBytes(t *testing.T) {
 	t.Parallel()
 	play := func() []contracts.LedgerEntry {

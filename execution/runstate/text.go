@@ -23,7 +23,7 @@ func Mask(text string, private []string, params map[string]any) string {
 	return text
 }
 
-// hide takes every text and number of a value out of a text.
+// hide masks every text and number of a value in a text.
 func hide(text string, value any) string {
 	switch v := value.(type) {
 	case nil, bool:
@@ -43,8 +43,8 @@ func hide(text string, value any) string {
 	return text
 }
 
-// Text is a value as people write it: text as it stands, everything else as
-// JSON, in which a number has all its digits.
+// Text formats a value for people: a string unchanged, everything else as JSON, in which a number
+// has all its digits.
 func Text(v any) string {
 	if text, ok := v.(string); ok {
 		return text
@@ -56,7 +56,7 @@ func Text(v any) string {
 	return string(body)
 }
 
-// Name is how reasons speak of a node, without personal data.
+// Name returns the name of a node in reasons, without personal data.
 func (n *Node) Name() string {
 	if n.Spec.Title == "" {
 		return n.ID()
@@ -64,7 +64,7 @@ func (n *Node) Name() string {
 	return n.ID() + " (" + n.Masked(n.Spec.Title) + ")"
 }
 
-// Number is the value of a JSON number.
+// Number returns the value of a JSON number, and false for other values.
 func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -79,5 +79,5 @@ func Number(v any) (float64, bool) {
 	}
 }
 
-// instanceID is the id of the n-th instance of a step.
+// instanceID returns the id of the n-th instance of a step.
 func instanceID(step string, n int) string { return step + "#" + strconv.Itoa(n) }

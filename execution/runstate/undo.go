@@ -11,12 +11,12 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// UndoCalls are the nodes that take back what a node says, with parameters that
-// are values: what was written is known now. Each waits for the one before it.
+// UndoCalls returns the calls that compensate the writes of an undo node. Their parameters are
+// constants, because the results of the writes are known. Each call depends on the one before it.
 func UndoCalls(s *State, n *Node) ([]contracts.Node, error) {
 	var out []contracts.Node
 	if s.Run.Plan.DryRun {
-		return nil, nil // it has done nothing
+		return nil, nil // a dry run has no effects
 	}
 	for _, done := range toUndo(s, n) {
 		call := done.call
@@ -38,8 +38,8 @@ func UndoCalls(s *State, n *Node) ([]contracts.Node, error) {
 	return out, nil
 }
 
-// restsOnWrite is what the call that takes a write back shows: what of the write
-// it was made from, and by which labels the values of the write were chosen.
+// restsOnWrite returns the evidence of a compensation: the values that it was made from, and the
+// labels by which the values of the write were chosen.
 func restsOnWrite(w *Node, reads []expr.Read) []contracts.EvidenceItem {
 	var out []contracts.EvidenceItem
 	for _, e := range w.Row.Evidence {
@@ -53,14 +53,14 @@ func restsOnWrite(w *Node, reads []expr.Read) []contracts.EvidenceItem {
 	return out
 }
 
-// undoing is a write that took effect, and the planned call that takes it back.
+// undoing is a write that took effect, and its planned compensation.
 type undoing struct {
 	write *Node
 	call  contracts.Node
 }
 
-// toUndo are the writes that a node takes back, the last one first: those of all
-// rounds, and the copies of repeated steps, but for what was taken back before.
+// toUndo returns the writes that an undo node compensates, the last one first: those of all rounds,
+// and the copies of repeated steps, except those that were compensated before.
 func toUndo(s *State, n *Node) []undoing {
 	calls := make(map[string]contracts.Node, len(n.Spec.Undo))
 	for _, u := range n.Spec.Undo {
@@ -77,9 +77,9 @@ func toUndo(s *State, n *Node) []undoing {
 	return out
 }
 
-// madeBefore orders two writes of a run by when they took effect. A run makes one
-// write at a time, but two of them may bear the same time: a journal that is replayed
-// keeps milliseconds. Then the plan says which came first, round by round.
+// madeBefore orders two writes of a run by the time of their effect. A run makes one write at a
+// time, but two may have the same timestamp, because a replayed journal has milliseconds. Then the
+// round and the plan decide.
 func madeBefore(s *State, a, b *Node) int {
 	stepOfA, roundOfA := planned(s, a)
 	stepOfB, roundOfB := planned(s, b)
@@ -91,8 +91,8 @@ func madeBefore(s *State, a, b *Node) int {
 	)
 }
 
-// planned is the node of the plan that a node was made for, itself if it stands there,
-// and in which round; 1 is the first.
+// planned returns the planned node that a node was made for, or the node itself if it is planned,
+// and its round; 1 is the first.
 func planned(s *State, n *Node) (step *Node, round int) {
 	for round = 1; n.Spec.ForNode != ""; {
 		of := s.Node(n.Spec.ForNode)
@@ -107,7 +107,7 @@ func planned(s *State, n *Node) (step *Node, round int) {
 	return n, round
 }
 
-// plannedStep is the planned node that a node is an instance of, or a copy.
+// plannedStep returns the planned step of which the node is an instance or a copy.
 func plannedStep(s *State, n *Node) string {
 	if n.Spec.Round == nil && n.Spec.ForNode != "" && n.Row.Spec != nil {
 		if of := s.Node(n.Spec.ForNode); of != nil {
@@ -117,8 +117,8 @@ func plannedStep(s *State, n *Node) string {
 	return n.Step()
 }
 
-// UndoneBy is the call of the run that takes a write back, or has done so; nil if
-// there is none that may still.
+// UndoneBy returns the call of the run that has compensated a write or may still do so, nil if
+// there is none.
 func UndoneBy(s *State, write string) *Node {
 	for _, n := range s.graph.nodes {
 		if n.Spec.CompensatesNode == write && (!n.Ended() || n.State() == contracts.NodeCompleted) {
@@ -128,9 +128,9 @@ func UndoneBy(s *State, write string) *Node {
 	return nil
 }
 
-// mayUndo is the planned step by which a run may still take a write back, now or in a
-// later round; "" if there is none. A run that has ended never begins again, so what is
-// found undone by nobody after the end is undone by nobody at the same moment either.
+// mayUndo returns the planned step by which a run may still compensate a write, now or in a later
+// round; "" if there is none. A run that has ended does not start again, so after its end the
+// answer does not change.
 func mayUndo(s *State, w *Node) string {
 	if s.Run.State.Terminal() {
 		return ""
@@ -144,7 +144,8 @@ func mayUndo(s *State, w *Node) string {
 	return ""
 }
 
-// Undone counts the calls of a node that takes back, and those that did.
+// Undone counts the calls of an undo node and those that completed, and reports whether one was
+// rejected.
 func Undone(n *Node) (done, of int, rejected bool) {
 	for _, m := range n.members {
 		if m.State() == contracts.NodeCompleted {

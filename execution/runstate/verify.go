@@ -2,8 +2,8 @@ package runstate
 
 import "github.com/manifold-run/manifold/contracts"
 
-// VerifyChain checks that the entries are one unbroken, unchanged chain from
-// the first; the error names the entry that is not.
+// VerifyChain checks that the entries are one unbroken, unchanged chain from the first. The error
+// names the first entry that is wrong.
 func VerifyChain(entries []contracts.LedgerEntry) error {
 	prev := ""
 	for i, e := range entries {
@@ -22,13 +22,13 @@ func VerifyChain(entries []contracts.LedgerEntry) error {
 	return nil
 }
 
-// VerifyRun checks the chain of a run, and that it reaches as far as the run's
-// row says: what is left of a chain whose end was cut off holds as well.
+// VerifyRun checks the chain of a run, and that it is as long as the run's row says. Without that
+// check, a chain with its end cut off would be valid.
 func VerifyRun(r Run, entries []contracts.LedgerEntry) error {
 	if err := VerifyChain(entries); err != nil {
 		return err
 	}
-	last := int(r.LedgerSeq) // since the row was read, there may be more
+	last := int(r.LedgerSeq) // there may be more entries since the row was read
 	if last > len(entries) || last > 0 && entries[last-1].Hash != r.LedgerHead {
 		return contracts.Errorf(contracts.CodeConflict, "ledger entry %d, the last one that the run knows of, is not there", last)
 	}

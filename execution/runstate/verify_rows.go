@@ -8,11 +8,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// VerifyRows compares the rows of a run with what its ledger says of them: the
-// plan, how each node ended, what was announced, what was decided. It returns one
-// sentence for each that is not what was recorded; payload reads that of an
-// entry. What no entry tells of, such as events and nodes under way, is for
-// the seals of the store.
+// VerifyRows compares the rows of a run with its ledger: the plan, how each node ended, what was
+// announced, what was decided. It returns one sentence for each difference. payload reads the
+// payload of an entry. It does not cover what has no entry, such as events and nodes in progress;
+// the seals of the store cover that.
 func VerifyRows(snap Snapshot, entries []contracts.LedgerEntry, payload func(contracts.LedgerEntry) ([]byte, error)) []string {
 	v := rowCheck{snap: snap, outcomes: map[string][]byte{}, intents: map[string]chainContent{}, decisions: map[string]chainContent{}}
 	for _, e := range entries {
@@ -27,18 +26,17 @@ func VerifyRows(snap Snapshot, entries []contracts.LedgerEntry, payload func(con
 	return v.faults
 }
 
-// chainContent is what an entry says.
+// chainContent is an entry with its payload.
 type chainContent struct {
 	entry   contracts.LedgerEntry
 	payload Payload
 }
 
-// rowCheck holds what is stored of a run beside what its ledger says. It reads
-// both once and changes neither.
+// rowCheck compares the stored rows of a run with its ledger. It reads both once and changes
+// neither.
 type rowCheck struct {
 	snap Snapshot
-	// outcomes are the last ones by node, intents those by key, decisions those by
-	// gate.
+	// outcomes are the last ones by node, intents are by key, decisions by interrupt.
 	outcomes           map[string][]byte
 	intents, decisions map[string]chainContent
 	faults             []string
@@ -82,7 +80,7 @@ func (v *rowCheck) read(e contracts.LedgerEntry, payload func(contracts.LedgerEn
 	}
 }
 
-// same reports whether a value is the one whose canonical form was recorded.
+// same reports whether the canonical form of a value is the recorded one.
 func same(value any, recorded []byte) bool {
 	body, err := contracts.Canonical(value)
 	return err == nil && bytes.Equal(body, recorded)
@@ -95,7 +93,7 @@ func (v *rowCheck) nodes() {
 		known[row.NodeID] = true
 		outcome, ended := v.outcomes[row.NodeID]
 		switch {
-		case !row.State.Terminal(): // a search that is made again has an outcome of before
+		case !row.State.Terminal(): // a search that is repeated has an outcome of the first time
 		case !ended && v.skippedByOthers(row):
 		case !ended:
 			v.say("node %s has ended, and no entry says how", row.NodeID)
@@ -115,9 +113,8 @@ func (v *rowCheck) nodes() {
 	}
 }
 
-// skippedByOthers reports whether a node was skipped because of those before it,
-// which the ledger explains by their entries and not by one of its own: something
-// that it needs has ended otherwise than completed.
+// skippedByOthers reports whether a node was skipped because of earlier nodes. The ledger has no
+// entry for it; the entries of those nodes explain it: a dependency has ended without completing.
 func (v *rowCheck) skippedByOthers(row *Row) bool {
 	if row.State != contracts.NodeSkipped || row.Skip != SkipUpstreamFailed && row.Skip != SkipUpstreamSkipped {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// TestASaltedLedgerTellsNothing: who has the entries and knows the plan cannot
-// see that it is this plan; who has what lies beside can.
+// TestASaltedLedgerTellsNothing checks that the entries alone do not show whether a known plan is
+// theirs; the payloads do.
 func TestASaltedLedgerTellsNothing(t *testing.T) {
 	t.Parallel()
 	plan := contracts.Plan{Goal: "dismiss Ana", PlanHash: "4711"}

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// View is what callers see of a run with its gates. Nodes behind one that waits for
-// a person read "blocked".
+// View returns the view of a run for callers, with its gates. Nodes behind one that waits for a
+// person have the state "blocked".
 func View(s *State, gates []contracts.Interrupt) contracts.RunView {
 	view := contracts.RunView{
 		TraceID: contracts.TraceID(s.Run.ID),
@@ -32,8 +32,8 @@ func View(s *State, gates []contracts.Interrupt) contracts.RunView {
 	return view
 }
 
-// WithRow is the state with another row of the run over the same nodes, as it was stored
-// with them; the plan stays. Both may be read at once.
+// WithRow returns a state with another row of the run and the same nodes and plan. Both states may
+// be read at the same time.
 func WithRow(s *State, run Run) *State {
 	out := *s
 	run.Plan = s.Run.Plan
@@ -70,8 +70,7 @@ func nodeView(s *State, n *Node, blocked bool) contracts.NodeView {
 	return out
 }
 
-// SplitBoundParams returns the parameters given by the requester and those fixed by a
-// look-up.
+// SplitBoundParams returns the parameters given by the requester and those fixed by a look-up.
 func SplitBoundParams(n contracts.Node, params map[string]any) (asked, bound map[string]any) {
 	if len(n.Binds) == 0 || params == nil {
 		return params, nil
@@ -94,7 +93,7 @@ func SplitBoundParams(n contracts.Node, params map[string]any) (asked, bound map
 // blockedByPeople returns the pending nodes that depend on one that waits for a person.
 func blockedByPeople(s *State) map[*Node]bool {
 	blocked := map[*Node]bool{}
-	for _, n := range s.graph.nodes { // what a node waits for stands before it, but for its own copies
+	for _, n := range s.graph.nodes { // dependencies come before their dependents, except copies
 		if !Awaits(n.State()) && !blocked[n] {
 			continue
 		}
@@ -107,9 +106,9 @@ func blockedByPeople(s *State) map[*Node]bool {
 	return blocked
 }
 
-// CompletedCall finds a node that took effect, as its planned node with the
-// evidence that it was approved on, and the values that the param_map of its
-// compensation may read.
+// CompletedCall returns the planned node of a write that took effect, with the evidence of its
+// approval, and the values that the param_map of its compensation may use. It returns conflict if
+// the node is no such write, or if the run itself undoes it or may still do so.
 func CompletedCall(snap Snapshot, nodeID string) (contracts.Node, expr.Scope, error) {
 	s, err := Read(snap)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// CaseOf is what a judge of a whole run sees: the goal, what was found, what is
-// missing and what was decided, in short lines.
+// CaseOf returns what a judge of a whole run reads: the goal, the results, what is missing and the
+// decisions, in short lines.
 func CaseOf(s *runstate.State, v contracts.Verdict) map[string]contracts.Compact {
 	var found, missing, decided []string
 	for _, n := range s.Nodes() {

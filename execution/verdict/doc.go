@@ -1,5 +1,5 @@
-// Package verdict judges what a run, or a part of it, came to, by its rows alone; the
-// verdict of a model can only lower it. It also says what a model reads of a run to judge
-// it or to word its answer, in compact form and never raw output, and checks that wording.
-// It asks no model and evaluates no step.
+// Package verdict computes the verdict of a run, or of a part of it, from its rows. The opinion of
+// a model can only lower it. The package also selects what a model reads to judge a run or to word
+// its answer, in compact form without raw output, and checks the wording. It calls no model and
+// evaluates no step.
 package verdict

@@ -11,22 +11,22 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// The facts of a verify step. What a workflow reads are verdict, score, checks and
-// judge; where the step was let pass, judged is false and found is what was recorded.
+// The facts of a verify step. Workflows read verdict, score, checks and judge. If the step was
+// passed without judging, judged is false and found is what was recorded.
 const (
 	FactVerdict = "verdict"
 	FactJudged  = "judged"
 	FactFound   = "found"
 )
 
-// letPass reports whether the node is a verify step that let the run go on without
-// judging it, because of the flag verifier.
+// letPass reports whether the node is a verify step that passed without judging, because of the
+// flag verifier.
 func letPass(n *runstate.Node) bool {
 	return n.Spec.Kind == contracts.KindVerify && n.State() == contracts.NodeCompleted &&
 		n.Row.Result != nil && n.Row.Result.Facts[FactJudged] == false
 }
 
-// foundIn is the verdict that a step recorded without acting on it, "" for none.
+// foundIn returns the verdict that a step recorded without consequences, "" for none.
 func foundIn(n *runstate.Node) contracts.VerdictStatus {
 	if n.Row.Result == nil {
 		return ""
@@ -36,8 +36,8 @@ func foundIn(n *runstate.Node) contracts.VerdictStatus {
 	return contracts.VerdictStatus(status)
 }
 
-// Rejects reports whether a verify step that has ended said less than verified, or
-// would have. One that failed did.
+// Rejects reports whether a verify step that has ended has a verdict below verified, or would have
+// had. A failed step counts.
 func Rejects(n *runstate.Node) bool {
 	switch {
 	case letPass(n):
@@ -50,8 +50,8 @@ func Rejects(n *runstate.Node) bool {
 	}
 }
 
-// Unjudged tells the approver a write of the verify steps before it that have judged
-// nothing, or whose verdict nobody acted on. An approval covers that.
+// Unjudged returns evidence for the approver of a write: the verify steps before it that judged
+// nothing, or whose verdict had no consequences. An approval covers that.
 func Unjudged(s *runstate.State, write *runstate.Node) []contracts.EvidenceItem {
 	if metrics.Effective(s.Run.Plan.Flags).Verifier == metrics.FlagOn {
 		return nil
@@ -77,7 +77,7 @@ func Unjudged(s *runstate.State, write *runstate.Node) []contracts.EvidenceItem 
 	return out
 }
 
-// Grade grades assertions: all hold, some do, or none.
+// Grade returns the verdict for assertions: all hold, some hold, or none.
 func Grade(failed, of int) contracts.VerdictStatus {
 	switch failed {
 	case 0:
@@ -89,8 +89,8 @@ func Grade(failed, of int) contracts.VerdictStatus {
 	}
 }
 
-// Facts are the facts of a verify step, its verdict lowered by the opinion if that is
-// graver, with the reason for which it is not the best.
+// Facts returns the facts of a verify step, with its verdict lowered by the opinion if that is
+// worse. why is the reason for a verdict below verified.
 func Facts(status contracts.VerdictStatus, checks []contracts.Check, o *contracts.Opinion) (facts map[string]any, why string) {
 	rows := make([]any, len(checks))
 	for i, c := range checks {
@@ -107,7 +107,7 @@ func Facts(status contracts.VerdictStatus, checks []contracts.Check, o *contract
 	return facts, why
 }
 
-// Reason is the first reason of an opinion, for people.
+// Reason returns the first reason of an opinion, for people.
 func Reason(o *contracts.Opinion) string {
 	if len(o.Reasons) == 0 {
 		return "it has doubts, and gave no reason"
@@ -126,8 +126,8 @@ func opinionFacts(o *contracts.Opinion) map[string]any {
 	return map[string]any{"verdict": string(o.Status), "reasons": reasons}
 }
 
-// Passed are the facts of a verify step that lets the run go on as if all held, with
-// what it found, nil where it did not look.
+// Passed returns the facts of a verify step that passes as if all assertions held. found is what it
+// found, nil if it checked nothing.
 func Passed(found map[string]any) map[string]any {
 	best := contracts.VerdictVerified
 	facts := map[string]any{FactVerdict: string(best), "score": Score(best), "checks": []any{}, FactJudged: false}
@@ -137,7 +137,7 @@ func Passed(found map[string]any) map[string]any {
 	return facts
 }
 
-// WhyPassed says for people why a step was let pass.
+// WhyPassed explains to people why a step was passed.
 func WhyPassed(found map[string]any) string {
 	if found == nil {
 		return "not judged: the verifier is off in this run"
@@ -146,7 +146,7 @@ func WhyPassed(found map[string]any) string {
 	return "not acted on: the verifier only looks on in this run, and would say " + status
 }
 
-// AssertionText is an assertion as people read it.
+// AssertionText formats an assertion for people.
 func AssertionText(c contracts.Condition) string {
 	if c.Expr != "" {
 		return contracts.CleanSummary(c.Expr)

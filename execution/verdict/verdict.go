@@ -22,10 +22,10 @@ const (
 	checkBasis         = "complete_basis"
 )
 
-// Of judges a run by its rows alone, as far as its flags let it: in shadow it
-// is only recorded, and without a verifier there is none, but for what the read-backs
-// of writes did not find. Of instances that a later round has superseded only the
-// writes count: they took effect.
+// Of computes the verdict of a run from its rows, subject to its flags: in shadow mode it is only
+// recorded, and without a verifier it covers only failed read-backs of writes. It returns nil if
+// there is nothing to report then. Of superseded instances only the writes count, because they took
+// effect.
 func Of(s *runstate.State) *contracts.Verdict {
 	mode := metrics.Effective(s.Run.Plan.Flags).Verifier
 	j := judge{status: contracts.VerdictVerified, dryRun: s.Run.Plan.DryRun}
@@ -63,7 +63,7 @@ func (j *judge) all(s *runstate.State) {
 	}
 }
 
-// readBacks takes what was looked at after the writes alone.
+// readBacks adds only the checks after writes.
 func (j *judge) readBacks(s *runstate.State) {
 	for _, n := range s.Nodes() {
 		if n.Writes() {
@@ -72,8 +72,8 @@ func (j *judge) readBacks(s *runstate.State) {
 	}
 }
 
-// grade sets the outcome score: what the status is worth, times the share of the
-// required steps that completed. Steps that nothing asked for are left out.
+// grade sets the outcome score: the score of the status times the share of the required steps that
+// completed. Steps that were not needed are left out.
 func grade(s *runstate.State, v *contracts.Verdict) {
 	required, completed := 0, 0
 	for _, n := range s.Nodes() {
@@ -93,7 +93,7 @@ func grade(s *runstate.State, v *contracts.Verdict) {
 	v.Score = &score
 }
 
-// WithOpinion is the verdict of a run with a second opinion, which can only lower it.
+// WithOpinion returns the verdict of a run with the opinion of a model, which can only lower it.
 func WithOpinion(s *runstate.State, v contracts.Verdict, o contracts.Opinion) contracts.Verdict {
 	v.Judge = &o
 	if used := s.Tokens().Add(contracts.SumTokens(o.Calls)); used != (contracts.Tokens{}) {
@@ -107,12 +107,12 @@ func WithOpinion(s *runstate.State, v contracts.Verdict, o contracts.Opinion) co
 	return v
 }
 
-// Graver reports whether one verdict is worse than another; none is not.
+// Graver reports whether verdict a is worse than b. An empty verdict is never worse.
 func Graver(a, b contracts.VerdictStatus) bool {
 	return slices.Index(verdictOrder[:], a) > slices.Index(verdictOrder[:], b)
 }
 
-// judge gathers checks; a status only ever gets worse.
+// judge collects checks; its status only gets worse.
 type judge struct {
 	dryRun   bool
 	status   contracts.VerdictStatus
@@ -144,12 +144,12 @@ func (j *judge) node(n *runstate.Node) {
 		j.failed(n, name)
 	case contracts.NodeRejected:
 		j.lower(contracts.VerdictBlocked, "rejected", name+" was rejected")
-	case contracts.NodeCancelled: // a cancel that came too late changes nothing
+	case contracts.NodeCancelled: // a cancel that came too late has no effect
 		j.lower(contracts.VerdictBlocked, "cancelled", "the run was cancelled")
 	default:
 	}
 	j.checked(n)
-	if letPass(n) && foundIn(n) == contracts.VerdictBlocked { // it would have failed
+	if letPass(n) && foundIn(n) == contracts.VerdictBlocked { // it would have failed with the verifier on
 		j.failedBy(n, contracts.ErrPrecondition, name+" would have failed: none of what was expected holds")
 	}
 	if n.State() == contracts.NodeCompleted && !j.dryRun && needsProof(n) {
@@ -164,8 +164,8 @@ func (j *judge) checked(n *runstate.Node) {
 	}
 }
 
-// needsProof reports whether a write took effect that nobody has seen, whether its
-// manifest asks for a verifier or not.
+// needsProof reports whether a write took effect without a read-back, or a verifier that the
+// manifest requires did not run.
 func needsProof(n *runstate.Node) bool {
 	if n.Row.Expanded || !n.Writes() && (n.Spec.Policy == nil || !n.Spec.Policy.VerifierRequired) {
 		return false
@@ -210,8 +210,7 @@ func (j *judge) check(name string, c contracts.Check) {
 	}
 }
 
-// join looks for branches that contradict each other, and for writes that
-// rest on incomplete reads.
+// join detects branches that contradict each other, and writes that depend on incomplete reads.
 func (j *judge) join(s *runstate.State, join *runstate.Node) {
 	byCall := map[string]*runstate.Node{}
 	incomplete := false
@@ -253,7 +252,7 @@ func (j *judge) dependents(join *runstate.Node) {
 	}
 }
 
-// Score is how good a verdict is, from 0 to 1.
+// Score returns the score of a verdict, from 0 to 1.
 func Score(v contracts.VerdictStatus) float64 {
 	switch v {
 	case contracts.VerdictVerified:

@@ -13,26 +13,26 @@ import (
 	"github.com/manifold-run/manifold/execution/runstate"
 )
 
-// What a model is told is bounded: all of it together, and how many nodes.
+// Limits of what a model reads: the total size, and the number of nodes.
 const (
 	maxToldBytes = 48 << 10
 	maxToldNodes = 60
-	// maxSentences are shown at most; a table says more.
+	// maxSentences is the most sentences of an answer; a table shows more.
 	maxSentences = 8
 )
 
-// AnswerQuestion is the name under which the model reads what was asked.
+// AnswerQuestion is the name of the input with the question.
 const AnswerQuestion = "question"
 
-// AnswerNodeID is the id of the node that words the answer.
+// AnswerNodeID is the id of the answer node.
 const AnswerNodeID = "answer"
 
-// AnswerNode is the node that words what a run found, and one that found something; false
-// where there is nothing to word: nothing was read, or all of it is empty.
+// AnswerNode returns the node that words the results of a run, and the id of a node with a result.
+// ok is false if there is nothing to word: nothing was read, or all results are empty.
 func AnswerNode(s *runstate.State) (by string, node contracts.Node, ok bool) {
 	node = contracts.Node{NodeID: AnswerNodeID, Kind: contracts.KindAnswer, Title: "Answer", Importance: contracts.ImportanceQuiet}
 	if s.Node(AnswerNodeID) != nil {
-		return "", node, false // worded, or a step of that name
+		return "", node, false // already worded, or a step with that name
 	}
 	for _, n := range found(s) {
 		node.RunAfter = append(node.RunAfter, n.ID())
@@ -43,7 +43,7 @@ func AnswerNode(s *runstate.State) (by string, node contracts.Node, ok bool) {
 	return by, node, by != ""
 }
 
-// reads reports whether a node found something that was asked for.
+// reads reports whether a node has a result that was asked for.
 func reads(n *runstate.Node) bool {
 	if n.Spec.Kind == contracts.KindResult {
 		return len(n.Row.Result.Facts) > 0
@@ -51,8 +51,8 @@ func reads(n *runstate.Node) bool {
 	return !n.Writes() && len(n.Row.Result.Facts) > 0 && n.Spec.Role != contracts.RolePreSearch && n.Spec.Role != contracts.RolePreChoose
 }
 
-// found are the nodes whose results are told: calls and choices of a plan, and of a
-// workflow its result and what it wrote.
+// found returns the nodes whose results a model reads: calls and choices of a plan; of a workflow,
+// its result and its writes.
 func found(s *runstate.State) []*runstate.Node {
 	var out []*runstate.Node
 	for _, n := range s.Nodes() {
@@ -67,15 +67,15 @@ func found(s *runstate.State) []*runstate.Node {
 	return out
 }
 
-// Wording is what a model reads to word an answer, and what its sentences are checked against.
+// Wording has the inputs of a model for an answer, and the sources that its sentences are checked
+// against.
 type Wording struct {
 	Inputs map[string]contracts.Compact
 
 	sources []grounding.Source
 }
 
-// WordingOf is what the model reads of a run. Values of parameters that are marked as personal are
-// not told.
+// WordingOf returns the inputs and sources of a run, without the values of personal parameters.
 func WordingOf(s *runstate.State, catalog *contracts.Catalog) Wording {
 	asked := question(s)
 	out := Wording{Inputs: map[string]contracts.Compact{AnswerQuestion: contracts.CompactWords(asked)}, sources: []grounding.Source{{Texts: []string{asked}}}}
@@ -85,7 +85,7 @@ func WordingOf(s *runstate.State, catalog *contracts.Catalog) Wording {
 		source, value := told(n, entry)
 		out.sources = append(out.sources, source)
 		text, err := contracts.CompactFacts(value)
-		if err != nil || size+len(text.String()) > maxToldBytes { // its summary must do
+		if err != nil || size+len(text.String()) > maxToldBytes { // only the summary is used
 			text = contracts.CompactWords(strings.Join(source.Texts, ": "))
 		}
 		size += len(text.String())
@@ -94,7 +94,7 @@ func WordingOf(s *runstate.State, catalog *contracts.Catalog) Wording {
 	return out
 }
 
-// told is a node as a source, and as what a model reads.
+// told returns a node as a source, and as an input of the model.
 func told(n *runstate.Node, entry *contracts.CapabilityEntry) (grounding.Source, map[string]any) {
 	r := n.Row.Result
 	masked := func(text string) string { return runstate.Mask(text, personal(n, entry), n.Row.Params) }
@@ -122,7 +122,7 @@ func told(n *runstate.Node, entry *contracts.CapabilityEntry) (grounding.Source,
 	return source, value
 }
 
-// openParams are the parameters of a call without personal ones.
+// openParams returns the parameters of a call without personal ones.
 func openParams(n *runstate.Node, entry *contracts.CapabilityEntry) map[string]any {
 	private := personal(n, entry)
 	out := maps.Clone(n.Row.Params)
@@ -130,8 +130,8 @@ func openParams(n *runstate.Node, entry *contracts.CapabilityEntry) map[string]a
 	return out
 }
 
-// personal names the parameters that are marked as personal; all are where the
-// capability is not declared any more.
+// personal returns the names of the personal parameters: all, if the capability is not declared any
+// more.
 func personal(n *runstate.Node, entry *contracts.CapabilityEntry) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(n.Row.Params)) {
@@ -142,7 +142,7 @@ func personal(n *runstate.Node, entry *contracts.CapabilityEntry) []string {
 	return out
 }
 
-// question is what was asked, in the words of the asker where the run has them.
+// question returns the text of the requester, or the goal if the run does not have it.
 func question(s *runstate.State) string {
 	var said []string
 	for _, n := range s.Nodes() {
@@ -156,7 +156,7 @@ func question(s *runstate.State) string {
 	return strings.Join(said, "\n")
 }
 
-// WordingSchema is the JSON Schema of the answer of a model.
+// WordingSchema returns the JSON Schema of the answer of a model.
 func WordingSchema() map[string]any {
 	return map[string]any{
 		"type": "object", "required": []any{"sentences"}, "additionalProperties": false,
@@ -166,12 +166,12 @@ func WordingSchema() map[string]any {
 	}
 }
 
-// Result holds the sentences of a model to what was found: those that stay, and why
-// others do not.
+// Result checks the sentences of a model against the sources. It returns the sentences that pass,
+// and why others were left out.
 func (t Wording) Result(said map[string]any) *runstate.Result {
 	words := t.words(said)
 	facts, err := words.Facts()
-	if err != nil { // plain structs of texts always encode
+	if err != nil { // structs of strings can always be encoded
 		facts = nil
 	}
 	summary := fmt.Sprintf("%d sentences", len(words.Sentences))

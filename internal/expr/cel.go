@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The bounds of one expression.
+// Limits of one expression.
 const (
 	maxSource   = 8 << 10
 	maxCost     = 100_000
@@ -25,19 +25,17 @@ const (
 	maxNesting  = 64
 )
 
-// program is a compiled expression that is more than a path. It is only read.
+// program is a compiled expression that is more than a path. It is immutable.
 type program struct {
 	run cel.Program
-	// paths are the longest select paths of the expression: what it reads.
+	// paths are the longest select paths of the expression, which it reads.
 	paths []contracts.Path
-	// untyped are faults that only workflows are held to: arithmetic on values
-	// whose type nobody knows.
+	// untyped are faults for workflows only: arithmetic on values of unknown type.
 	untyped []string
 }
 
-// environment is what expressions may use: the roots, the standard macros, and
-// the extensions for texts, lists and numbers. There is no clock and no
-// network.
+// environment declares the roots, the standard macros, and the extensions for strings, lists and
+// math. There is no clock and no network.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.CustomTypeAdapter(adapter{}), cel.ParserExpressionSizeLimit(maxSource), cel.ParserRecursionLimit(maxNesting),
@@ -53,11 +51,10 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(options...)
 })
 
-// programs keeps compiled expressions by their source: a run evaluates the same
-// few again and again.
+// programs caches compiled expressions by source, because a run evaluates the same few repeatedly.
 var programs = programCache{byAge: list.New(), bySource: map[string]*list.Element{}}
 
-// programCache forgets what was not used for longest.
+// programCache is an LRU cache.
 type programCache struct {
 	mu       sync.Mutex // guards both
 	byAge    *list.List
@@ -94,21 +91,20 @@ func (c *programCache) get(source string) (*program, error) {
 	return made, err
 }
 
-// compiling is held while an expression is checked: an environment of the library
-// (v0.33.2) makes its list of names for "undeclared reference" when it is first
-// needed, and reads it elsewhere without a lock.
+// compiling is held while an expression is checked: cel-go v0.33.2 builds the list of names for
+// "undeclared reference" lazily in the environment, and reads it elsewhere without a lock.
 var compiling sync.Mutex
 
 func check(env *cel.Env, source string) (*cel.Ast, *cel.Issues) {
 	compiling.Lock()
-	defer compiling.Unlock() // a stranger's expression may end it by a panic
+	defer compiling.Unlock() // an untrusted expression may cause a panic
 	return env.Compile(source)
 }
 
-// compile reads and checks an expression.
+// compile parses and checks an expression.
 func compile(source string) (p *program, err error) {
 	defer func() {
-		if r := recover(); r != nil { // a stranger's expression must not end the process
+		if r := recover(); r != nil { // an untrusted expression must not end the process
 			err = contracts.Errorf(contracts.CodeInvalid, "the expression %.60q cannot be compiled: %v", source, r)
 		}
 	}()
@@ -136,7 +132,7 @@ func compile(source string) (p *program, err error) {
 	return p, nil
 }
 
-// firstIssue is what is wrong in one line: the library draws a picture below it.
+// firstIssue returns the first issue in one line, without the library's drawing.
 func firstIssue(issues *cel.Issues) string {
 	found := issues.Errors()
 	if len(found) == 0 {
@@ -150,17 +146,16 @@ func firstIssue(issues *cel.Issues) string {
 	return fmt.Sprintf("%s (at character %d)", message, found[0].Location.Column()+1)
 }
 
-// walker finds what an expression reads, and arithmetic whose operands have no
-// known type.
+// walker finds the reads of an expression, and arithmetic on operands of unknown type.
 type walker struct {
 	of      *ast.AST
 	program *program
-	// unbounded is what is wrong with a call that could build any amount of text.
+	// unbounded is the fault of a call that could build a text of any length.
 	unbounded string
 }
 
-// maxInserted is how long a text may be that is put in many places at once: the
-// cost of what it makes is known only when it is made.
+// maxInserted limits the length of a text that is inserted in many places, because the cost of the
+// result is only known after it was built.
 const maxInserted = 64
 
 // bounds refuses calls that multiply texts of unknown length.
@@ -180,7 +175,7 @@ func (w *walker) bounds(call ast.CallExpr) {
 	}
 }
 
-// text is a text that stands in an expression as it is.
+// text returns the value of a string literal.
 func text(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false
@@ -189,7 +184,7 @@ func text(e ast.Expr) (string, bool) {
 	return s, ok
 }
 
-// expr walks one node; bound are the variables of the macros around it.
+// expr walks one node; bound are the variables of the enclosing macros.
 func (w *walker) expr(e ast.Expr, bound []string) {
 	if path := selects(e, bound); path != nil {
 		w.note(path)
@@ -245,8 +240,7 @@ func (w *walker) note(path contracts.Path) {
 	}
 }
 
-// indexes walks what stands in the brackets of a path: a path may end at an
-// index that is an expression itself.
+// indexes walks the computed indexes of a path.
 func (w *walker) indexes(e ast.Expr, bound []string) {
 	for {
 		switch {
@@ -263,8 +257,8 @@ func (w *walker) indexes(e ast.Expr, bound []string) {
 	}
 }
 
-// selects returns the longest path from a root that an expression is, nil if it is
-// none. What follows an index that only evaluation knows is not part of it.
+// selects returns the longest path from a root of an expression, nil if it is no path. The path
+// ends at a computed index.
 func selects(e ast.Expr, bound []string) contracts.Path {
 	switch {
 	case e.Kind() == ast.IdentKind:
@@ -290,7 +284,7 @@ func selects(e ast.Expr, bound []string) contracts.Path {
 	return nil
 }
 
-// open reports whether a path has an index in it that only evaluation knows.
+// open reports whether a path has a computed index.
 func open(e ast.Expr) bool {
 	switch {
 	case e.Kind() == ast.SelectKind:
@@ -325,9 +319,8 @@ func step(e ast.Expr) (contracts.PathStep, bool) {
 	}
 }
 
-// arithmetic notes operands whose type is not known before there is a value:
-// what is a whole number in JSON may be 3 today and 3.5 tomorrow, and CEL has no
-// int + double.
+// arithmetic records operands of unknown type. A JSON number may be 3 in one run and 3.5 in the
+// next, and CEL has no int + double.
 func (w *walker) arithmetic(call ast.CallExpr) {
 	sign, ok := map[string]string{
 		operators.Add: "+", operators.Subtract: "-", operators.Multiply: "*", operators.Divide: "/",
@@ -338,7 +331,7 @@ func (w *walker) arithmetic(call ast.CallExpr) {
 	}
 	for _, arg := range call.Args() {
 		if w.of.GetType(arg.ID()).Kind() == types.ListKind {
-			return // a list takes only lists: there is nothing to mix up
+			return // a list can only be added to a list
 		}
 	}
 	for _, arg := range call.Args() {
@@ -352,8 +345,8 @@ func (w *walker) arithmetic(call ast.CallExpr) {
 
 func quoted(sign string) string { return `"` + sign + `"` }
 
-// eval computes an expression. The reads are all paths of it, those that lead
-// nowhere with a nil value: their absence may have decided something.
+// eval computes an expression. It returns an EvalError if the evaluation fails or the result is too
+// large.
 func (p *program) eval(source string, scope Scope) (value any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -394,19 +387,18 @@ func (p *program) eval(source string, scope Scope) (value any, err error) {
 	return contracts.Normalize(value)
 }
 
-// EvalError says that an expression could not be computed from the values that
-// there were.
+// EvalError means that an expression could not be computed from the given values.
 type EvalError struct {
 	Source string
 	Cause  error
 }
 
-// Error reports which expression failed, and why.
+// Error returns a message with the expression and the cause.
 func (e *EvalError) Error() string {
 	return fmt.Sprintf("${%s} cannot be computed: %s", shortened(e.Source), e.Cause)
 }
 
-// Unwrap returns the cause, as what was wrong with the expression or what it read.
+// Unwrap returns the cause with the code invalid.
 func (e *EvalError) Unwrap() error { return contracts.Errorf(contracts.CodeInvalid, "%w", e.Cause) }
 
 func shortened(source string) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// workflowScope is what a step of a workflow may find.
+// workflowScope is a scope of a step of a workflow.
 func workflowScope() expr.Scope {
 	return expr.Scope{
 		"params": map[string]any{"n": 3.0, "half": 0.5, "big": json.Number("9007199254740993"), "none": nil, "name": "x"},

@@ -16,13 +16,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// adapter turns decoded JSON into values of CEL: whole numbers within 64 bits
-// are int, others double; a null member of an object is absent, so that has()
-// means what exists means.
+// adapter converts decoded JSON to CEL values: whole numbers within 64 bits are int, others double.
+// A null member of an object is absent, so that has() agrees with exists.
 type adapter struct{}
 
-// NativeToValue converts one value; the members of objects and lists follow when
-// they are read.
+// NativeToValue converts one value; members of objects and lists are converted when they are read.
 func (a adapter) NativeToValue(v any) ref.Val {
 	switch v := v.(type) {
 	case ref.Val:
@@ -53,7 +51,7 @@ func (a adapter) NativeToValue(v any) ref.Val {
 	return a.NativeToValue(norm)
 }
 
-// numberValue keeps to the range in which a float64 is a whole number exactly.
+// numberValue returns an int for whole numbers within 64 bits, else a double.
 func numberValue(v float64) ref.Val {
 	const most = 1 << 63
 	if v == math.Trunc(v) && v >= -most && v < most {
@@ -73,8 +71,8 @@ func exactValue(n json.Number) ref.Val {
 	return numberValue(v)
 }
 
-// object is a JSON object without its null members. It is read in the order of
-// its names, so that what a macro makes of it does not change from time to time.
+// object is a JSON object without its null members. It is iterated in the order of its names, so
+// that macros are deterministic.
 type object struct{ traits.Mapper }
 
 func newObject(members map[string]any) ref.Val {
@@ -102,8 +100,8 @@ func (o object) Iterator() traits.Iterator {
 	return types.NewDynamicList(adapter{}, list).Iterator()
 }
 
-// toJSON turns a result back. What JSON has no word for is an error, but for
-// times, which are written as in RFC 3339.
+// toJSON converts a result to JSON. Timestamps are formatted as RFC 3339. Values that JSON cannot
+// represent are an error.
 func toJSON(v ref.Val) (any, error) {
 	switch v := v.(type) {
 	case types.Null:

@@ -8,14 +8,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Holds reports whether a condition holds, and what it read. A null counts as
-// absent; what is absent equals nothing, is in nothing and is not ordered, on
-// either side. Numbers compare by value, times (RFC 3339) by instant, other
-// text by its bytes; values of different types are unequal and not ordered.
-// An element of in that is an expression and gives a list stands for all of
-// its elements. On a Column a condition holds if it holds for one of its values.
-// In a condition that is an object, the error is about the condition itself,
-// never about values.
+// Holds reports whether a condition holds, and returns what it read. A null counts as absent. An
+// absent value on either side equals nothing, is in nothing and is not ordered. Numbers compare by
+// value, times (RFC 3339) by instant, other text by bytes; values of different types are unequal
+// and not ordered. An element of in that is an expression with a list result stands for all
+// elements of the list. A condition on a Column holds if it holds for one of its values. For a
+// condition in object form, an error concerns the condition itself, never values.
 func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 	r := &resolver{scope: scope, reads: map[string]any{}}
 	if c.Expr != "" {
@@ -45,7 +43,7 @@ func Holds(c contracts.Condition, scope Scope) (bool, []Read, error) {
 	return holds, r.sorted(), nil
 }
 
-// checkShape demands exactly one comparison.
+// checkShape requires exactly one comparison.
 func checkShape(c contracts.Condition) error {
 	if c.Expr != "" {
 		_, err := wholeExpression(c.Expr)
@@ -58,7 +56,7 @@ func checkShape(c contracts.Condition) error {
 	return nil
 }
 
-// wholeExpression demands one expression and nothing around it.
+// wholeExpression requires exactly one expression without other text.
 func wholeExpression(text string) (contracts.TemplatePart, error) {
 	parts, err := contracts.SplitTemplate(text)
 	if err != nil {
@@ -70,7 +68,7 @@ func wholeExpression(text string) (contracts.TemplatePart, error) {
 	return parts[0], nil
 }
 
-// truth returns the value of an expression that is a condition.
+// truth returns the value of a condition in expression form.
 func (r *resolver) truth(text string) (bool, error) {
 	part, err := wholeExpression(text)
 	if err != nil {
@@ -136,7 +134,7 @@ func isExpression(v any) bool {
 	return err == nil && len(parts) == 1 && parts[0].IsExpression()
 }
 
-// operand returns the right side; one that reads what is not there is nil.
+// operand returns the right side, nil if it reads a missing path.
 func (r *resolver) operand(v any) (any, error) {
 	norm, err := contracts.Normalize(v)
 	if err != nil {
@@ -151,7 +149,7 @@ func (r *resolver) operand(v any) (any, error) {
 	return out, err
 }
 
-// optional returns the value at a path, nil if there is none, and notes both.
+// optional returns the value at a path, nil if there is none, and records the read.
 func (r *resolver) optional(path contracts.Path) (any, error) {
 	v, ok := lookup(r.scope, path)
 	if !ok {
@@ -177,7 +175,7 @@ func equal(a, b any) bool {
 	}
 }
 
-// isPlain keeps == away from maps and lists, where it would panic.
+// isPlain excludes maps and lists, for which == would panic.
 func isPlain(v any) bool {
 	switch v.(type) {
 	case nil, bool, string:

@@ -1,9 +1,8 @@
-// Package expr evaluates the small expressions of manifests and plans:
-// "${path}" inside values, and conditions over paths. What is more than a path
-// is CEL: a pure function of the values that it reads, bounded in cost and size,
-// without a clock or a network. A path needs no compiler, and is by far the most
-// frequent. The syntax of paths and templates is part of the vocabulary and lives
-// in contracts.
+// Package expr evaluates the expressions of manifests and plans: "${path}" inside values, and
+// conditions over paths. An expression that is more than a path is CEL: a pure function of the
+// values that it reads, limited in cost and size, without a clock or a network. A path needs no
+// compiler, and is by far the most frequent. The syntax of paths and templates is in package
+// contracts.
 package expr
 
 import (
@@ -12,32 +11,30 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Scope holds the values that expressions may read, by root: params (also
-// known as parameters), steps, facts, artifacts, result, context, item,
-// budgets, round. A scope is only read.
+// Scope has the values that expressions may read, by root: params (also known as parameters),
+// steps, facts, artifacts, result, context, item, budgets, round. A scope is never modified.
 type Scope map[string]any
 
-// Column is one fact of several calls, in the order of the plan: what a fact of
-// one call is to a follow-up, this is to one that comes after a list. As a value
-// it is a list. A condition on it holds if it holds for one of its values, or for
-// the list as a whole; inside other text its values stand one after another.
+// Column is one fact of several calls, in plan order. A step after a list reads it where a step
+// after one call reads a fact. As a value it is a list. A condition on it holds if it holds for one
+// of its values, or for the whole list; inside other text its values are separated by commas.
 type Column []any
 
-// Read is a value that was read at a path. A path that leads nowhere is noted
-// with a nil value where its absence decided something.
+// Read is a value that was read at a path. A missing path is recorded with a nil value if its
+// absence affected the result.
 type Read struct {
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// MissingError says that a path leads nowhere.
+// MissingError means that there is no value at a path.
 type MissingError struct{ Path string }
 
-// Error names the path.
+// Error returns a message with the path.
 func (e *MissingError) Error() string { return "there is no value at " + e.Path }
 
-// Lookup returns the value at a path such as steps.n1.facts.matches[0].value.
-// The error is about the path itself: its syntax or an unknown root.
+// Lookup returns the value at a path such as steps.n1.facts.matches[0].value. An error concerns the
+// path itself: its syntax or an unknown root.
 func Lookup(scope Scope, path string) (value any, found bool, err error) {
 	parsed, err := contracts.ParseExpr(path)
 	if err != nil {
@@ -88,7 +85,7 @@ func descend(v any, step contracts.PathStep) (any, bool) {
 	case nil, bool, string, float64:
 		return nil, false
 	}
-	// Go values other than decoded JSON count by their JSON form.
+	// Other Go values are converted to their JSON form.
 	norm, err := contracts.Normalize(v)
 	if err != nil {
 		return nil, false
@@ -101,7 +98,7 @@ func descend(v any, step contracts.PathStep) (any, bool) {
 	}
 }
 
-// indexOf takes [0] as well as .0 for an element of a list.
+// indexOf accepts both [0] and .0 for an element of a list.
 func indexOf(step contracts.PathStep) (int, bool) {
 	if step.IsIndex {
 		return step.Index, true

@@ -197,7 +197,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestAColumn: what is a fact of one call is a column after a list.
+// TestAColumn checks facts of a list, which are a column.
 func TestAColumn(t *testing.T) {
 	t.Parallel()
 	after := expr.Scope{"steps": any(map[string]any{"n1": map[string]any{"facts": map[string]any{
@@ -239,7 +239,7 @@ func TestAColumn(t *testing.T) {
 	if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]any{12.5, 41.0}, reads[1].Value); diff != "" { // what an approver sees is plain JSON
+	if diff := cmp.Diff([]any{12.5, 41.0}, reads[1].Value); diff != "" { // an approver sees plain JSON
 		t.Errorf("%v\n%s", reads, diff)
 	}
 	if v, found, err := expr.Lookup(after, "steps.n1.facts.price"); err != nil || !found || !cmp.Equal(v, any([]any{12.5, 41.0})) {
@@ -309,8 +309,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzResolve: text never makes Resolve fail in an unknown way, and escaped
-// text comes back as it was.
+// FuzzResolve checks that Resolve fails only with known errors, and that escaped text is returned
+// unchanged.
 func FuzzResolve(f *testing.F) {
 	for _, seed := range []string{"${params.symbol}", `a ${params.list[0]} \${x}`, `${steps["n3[0]"].facts["a b"]}`, "${", "$${a}", `\\${params.n}`, "${params.n }}"} {
 		f.Add(seed)
@@ -328,7 +328,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// FuzzPath: a path that parses is written so that it parses to itself.
+// FuzzPath checks that a parsed path is formatted to text that parses to the same path.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"params.a[0]", `steps["n3[0]"].facts`, `a["\u0000<"].é`, "a.0.b-c"} {
 		f.Add(seed)
@@ -348,8 +348,8 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// TestACallTakesNothingThatTheOtherWasNotGiven: an optional parameter is passed on where
-// there is one; what else is not there is missing.
+// TestACallTakesNothingThatTheOtherWasNotGiven checks that an optional parameter is passed on if it
+// was given; other missing values are errors.
 func TestACallTakesNothingThatTheOtherWasNotGiven(t *testing.T) {
 	t.Parallel()
 	scope := expr.Scope{"params": map[string]any{"id": "f1"}, "result": map[string]any{"facts": map[string]any{"hash": "h"}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Refs returns the paths that the expressions inside v name, sorted, each once.
+// Refs returns the paths in the expressions of v, sorted, each once.
 func Refs(v any) ([]string, error) {
 	var c collector
 	if err := c.add(v); err != nil {
@@ -18,7 +18,7 @@ func Refs(v any) ([]string, error) {
 	return c.paths(), nil
 }
 
-// RefsOf returns the paths that a condition names, on both sides.
+// RefsOf returns the paths in a condition, on both sides.
 func RefsOf(cond contracts.Condition) ([]string, error) {
 	var c collector
 	if cond.Expr != "" {
@@ -38,8 +38,8 @@ func RefsOf(cond contracts.Condition) ([]string, error) {
 	return c.paths(), nil
 }
 
-// Check returns what is wrong with the expressions inside v, by JSON pointer:
-// their syntax, and roots other than those allowed. No roots allow all.
+// Check returns the faults of the expressions in v, by JSON pointer: syntax errors, and roots other
+// than those given. Without roots, all are allowed.
 func Check(v any, roots ...string) []contracts.Fault {
 	c := collector{keepGoing: true}
 	if err := c.add(v); err != nil {
@@ -48,14 +48,14 @@ func Check(v any, roots ...string) []contracts.Fault {
 	return c.outside(roots)
 }
 
-// CheckCondition is Check for a condition, its shape included.
+// CheckCondition is Check for a condition, including its form.
 func CheckCondition(cond contracts.Condition, roots ...string) []contracts.Fault {
 	c := collector{keepGoing: true}
 	c.condition(cond)
 	return c.outside(roots)
 }
 
-// condition collects from a condition, its shape included.
+// condition collects the paths of a condition, including faults of its form.
 func (c *collector) condition(cond contracts.Condition) {
 	if err := checkShape(cond); err != nil {
 		_ = c.fault("", err)
@@ -64,7 +64,7 @@ func (c *collector) condition(cond contracts.Condition) {
 		}
 	}
 	if cond.Expr != "" {
-		_ = c.text("", cond.Expr) // it keeps going: errors are faults
+		_ = c.text("", cond.Expr) // errors are recorded as faults
 		return
 	}
 	if path, err := contracts.ParseExpr(cond.Path); err != nil {
@@ -80,16 +80,15 @@ func (c *collector) condition(cond contracts.Condition) {
 	}
 }
 
-// Ref is a path that an expression names, and where that stands.
+// Ref is a path in an expression, with its location.
 type Ref struct {
 	// At is the JSON pointer of the text.
 	At   string
 	Path contracts.Path
 }
 
-// References gives every path that the expressions inside v name, with its
-// place, and what is wrong with them: what Check finds, and arithmetic on values
-// whose type is not known. It is what admission of a workflow goes by.
+// References returns every path in the expressions of v with its location, and the faults: those of
+// Check, and arithmetic on values of unknown type. Workflows are admitted by it.
 func References(v any) ([]Ref, []contracts.Fault) {
 	c := collector{keepGoing: true, strict: true}
 	if err := c.add(v); err != nil {
@@ -105,7 +104,7 @@ func ReferencesOf(cond contracts.Condition) ([]Ref, []contracts.Fault) {
 	return c.found, c.faults
 }
 
-// collector walks a value for its expressions.
+// collector collects the expressions of a value.
 type collector struct {
 	at        string
 	keepGoing bool // list faults instead of stopping at the first
@@ -180,7 +179,7 @@ func (c *collector) program(at string, p *program) {
 	}
 }
 
-// fault keeps an error as a fault, or gives it back to end the walk.
+// fault records an error as a fault, or returns it to stop the walk.
 func (c *collector) fault(at string, err error) error {
 	if !c.keepGoing {
 		return err

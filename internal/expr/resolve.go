@@ -9,17 +9,16 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Resolve replaces every "${path}" inside v, in maps and lists at any depth. A
-// string that is one expression takes the value with its type; inside other
-// text strings stand as they are and every other value as JSON. What a value
-// contains is never evaluated again. The result shares nothing with v or the
-// scope. The reads are sorted by path, each path once.
+// Resolve replaces every "${path}" in v, in maps and lists at any depth. A string that is exactly
+// one expression becomes the value with its type. Inside other text, strings are inserted unchanged
+// and every other value as JSON. Values are never evaluated again. The result shares nothing with v
+// or the scope. The reads are sorted by path, each path once.
 //
-// An expression that is more than a path is computed; one that cannot be is an
+// An expression that is more than a path is computed with CEL; if that fails, the error is an
 // EvalError.
 //
-// A path that leads nowhere is an Error of code not_found that lists all of
-// them by their place in v and wraps a MissingError.
+// For missing paths, the error has the code not_found, lists all of them by their pointer in v, and
+// wraps a MissingError.
 func Resolve(v any, scope Scope) (any, []Read, error) {
 	norm, err := contracts.Normalize(v)
 	if err != nil {
@@ -36,8 +35,8 @@ func Resolve(v any, scope Scope) (any, []Read, error) {
 	return out, r.sorted(), nil
 }
 
-// ResolveCall resolves the param_map of a call that follows another. A parameter that
-// is one of the other call, and was not given there, is not given here either.
+// ResolveCall resolves the param_map of a call that follows another. A parameter that only copies
+// one of the other call is omitted if that one was not given.
 func ResolveCall(paramMap map[string]any, scope Scope) (map[string]any, []Read, error) {
 	given := maps.Clone(paramMap)
 	before, _ := scope["params"].(map[string]any)
@@ -61,7 +60,7 @@ func missingError(missing []contracts.Fault) error {
 	return err
 }
 
-// resolver collects what is read and what is missing (the path as message).
+// resolver collects the reads and the missing paths (the path is the message).
 type resolver struct {
 	scope   Scope
 	reads   map[string]any
@@ -120,7 +119,7 @@ func (r *resolver) text(at, text string) (any, error) {
 	return b.String(), nil
 }
 
-// write puts a value into text; the values of a column stand one after another.
+// write inserts a value into text; the values of a column are separated by commas.
 func (r *resolver) write(b *strings.Builder, part contracts.TemplatePart, v any) error {
 	column, ok := v.([]any)
 	if !ok || !r.several(part.Path) {
@@ -147,7 +146,7 @@ func (r *resolver) several(path contracts.Path) bool {
 	return ok
 }
 
-// part returns the value of an expression: a path needs no compiler.
+// part returns the value of an expression; a path needs no compiler.
 func (r *resolver) part(at string, part contracts.TemplatePart) (any, error) {
 	if part.Path != nil {
 		return r.read(at, part.Path)
@@ -155,8 +154,7 @@ func (r *resolver) part(at string, part contracts.TemplatePart) (any, error) {
 	return r.compute(part.Source)
 }
 
-// compute evaluates an expression that is more than a path, and notes what it
-// reads.
+// compute evaluates an expression that is more than a path, and records its reads.
 func (r *resolver) compute(source string) (any, error) {
 	p, err := programs.get(source)
 	if err != nil {
@@ -170,7 +168,7 @@ func (r *resolver) compute(source string) (any, error) {
 	return p.eval(source, r.scope)
 }
 
-// read returns a copy of the value at a path and notes the read.
+// read returns a copy of the value at a path and records the read.
 func (r *resolver) read(at string, path contracts.Path) (any, error) {
 	v, ok := lookup(r.scope, path)
 	if !ok {
@@ -210,6 +208,6 @@ func writeText(b *strings.Builder, v any) error {
 	return nil
 }
 
-// Escape makes plain text of whatever looks like an expression inside v, so
-// that what a person wrote is never evaluated: Resolve gives v back.
+// Escape escapes everything in v that looks like an expression, so that external text is never
+// evaluated. Resolve of the result returns v.
 func Escape(v any) any { return contracts.EscapeTemplates(v) }

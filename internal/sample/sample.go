@@ -1,8 +1,7 @@
-// Package sample decides how many of many like cases a test tries: a share that a
-// seed chooses when a change is checked, a smaller one with -short, and all of them
-// at night.
+// Package sample decides how many of many similar cases a test runs: a share chosen by a seed when
+// a change is checked, a smaller one with -short, and all of them in nightly runs.
 //
-// MANIFOLD_NIGHTLY=1 asks for all. SAMPLE_SEED chooses the share, 1 without it.
+// MANIFOLD_NIGHTLY=1 selects all. SAMPLE_SEED selects the share; its default is 1.
 package sample
 
 import (
@@ -13,10 +12,10 @@ import (
 	"testing"
 )
 
-// Nightly reports whether everything is wanted.
+// Nightly reports whether all cases are to be run.
 func Nightly() bool { return os.Getenv("MANIFOLD_NIGHTLY") == "1" }
 
-// Seed chooses what is tried.
+// Seed returns the seed that selects the cases.
 func Seed(tb testing.TB) uint64 {
 	tb.Helper()
 	text := os.Getenv("SAMPLE_SEED")
@@ -30,10 +29,9 @@ func Seed(tb testing.TB) uint64 {
 	return seed
 }
 
-// Of returns the numbers of the cases that are tried, of n cases in their order, so
-// that one of each oneIn neighbours has its turn. With -short, and under the race
-// detector, where each takes about five times as long, it is one of three times as
-// many. At night all are tried, under the detector as many as else without it.
+// Of returns the indexes of the cases to run, of n cases: one of every oneIn neighbours. With
+// -short, and under the race detector, where a case takes about five times as long, it is one of
+// three times as many. Nightly runs take all, or one of oneIn under the race detector.
 func Of(tb testing.TB, n, oneIn int) []int {
 	tb.Helper()
 	step := stepOf(oneIn, Nightly(), Race || testing.Short())
@@ -46,7 +44,7 @@ func Of(tb testing.TB, n, oneIn int) []int {
 	return chosen
 }
 
-// Long leaves out a test that takes long with -short; why says what it does so long.
+// Long skips a slow test with -short; why explains what takes long.
 func Long(tb testing.TB, why string) {
 	tb.Helper()
 	if testing.Short() {
@@ -54,7 +52,7 @@ func Long(tb testing.TB, why string) {
 	}
 }
 
-// Night leaves out a test except at night.
+// Night skips a test except in nightly runs.
 func Night(tb testing.TB, why string) {
 	tb.Helper()
 	if !Nightly() {
@@ -62,8 +60,7 @@ func Night(tb testing.TB, why string) {
 	}
 }
 
-// Computes leaves out a test that only computes, with nothing beside it that the
-// race detector could find.
+// Computes skips a test that only computes, without concurrency, under the race detector.
 func Computes(tb testing.TB) {
 	tb.Helper()
 	if Race {
@@ -83,7 +80,7 @@ func stepOf(oneIn int, nightly, slow bool) int {
 	return max(1, oneIn)
 }
 
-// pick takes one of each step neighbours.
+// pick returns one of every step neighbours.
 func pick(n, step int, rng *rand.Rand) []int {
 	chosen := make([]int, 0, n/step+1)
 	for from := 0; from < n; from += step {
@@ -96,7 +93,7 @@ func pick(n, step int, rng *rand.Rand) []int {
 	return chosen
 }
 
-// nameOf has tests of one seed take different cases.
+// nameOf hashes the name of the test, so that tests with one seed take different cases.
 func nameOf(tb testing.TB) uint64 {
 	tb.Helper()
 	h := fnv.New64a()

@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// CheckProof checks a proof with public keys, and tells when its root was
-// signed.
+// CheckProof verifies a proof with public keys, and returns when its root was signed.
 func CheckProof(p contracts.AuditProof, public ...string) (time.Time, error) {
 	known, err := Verifiers(public...)
 	if err != nil {
@@ -18,8 +17,8 @@ func CheckProof(p contracts.AuditProof, public ...string) (time.Time, error) {
 	return head.At, err
 }
 
-// CheckConsistency checks with public keys that a log has grown from the one of
-// an older root.
+// CheckConsistency verifies with public keys that a log is an extension of the log of an older
+// root, and returns when its root was signed.
 func CheckConsistency(c contracts.AuditConsistency, older string, public ...string) (time.Time, error) {
 	known, err := Verifiers(public...)
 	if err != nil {

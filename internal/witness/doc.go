@@ -1,3 +1,3 @@
-// Package witness keeps what proves a database outside of it: the keys of its
-// seals and roots, and the roots that were published.
+// Package witness stores the proofs of a database outside of it: the keys of its seals and roots,
+// and the published roots.
 package witness

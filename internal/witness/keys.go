@@ -15,22 +15,22 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Keys are the secrets that prove a database, the present ones first. They lie in
-// a file of their own, so that who copies or changes the database has none.
+// Keys are the secret keys that prove a database, current ones first. They are in a separate file,
+// so that a person who copies or changes the database does not have them.
 type Keys struct {
-	// Signing are Ed25519 keys of notes; roots are signed with the first two, so
-	// that who knows the one before can follow.
+	// Signing are Ed25519 keys in the note format. Roots are signed with the first two, so that a
+	// verifier that knows the previous key can follow a rotation.
 	Signing []string `json:"signing"`
-	// Sealing are the keys of the seals, Links those of approval links.
+	// Sealing are the keys of the seals, Links is the key of approval links.
 	Sealing [][]byte `json:"sealing"`
 	Links   []byte   `json:"links"`
 }
 
-// signer is the name that a signing key has in notes.
+// signer is the name of a signing key in notes.
 const signer = "manifold"
 
-// Load reads the keys of a file, or makes the file with new ones, which only its
-// owner can read; made tells which. The public keys lie beside it.
+// Load reads the keys of a file. If there is none, it creates the file with new keys, readable only
+// by its owner, and made is true. The public keys are in the file path.pub.
 func Load(path string) (k Keys, made bool, err error) {
 	body, err := os.ReadFile(path) //nolint:gosec // the operator says where the keys are
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func Load(path string) (k Keys, made bool, err error) {
 		}
 		made, err := k.save(path, false)
 		if err == nil && !made {
-			return Load(path) // another server was first
+			return Load(path) // another server created it first
 		}
 		return k, made, err
 	}
@@ -56,8 +56,8 @@ func Load(path string) (k Keys, made bool, err error) {
 	return k, false, err
 }
 
-// Rotate puts new keys before those of a file. A server that starts again seals
-// its database with them, and signs with the new and the old one.
+// Rotate adds new keys before those of a file. After a restart, a server seals its database with
+// them, and signs with the new and the previous key.
 func Rotate(path string) (Keys, error) {
 	k, made, err := Load(path)
 	if err != nil || made {
@@ -83,8 +83,7 @@ func (k *Keys) renew() error {
 	return nil
 }
 
-// save writes the keys, over those that are there or only if none are; made
-// reports whether it did.
+// save writes the keys. Without over, it keeps an existing file; made reports whether it wrote.
 func (k *Keys) save(path string, over bool) (made bool, err error) {
 	body, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
@@ -104,8 +103,7 @@ func (k *Keys) save(path string, over bool) (made bool, err error) {
 	return true, err
 }
 
-// writeFile writes a file at once; without over one that is there stays, and made
-// is false.
+// writeFile writes a file atomically. Without over, it keeps an existing file and made is false.
 func writeFile(path string, body []byte, mode fs.FileMode, over bool) (made bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
@@ -114,7 +112,7 @@ func writeFile(path string, body []byte, mode fs.FileMode, over bool) (made bool
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // it is gone where it was renamed
+	defer func() { _ = os.Remove(tmp.Name()) }() // a no-op after a rename
 	_, err = tmp.Write(body)
 	if err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
 		return false, err
@@ -125,13 +123,13 @@ func writeFile(path string, body []byte, mode fs.FileMode, over bool) (made bool
 	switch err := os.Link(tmp.Name(), path); {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
-	case err != nil: // a file system without links
+	case err != nil: // a file system without hard links
 		return true, os.Rename(tmp.Name(), path)
 	}
 	return true, nil
 }
 
-// Public are the keys that others check roots with, the present one first.
+// Public returns the public keys that others verify roots with, current one first.
 func (k *Keys) Public() ([]string, error) {
 	public := make([]string, len(k.Signing))
 	for i, private := range k.Signing {
@@ -143,7 +141,7 @@ func (k *Keys) Public() ([]string, error) {
 	return public, nil
 }
 
-// Signers are those that sign roots.
+// Signers returns the signers of roots.
 func (k *Keys) Signers() ([]note.Signer, error) {
 	var signers []note.Signer
 	for _, private := range k.Signing[:min(2, len(k.Signing))] {
@@ -156,7 +154,7 @@ func (k *Keys) Signers() ([]note.Signer, error) {
 	return signers, nil
 }
 
-// Known are the keys whose roots are believed.
+// Known returns the verifiers of trusted roots.
 func (k *Keys) Known() (note.Verifiers, error) {
 	public, err := k.Public()
 	if err != nil {
@@ -165,7 +163,7 @@ func (k *Keys) Known() (note.Verifiers, error) {
 	return Verifiers(public...)
 }
 
-// Verifiers are those of public keys.
+// Verifiers returns the verifiers of public keys.
 func Verifiers(public ...string) (note.Verifiers, error) {
 	var known []note.Verifier
 	for _, p := range public {

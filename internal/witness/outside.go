@@ -19,9 +19,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// Open makes a place for roots from what an operator wrote: "log", an http or
-// https URL, or a file, with or without "file:" before it. The client is for
-// URLs.
+// Open returns the place where roots are published: "log", an http or https URL, or a file, with or
+// without the prefix "file:". client is used for URLs.
 func Open(place string, client *http.Client, logger *slog.Logger) (audit.Outside, error) {
 	switch {
 	case place == "log":
@@ -41,10 +40,10 @@ type entry struct {
 	Note string `json:"note"`
 }
 
-// file has one root in each line, the newest last.
+// file has one root per line, newest last.
 type file string
 
-// Publish appends a root and returns when it is on the disk.
+// Publish appends a root and returns when it is synced to disk.
 func (f file) Publish(_ context.Context, root audit.Root) error {
 	line, err := json.Marshal(entry(root))
 	if err != nil {
@@ -58,10 +57,10 @@ func (f file) Publish(_ context.Context, root audit.Root) error {
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-// tail is how much of the end of a file is read: more than two roots.
+// tail is how many bytes at the end of a file are read: more than two roots.
 const tail = 16 << 10
 
-// Last is the last whole line.
+// Last returns the root of the last complete line.
 func (f file) Last(context.Context) (audit.Root, error) {
 	in, err := os.Open(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,20 +80,20 @@ func (f file) Last(context.Context) (audit.Root, error) {
 	lines.Buffer(nil, tail)
 	for lines.Scan() {
 		var e entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Size > 0 { // the first line may be cut off, and one that a crash has cut
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Size > 0 { // skips an incomplete first line, and one that a crash has cut
 			last = e
 		}
 	}
 	return audit.Root(last), lines.Err()
 }
 
-// posted sends roots to somebody who keeps them.
+// posted sends roots to a receiver.
 type posted struct {
 	url    string
 	client *http.Client
 }
 
-// sendWithin bounds one delivery; the next root contains what was lost.
+// sendWithin limits one delivery; a lost root is covered by the next.
 const sendWithin = 10 * time.Second
 
 func (p posted) Publish(ctx context.Context, root audit.Root) error {
@@ -120,10 +119,10 @@ func (p posted) Publish(ctx context.Context, root audit.Root) error {
 	return nil
 }
 
-// Last is nothing: whoever receives roots compares them.
+// Last returns no root: the receiver compares the roots.
 func (posted) Last(context.Context) (audit.Root, error) { return audit.Root{}, nil }
 
-// logged writes roots into the program's log, which is kept elsewhere.
+// logged writes roots to the program's log, which is stored elsewhere.
 type logged struct{ logger *slog.Logger }
 
 func (l logged) Publish(ctx context.Context, root audit.Root) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// algEd25519 is what notes call Ed25519.
+// algEd25519 is the identifier of Ed25519 in notes.
 const algEd25519 = 1
 
 // publicOf returns the public half of "PRIVATE+KEY+name+hash+key".

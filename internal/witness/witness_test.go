@@ -16,8 +16,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// TestRotatedKeysAreFollowed: what is signed after a change is believed by who knows
-// the old key only, and by who knows the new one only; the old seals can be read.
+// TestRotatedKeysAreFollowed checks that roots after a rotation are verified with the old key alone
+// and with the new key alone, and that old seals can be verified.
 func TestRotatedKeysAreFollowed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.keys")
@@ -62,7 +62,7 @@ func TestRotatedKeysAreFollowed(t *testing.T) {
 	}
 }
 
-// TestServersThatStartTogetherHaveOneSetOfKeys whoever of them makes it.
+// TestServersThatStartTogetherHaveOneSetOfKeys checks concurrent creation of the key file.
 func TestServersThatStartTogetherHaveOneSetOfKeys(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.keys")
@@ -90,7 +90,7 @@ func TestServersThatStartTogetherHaveOneSetOfKeys(t *testing.T) {
 	}
 }
 
-// TestRootsGoToAWebhook, and one that is not taken is an error.
+// TestRootsGoToAWebhook also checks that a refused root is an error.
 func TestRootsGoToAWebhook(t *testing.T) {
 	t.Parallel()
 	status, got := http.StatusNoContent, audit.Root{}

@@ -8,20 +8,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxDepth is how deep workflows may stand in each other.
+// maxDepth limits the nesting of workflows.
 const maxDepth = 3
 
-// Report is what a look at the workflows of one manifest found.
+// Report is the result of checking the workflows of a manifest.
 type Report struct {
-	// Findings are by JSON pointer into the manifest; an error refuses it.
+	// Findings have JSON pointers into the manifest; an error refuses the manifest.
 	Findings []contracts.Finding
-	// Missing is workflow → what it names that nobody offers now. Such a workflow
-	// waits until that arrives; the rest of the manifest is not touched.
+	// Missing maps a workflow to what it names and nobody offers now. Such a workflow is inactive
+	// until that is registered; the rest of the manifest is not affected.
 	Missing map[string][]string
 }
 
-// Check looks at every workflow of a manifest that is itself in the catalog. It
-// lists every fault at once.
+// Check checks every workflow of a manifest that is in the catalog. It lists all faults at once.
 func Check(m *contracts.Manifest, catalog *contracts.Catalog) Report {
 	r := Report{Missing: map[string][]string{}}
 	for i := range m.Workflows {
@@ -41,19 +40,19 @@ func Check(m *contracts.Manifest, catalog *contracts.Catalog) Report {
 	return r
 }
 
-// check holds what the checks of one workflow share.
+// check is the state of checking one workflow.
 type check struct {
 	m       *contracts.Manifest
 	catalog *contracts.Catalog
 	w       *contracts.Workflow
 	s       *shape
-	params  *contracts.Schema // nil if it does not compile, which others tell
+	params  *contracts.Schema // nil if it does not compile, which is reported elsewhere
 	faults  faultList
-	// doubts are what may be meant but is hardly so.
+	// doubts are constructs that are valid but probably a mistake.
 	doubts  faultList
 	missing map[string]bool
-	// draft is set for the steps of a draft: what may be meant but is hardly so is
-	// then a fault, for who drafted it can mend it at once.
+	// draft is set for a draft. Then probable mistakes are faults, because the author of the draft
+	// can repair them at once.
 	draft *draftCheck
 }
 
@@ -75,8 +74,7 @@ func (c *check) run() {
 	c.result()
 }
 
-// budgets checks the limits: the built-in ones are numbers, the own ones may be
-// expressions over steps.
+// budgets checks the limits: built-in ones are numbers, own ones may be expressions over steps.
 func (c *check) budgets() {
 	for _, name := range slices.Sorted(maps.Keys(c.w.Budgets)) {
 		b, place := c.w.Budgets[name], at("budgets", name)
@@ -112,7 +110,7 @@ func isBuiltin(name string) bool {
 
 func oneExpression(text string) bool {
 	parts, err := contracts.SplitTemplate(text)
-	return err != nil || len(parts) == 1 && parts[0].IsExpression() // a broken one has been told
+	return err != nil || len(parts) == 1 && parts[0].IsExpression() // a broken one is reported elsewhere
 }
 
 func (c *check) result() {
@@ -123,7 +121,7 @@ func (c *check) result() {
 	c.values("/result/facts", c.w.Result.Facts, reader{step: -1})
 }
 
-// recursion follows the workflows that stand in this one.
+// recursion checks the nesting of the workflows inside this one.
 func (c *check) recursion() {
 	var visit func(home *contracts.Manifest, w *contracts.Workflow, path []string)
 	visit = func(home *contracts.Manifest, w *contracts.Workflow, path []string) {
@@ -134,7 +132,7 @@ func (c *check) recursion() {
 			place := at("steps", i, "workflow")
 			inner, of := c.workflow(home, step.Workflow)
 			if inner == nil {
-				continue // told where the step is checked
+				continue // reported where the step is checked
 			}
 			name := of.Domain + "." + inner.Name
 			if slices.Contains(path, name) {
@@ -156,8 +154,7 @@ func (c *check) recursion() {
 	visit(c.m, c.w, []string{c.m.Domain + "." + c.w.Name})
 }
 
-// workflow finds a workflow by the reference of a step, and the manifest that it
-// is of.
+// workflow finds a workflow by the reference of a step, and its manifest.
 func (c *check) workflow(home *contracts.Manifest, ref string) (*contracts.Workflow, *contracts.Manifest) {
 	return findWorkflow(c.catalog, home, ref)
 }

@@ -30,7 +30,7 @@ func TestTheExampleIsAdmittedAsItStands(t *testing.T) {
 	}
 }
 
-// workflowOf makes a manifest with one workflow of the given steps.
+// workflowOf returns manifests with one workflow of the given steps.
 func workflowOf(t *testing.T, steps, more string) map[string]map[string]any {
 	t.Helper()
 	documents := workflowtest.Manifests(t)

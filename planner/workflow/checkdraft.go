@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// checkDraft looks at the first n steps of a workflow that was made of a draft; the
-// others stand for what the run has already.
+// checkDraft checks the first n steps of a workflow that was made from a draft; the others
+// represent the existing nodes of the run.
 func checkDraft(w *contracts.Workflow, n int, catalog *contracts.Catalog, earlier []Earlier) []contracts.Fault {
 	c := newCheck(&contracts.Manifest{}, catalog, w)
 	d := &draftCheck{c: c, known: n, earlier: earlier}
@@ -28,7 +28,7 @@ func checkDraft(w *contracts.Workflow, n int, catalog *contracts.Catalog, earlie
 	return c.faults
 }
 
-// draftCheck is what the check of a draft knows beside that of a workflow.
+// draftCheck has the additional state of checking a draft.
 type draftCheck struct {
 	c       *check
 	known   int
@@ -49,7 +49,7 @@ func (d *draftCheck) step(i int, step *contracts.Step) {
 	c.values(at("steps", i, "params"), step.Params, r)
 	entry, ok := c.catalog.Capability(step.Tool)
 	if !ok {
-		return // told already
+		return // already reported
 	}
 	for _, name := range keys(step.Params) {
 		d.kind(at("steps", i, "params", name), step.Params[name], takes(entry, name))
@@ -59,7 +59,7 @@ func (d *draftCheck) step(i int, step *contracts.Step) {
 	}
 }
 
-// readBy are the steps that a step reads.
+// readBy returns the steps that a step reads.
 func (d *draftCheck) readBy(i int) []string {
 	c := d.c
 	step := c.w.Steps[i]
@@ -83,8 +83,7 @@ func (d *draftCheck) readBy(i int) []string {
 	return out
 }
 
-// kind holds a value that is one reference to the types that are taken there, where
-// both are declared.
+// kind checks the type of a value that is one reference, if both types are declared.
 func (d *draftCheck) kind(place string, v any, wanted []string) {
 	text, ok := v.(string)
 	if !ok || len(wanted) == 0 {
@@ -111,7 +110,7 @@ func (d *draftCheck) kind(place string, v any, wanted []string) {
 	d.c.faults.add(place, "%s is declared as %s; %s is needed here", path, strings.Join(given, " or "), strings.Join(wanted, " or "))
 }
 
-// gives are the types of what a path reads of a step, nil where that is not declared.
+// gives returns the types of what a path reads of a step, nil if they are not declared.
 func (d *draftCheck) gives(j int, path contracts.Path) []string {
 	switch path[2].Name {
 	case "summary", "state":
@@ -129,8 +128,7 @@ func (d *draftCheck) gives(j int, path contracts.Path) []string {
 	return typesAt(entry.Capability.OutputSchema, path[3:])
 }
 
-// several reports whether a step is more than one call, so that its facts are those of
-// each.
+// several reports whether a step makes more than one call, so that each has its own facts.
 func (d *draftCheck) several(j int) bool {
 	step := &d.c.w.Steps[j]
 	if step.ForEach != nil {
@@ -150,7 +148,7 @@ func (d *draftCheck) several(j int) bool {
 	})
 }
 
-// facts are the facts that a step of a draft has, nil where nobody says.
+// facts returns the fact names of a step of a draft, nil if they are not declared.
 func (d *draftCheck) facts(step *contracts.Step) []string {
 	entry, ok := d.c.catalog.Capability(step.Tool)
 	if !ok {
@@ -166,12 +164,12 @@ func (d *draftCheck) facts(step *contracts.Step) []string {
 	return names
 }
 
-// takes are the types of a parameter, nil where they are not declared.
+// takes returns the types of a parameter, nil if they are not declared.
 func takes(entry *contracts.CapabilityEntry, name string) []string {
 	return typesAt(entry.Capability.Schema, contracts.Path{{Name: name}})
 }
 
-// typesAt reads the types that a schema declares at a path.
+// typesAt returns the types that a schema declares at a path.
 func typesAt(raw json.RawMessage, path contracts.Path) []string {
 	var schema map[string]any
 	if json.Unmarshal(raw, &schema) != nil {

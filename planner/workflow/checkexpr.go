@@ -9,17 +9,17 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// reader says who reads: which steps are there for it.
+// reader specifies where an expression is evaluated, and so which steps it may read.
 type reader struct {
-	// step is the index of the step, -1 for what is read when all have ended.
+	// step is the index of the step, -1 after all steps have ended.
 	step int
-	// self means that it runs after the step has ended, item that there is one.
+	// self means that the step itself has ended; item means that there is an item.
 	self, item bool
-	// noArtifacts refuses artifacts: what a model reads is small and plain.
+	// noArtifacts refuses artifacts, because the inputs of a model are small and plain.
 	noArtifacts bool
 }
 
-// values checks the expressions inside a value.
+// values checks the expressions in a value.
 func (c *check) values(place string, v any, r reader) {
 	refs, faults := expr.References(v)
 	c.found(place, refs, faults, r)
@@ -88,7 +88,7 @@ func (c *check) oneOf(place string, path contracts.Path, members ...string) bool
 	return true
 }
 
-// stepRead demands a step that has always ended by then.
+// stepRead requires a step that has always ended by then.
 func (c *check) stepRead(place string, path contracts.Path, r reader) {
 	if len(path) < 2 {
 		c.faults.add(place, "must name the step that it reads, as in steps.x.facts; a name that is only known when it runs cannot be checked")
@@ -122,8 +122,8 @@ func (c *check) stepRead(place string, path contracts.Path, r reader) {
 	}
 }
 
-// fact looks whether a step has a fact: surely where the engine makes it, as far
-// as it is declared where a domain does.
+// fact checks that a step has a fact. It is a fault if the engine makes the facts, and a doubt if a
+// domain declares them.
 func (c *check) fact(place string, step *contracts.Step, name string) {
 	known, sure := c.factsOf(step)
 	if len(known) == 0 || slices.Contains(known, name) {
@@ -177,7 +177,7 @@ func qualified(domain, ref string) string {
 	return domain + "." + ref
 }
 
-// declared are the names that a schema of facts has.
+// declared returns the names that a schema of facts declares.
 func declared(raw json.RawMessage) []string {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -197,8 +197,8 @@ func keys[V any](m map[string]V) []string {
 	return out
 }
 
-// budgetRead demands a budget, and an order between who reads it and who spends
-// from it.
+// budgetRead requires that the budget exists, and that the reader is ordered with all steps that
+// spend from it.
 func (c *check) budgetRead(place string, path contracts.Path, r reader) {
 	if len(path) < 2 {
 		c.faults.add(place, "must name the budget that it reads, as in budgets.x.left")

@@ -43,8 +43,8 @@ func asked() []string {
 	}
 }
 
-// answers checks what may be answered: only what the question has, and what goes
-// back needs a rule.
+// answers checks the allowed answers: the question must have them, and an answer that goes back
+// needs a rule.
 func (c *check) answers(place string, i int, step *contracts.Step, known []string) {
 	h := step.Human
 	if len(known) > 0 && len(h.Allow) == 0 {
@@ -77,8 +77,7 @@ func orNone(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// absent checks what a step does when nobody is there, and members that are not
-// for manifests.
+// absent checks the behaviour of unattended runs, and refuses members that are not for manifests.
 func (c *check) absent(place string, h *contracts.HumanStep) {
 	if u := h.Unattended; u != nil && u.Answer != "" {
 		switch {

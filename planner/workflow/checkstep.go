@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/expr"
 )
 
-// keywords are the words of CEL that cannot be names in it.
+// keywords returns the reserved words of CEL.
 func keywords() []string {
 	return []string{
 		"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
@@ -56,7 +56,7 @@ func (c *check) step(i int) {
 	}
 }
 
-// name refuses ids that would mean something else in an expression.
+// name refuses ids that have another meaning in an expression.
 func (c *check) name(i int, id string) {
 	switch {
 	case slices.Contains(keywords(), id):
@@ -66,8 +66,8 @@ func (c *check) name(i int, id string) {
 	}
 }
 
-// members refuses what does not belong to a step of its kind, and misses what
-// does: it would be ignored in silence.
+// members refuses members that do not belong to the kind of a step, because they would be ignored
+// silently, and requires the one that does.
 func (c *check) members(i int, step *contracts.Step) {
 	has := map[string]bool{
 		"tool": step.Tool != "", "params": step.Params != nil, "show": step.Show != nil, "set": step.Set != nil, "plays": step.Plays != "",
@@ -128,8 +128,8 @@ func (c *check) spend(i int, step *contracts.Step) {
 	}
 }
 
-// limitKnown demands that what a limit reads has ended before a step that spends
-// from it or reads it: else what it reads would depend on what was faster.
+// limitKnown requires that the steps that a limit reads have ended before a step spends from the
+// budget or reads it: otherwise the result would depend on timing.
 func (c *check) limitKnown(place string, i int, name string, b contracts.Budget) {
 	text, ok := b.Limit.(string)
 	if !ok || c.s.up == nil {
@@ -163,7 +163,7 @@ func (c *check) rules(i int, step *contracts.Step) {
 	}
 }
 
-// causes counts what a rule goes back for.
+// causes counts the causes of a rule.
 func causes(r contracts.Rule) int {
 	n := 0
 	for _, given := range []bool{r.When != nil, r.Answer != "", r.Error != ""} {
@@ -192,11 +192,11 @@ func (c *check) phase(i int, step *contracts.Step, entry *contracts.CapabilityEn
 	}
 }
 
-// capability finds what a step names. A manifest of a domain names its own; a
-// pack names any, and waits for what is not there.
+// capability finds the capability that a step names. A domain's manifest names its own; a pack may
+// name any, and is inactive while one is missing.
 func (c *check) capability(place, ref string) *contracts.CapabilityEntry {
 	if ref == "" {
-		return nil // told already
+		return nil // already reported
 	}
 	domain, name, qualified := strings.Cut(ref, ".")
 	if !qualified {
@@ -219,7 +219,7 @@ func (c *check) capability(place, ref string) *contracts.CapabilityEntry {
 		if _, isWorkflow := c.m.Workflow(name); isWorkflow {
 			c.faults.add(place, "%q is a workflow: use a step of the kind workflow", ref)
 		} else if _, declared := c.m.Capability(name); declared {
-			c.missing[domain+"."+name] = true // the trust in the domain does not cover it
+			c.missing[domain+"."+name] = true // the trust level of the domain does not cover it
 		} else {
 			c.faults.add(place, "there is no capability %q in this manifest%s", name, near(name, ownNames(c.m)))
 		}
@@ -237,8 +237,8 @@ func ownNames(m *contracts.Manifest) map[string]bool {
 	return out
 }
 
-// call holds parameters to the schema of a capability: their names, what is
-// required, and the values that are known.
+// call checks parameters against the schema of a capability: their names, the required ones, and
+// the known values.
 func (c *check) call(place string, entry *contracts.CapabilityEntry, params map[string]any) {
 	view := entry.View()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -263,7 +263,7 @@ func membersOf(view *contracts.SchemaView) map[string]bool {
 	return out
 }
 
-// literal holds a value that has no expression to the schema of its parameter.
+// literal checks a value without expressions against the schema of its parameter.
 func (c *check) literal(place string, entry *contracts.CapabilityEntry, name string, value any) {
 	if value == nil || holdsExpression(value) {
 		return
@@ -349,7 +349,7 @@ func (c *check) schema(place string, schema map[string]any) {
 	}
 }
 
-// fits demands that a fallback declares what the step promises.
+// fits requires that a fallback declares the required outputs of the step.
 func (c *check) fits(place string, entry *contracts.CapabilityEntry, schema map[string]any) {
 	var output struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -410,7 +410,7 @@ func (c *check) plays(i int, step *contracts.Step) {
 	}
 }
 
-// inner checks a workflow that stands in the place of a step.
+// inner checks a workflow that replaces a step.
 func (c *check) inner(i int, step *contracts.Step) {
 	if step.Workflow == "" {
 		return

@@ -9,26 +9,26 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ResultNode is the node that gives the result of a plan that is one workflow.
+// ResultNode is the result node of a plan that is one workflow.
 const ResultNode = "result"
 
-// Maker makes the nodes that call capabilities: it knows the effective policies,
-// the locks and the instances, and who may call what.
+// Maker makes the nodes that call capabilities. It knows the effective policies, locks and
+// instances, and the permissions.
 type Maker interface {
-	// Call returns a node that calls the capability, without an id and without a
-	// place in the graph. It is forbidden to who may not.
+	// Call returns a node that calls the capability, without id and edges. It returns forbidden if
+	// the owner may not call it.
 	Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error)
-	// Player chooses who plays a role; nil if a person must say first.
+	// Player chooses who plays a role; nil if a person must answer first.
 	Player(role string, players []contracts.RolePlayer) (*contracts.RolePlayer, error)
-	// Note says in plain words what is left out of the plan.
+	// Note explains to people what is left out of the plan.
 	Note(text string)
 }
 
-// Request is what the nodes of a workflow are made from.
+// Request is the input of Compile.
 type Request struct {
 	Catalog *contracts.Catalog
 	Entry   *contracts.CapabilityEntry
-	// Params are the workflow's, checked, with their defaults.
+	// Params are the validated parameters of the workflow, with defaults.
 	Params map[string]any
 	// Frame is the prefix of all ids, "" if the workflow is the whole plan.
 	Frame string
@@ -36,23 +36,23 @@ type Request struct {
 	After []string
 	// Order are nodes that must have ended before the first step, however they did.
 	Order []string
-	// Outer is the node in whose place the workflow stands, nil if it begins by
-	// itself. Params may then read other nodes, and are evaluated when it begins.
+	// Outer is the node that the workflow replaces, nil if it does not replace one. Params may then
+	// read other nodes, and are evaluated when it begins.
 	Outer *contracts.Node
 	Make  Maker
 }
 
-// Compiled is a workflow as nodes.
+// Compiled is a compiled workflow.
 type Compiled struct {
 	Nodes  []contracts.Node
 	Frames map[string]contracts.Frame
-	// Result is the id of the node that gives the result.
+	// Result is the id of the result node.
 	Result string
-	// Limits are what the template says of the built-in budgets, 0 for nothing.
+	// Limits are the template's limits of the built-in budgets, 0 for none.
 	Limits contracts.Budgets
 }
 
-// Compile makes the nodes of a workflow, those that stand in it included.
+// Compile compiles a workflow to nodes, including the workflows inside it.
 func Compile(req Request) (Compiled, error) {
 	home, ok := req.Catalog.Domain(req.Entry.Domain)
 	if !ok || req.Entry.Workflow == nil {
@@ -75,7 +75,7 @@ func Compile(req Request) (Compiled, error) {
 	return b.out, nil
 }
 
-// within puts a workflow in the place of a node.
+// within replaces a node by a workflow.
 func (b *builder) within(home *contracts.Manifest) (Compiled, error) {
 	n := *b.req.Outer
 	b.out.Result = n.NodeID
@@ -86,8 +86,7 @@ func (b *builder) within(home *contracts.Manifest) (Compiled, error) {
 	return b.out, nil
 }
 
-// spreadRegions turns the steps of regions into nodes: a step may have become
-// several.
+// spreadRegions replaces the steps of regions by their nodes, because a step may have several.
 func (b *builder) spreadRegions() {
 	byStep := map[string][]string{}
 	for _, n := range b.out.Nodes {
@@ -107,8 +106,7 @@ func (b *builder) spreadRegions() {
 	}
 }
 
-// stepsOf are the steps that a node belongs to: its own, and those in whose place
-// its workflow stands.
+// stepsOf returns the steps that a node belongs to: its own, and those that its workflow replaces.
 func stepsOf(id string) []string {
 	id, _, _ = strings.Cut(id, "[")
 	out := []string{id}
@@ -137,13 +135,13 @@ type frame struct {
 	w      *contracts.Workflow
 	s      *shape
 	prefix string
-	// first are what the steps without dependencies need, order what they wait for.
+	// first are the dependencies of the steps without dependencies; order are their predecessors.
 	first, order []string
 	result       string
-	// outer is the step whose place the workflow takes, nil at the top.
+	// outer is the step that the workflow replaces, nil at the top.
 	outer *contracts.Node
 	depth int
-	// rollbacks are the reviews whose rollback is left to compensations.
+	// rollbacks are the reviews whose rollback uses compensations.
 	rollbacks []rollback
 }
 
@@ -176,14 +174,14 @@ func (f *frame) build(spec contracts.Frame) error {
 	return nil
 }
 
-// ownBudgets keeps the workflow's own, and notes the built-in ones. Steps are
-// named by their nodes.
+// ownBudgets returns the workflow's own budgets, with steps named by their nodes, and records the
+// built-in ones.
 func (f *frame) ownBudgets() map[string]contracts.Budget {
 	var own map[string]contracts.Budget
 	for _, name := range slices.Sorted(maps.Keys(f.w.Budgets)) {
 		b := f.w.Budgets[name]
 		if isBuiltin(name) {
-			if f.outer == nil { // those inside share the run's
+			if f.outer == nil { // inner workflows share those of the run
 				f.b.out.limit(name, b)
 			}
 			continue
@@ -231,7 +229,7 @@ func (f *frame) ids(steps []int) []string {
 	return out
 }
 
-// step makes the nodes of one step.
+// step adds the nodes of one step.
 func (f *frame) step(i int) error {
 	step := &f.w.Steps[i]
 	n := f.node(i)
@@ -258,7 +256,7 @@ func (f *frame) step(i int) error {
 	return nil
 }
 
-// node is what every step has, whatever it does.
+// node returns a node with the fields that all kinds of steps have.
 func (f *frame) node(i int) contracts.Node {
 	step := f.w.Steps[i]
 	n := contracts.Node{
@@ -284,8 +282,8 @@ func (f *frame) node(i int) contracts.Node {
 	return n
 }
 
-// required reports whether a failure inside fails the run: not where the outer
-// step goes on in spite of it.
+// required reports whether a failure inside fails the run. It does not if the outer step continues
+// after errors.
 func (f *frame) required() bool { return f.outer == nil || f.outer.Required }
 
 func title(step contracts.Step) string {
@@ -296,8 +294,8 @@ func title(step contracts.Step) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// region are the steps that a rule instantiates again, by the ids that they have
-// as nodes, and the nodes among them that take back; see spreadRegions.
+// region returns the steps that a rule instantiates again, by their node ids, and the undo nodes
+// among them; see spreadRegions.
 func (f *frame) region(i, k int) (ids, undos []string) {
 	for _, r := range f.s.regions {
 		if r.jumper != i || r.rule != k {
@@ -314,7 +312,7 @@ func (f *frame) region(i, k int) (ids, undos []string) {
 	return nil, nil
 }
 
-// entryOf is the node by which a step begins.
+// entryOf returns the first node of a step.
 func (f *frame) entryOf(i int) string {
 	if id := f.id(f.s.id(i)); f.w.Steps[i].Kind == contracts.StepWorkflow {
 		return entryNode(id)
@@ -324,7 +322,7 @@ func (f *frame) entryOf(i int) string {
 
 func entryNode(id string) string { return id + ":params" }
 
-// call makes a node that calls a capability.
+// call adds a node that calls a capability.
 func (f *frame) call(n contracts.Node, ref string, params map[string]any, step *contracts.Step) error {
 	entry, ok := f.b.req.Catalog.Capability(qualified(f.home.Domain, ref))
 	if !ok {
@@ -343,7 +341,7 @@ func (f *frame) call(n contracts.Node, ref string, params map[string]any, step *
 	return nil
 }
 
-// over puts what a step says over a call.
+// over applies the fields of a step to the node of a call.
 func over(call, n contracts.Node) contracts.Node {
 	call.NodeID, call.Title, call.DependsOn, call.RunAfter, call.When = n.NodeID, n.Title, n.DependsOn, n.RunAfter, n.When
 	call.Required, call.Merge, call.Frame, call.ContinueOnError = n.Required, n.Merge, n.Frame, n.ContinueOnError
@@ -358,8 +356,8 @@ func over(call, n contracts.Node) contracts.Node {
 	return call
 }
 
-// skills are the texts that the steps of the frame name: a manifest that changes
-// does not change what a run under way is told.
+// skills returns the texts of the skills that the steps of the frame use. They are pinned, so that
+// a new manifest does not change a run in progress.
 func (f *frame) skills() map[string]string {
 	var out map[string]string
 	pin := func(name string) {
@@ -383,7 +381,7 @@ func (f *frame) skillDigest(name string) string {
 	return contracts.HashBytes([]byte(f.home.Skills[name]))
 }
 
-// pinned is a verify step with the digest of its judge's skill.
+// pinned returns a verify step with the digest of its judge's skill.
 func (f *frame) pinned(v *contracts.VerifyStep) *contracts.VerifyStep {
 	if v.Judge == nil {
 		return v
@@ -394,8 +392,7 @@ func (f *frame) pinned(v *contracts.VerifyStep) *contracts.VerifyStep {
 	return &out
 }
 
-// reason makes a node that thinks. Its fallback is a call, so that the node has
-// all that a call has.
+// reason adds a reason node. Its fallback is a call, so the node has all fields of a call.
 func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
 	r := *step.Reason
 	r.SkillSHA256 = f.skillDigest(r.Skill)
@@ -412,8 +409,8 @@ func (f *frame) reason(n contracts.Node, step *contracts.Step) error {
 	return f.call(n, r.Fallback.Capability, params, step)
 }
 
-// plays makes the calls of those that play a role: one, or all of them joined
-// under the step's id.
+// plays adds the calls of those that play a role: one, or all of them with a join that has the
+// step's id.
 func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
 	players := playing(f.b.req.Catalog, f.home, f.w, *step)
 	if !several(step.Players) {
@@ -455,8 +452,8 @@ func (f *frame) plays(n contracts.Node, step *contracts.Step) error {
 	return nil
 }
 
-// inner puts another workflow in the place of a step: its parameters are the
-// facts of an entry node, its result those of the step's own node.
+// inner replaces a step by another workflow: an entry node has its parameters as facts, and the
+// step's own node has its result.
 func (f *frame) inner(n contracts.Node, step *contracts.Step) error {
 	w, home := findWorkflow(f.b.req.Catalog, f.home, step.Workflow)
 	if w == nil {
@@ -479,7 +476,7 @@ func (b *builder) inner(n contracts.Node, home *contracts.Manifest, w *contracts
 	return inside.build(contracts.Frame{Workflow: home.Domain + "." + w.Name, Entry: entry.NodeID, Result: n.NodeID})
 }
 
-// end adds the node that gives the result, which waits for all steps.
+// end adds the result node, which waits for all steps.
 func (f *frame) end() {
 	n := contracts.Node{NodeID: f.result, Title: "Result", Frame: f.prefix, Importance: contracts.ImportanceQuiet}
 	if f.outer != nil {
@@ -488,7 +485,7 @@ func (f *frame) end() {
 		n.Frame = f.prefix
 	}
 	n.Kind, n.Result, n.DependsOn = contracts.KindResult, f.w.Result, f.leaves()
-	if f.outer != nil { // what a workflow inside has done counts, even if all its last steps were skipped
+	if f.outer != nil { // the effects of an inner workflow count, even if all its last steps were skipped
 		n.DependsOn = append(n.DependsOn, f.first...)
 	}
 	if n.Result == nil {
@@ -497,7 +494,7 @@ func (f *frame) end() {
 	f.b.add(n)
 }
 
-// leaves are the nodes of the frame that nothing in it waits for.
+// leaves returns the nodes of the frame that no other waits for.
 func (f *frame) leaves() []string {
 	waited := map[int]bool{}
 	for _, deps := range slices.Concat(f.s.deps, f.s.after) {

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
-// maker makes plain calls, and takes the first who plays a role.
+// maker makes plain calls, and takes the first player of a role.
 type maker struct{ notes []string }
 
 func (m *maker) Call(e *contracts.CapabilityEntry, params map[string]any) (contracts.Node, error) {
@@ -162,8 +162,8 @@ func TestAllWhoPlayARole(t *testing.T) {
 	}
 }
 
-// TestAllOfThePlanWhoPlayARole: "plan_domains" calls those of the domains that the workflow names,
-// in its own steps or in a workflow inside, and nobody else who plays the role.
+// TestAllOfThePlanWhoPlayARole checks that "plan_domains" calls only players in the domains that
+// the workflow names, in its own steps or in an inner workflow.
 func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 	t.Parallel()
 	domain := func(name string) map[string]any {
@@ -213,8 +213,8 @@ func TestAllOfThePlanWhoPlayARole(t *testing.T) {
 	}
 }
 
-// TestAnOrderDoomsNoWorkflow: what a workflow only comes after must have ended, and
-// may have failed.
+// TestAnOrderDoomsNoWorkflow checks that the predecessors in order of a workflow must have ended,
+// and may have failed.
 func TestAnOrderDoomsNoWorkflow(t *testing.T) {
 	t.Parallel()
 	catalog := workflowtest.CatalogOf(t, workflowtest.Manifests(t))

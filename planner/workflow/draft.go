@@ -10,21 +10,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Earlier is a call that a run has already: a step of a later draft may read it.
+// Earlier is an existing call of a run that a later draft may read.
 type Earlier struct {
-	// Name is what the draft calls it, Tool the capability that it calls.
+	// Name is its name in the draft, Tool the capability that it calls.
 	Name, Tool string
-	// Several means that it is more than one call.
+	// Several means that it makes more than one call.
 	Several bool
 }
 
-// ReadDraft turns a draft into tool steps of a workflow, and checks them as those of a
-// workflow: ids, edges, circles, references, conditions and the types of facts. The
-// faults have pointers into the draft. What a call needs beside that is for the
-// planner, which knows look-ups, lists and aliases.
+// ReadDraft converts a draft to tool steps of a workflow, and checks them like those of a workflow:
+// ids, edges, cycles, references, conditions and the types of facts. The faults have pointers into
+// the draft. The planner checks the rest of each call, because it knows look-ups, lists and
+// aliases.
 //
-// In the steps, references are written as in workflows and everything else in a text
-// is escaped, so that only the forms that a draft may use are ever evaluated.
+// In the steps, references have the syntax of workflows, and everything else in a text is escaped,
+// so that only the forms that a draft may use are ever evaluated.
 func ReadDraft(d contracts.Draft, catalog *contracts.Catalog, earlier []Earlier) ([]contracts.Step, []contracts.Fault) {
 	r := drafting{catalog: catalog, names: map[string]bool{}}
 	switch n := len(d.Steps); {
@@ -52,7 +52,7 @@ func ReadDraft(d contracts.Draft, catalog *contracts.Catalog, earlier []Earlier)
 	return w.Steps[:len(d.Steps)], append(r.faults, checkDraft(w, len(d.Steps), catalog, earlier)...)
 }
 
-// draftID is the id of a step; one that has none is numbered.
+// draftID returns the id of a step; a step without one is numbered.
 func draftID(i int, s contracts.DraftStep) string {
 	if s.ID != "" {
 		return s.ID
@@ -63,7 +63,7 @@ func draftID(i int, s contracts.DraftStep) string {
 // drafting reads one draft.
 type drafting struct {
 	catalog *contracts.Catalog
-	// names are what a reference may begin with: the steps, and what the run has.
+	// names are the possible roots of references: the steps, and the calls of the run.
 	names  map[string]bool
 	faults faultList
 }
@@ -95,8 +95,7 @@ func asObject(m map[string]any) any {
 	return m
 }
 
-// tool is the capability that a step names, by its reference or as models are
-// offered it.
+// tool returns the capability that a step names, by its reference or by its OfferedName.
 func (r *drafting) tool(place, name string) string {
 	if e, ok := r.catalog.Capability(name); ok {
 		return e.Ref()
@@ -120,7 +119,7 @@ func (r *drafting) tool(place, name string) string {
 	return name
 }
 
-// OfferedName is the name of a capability where a dot and some letters are not
+// OfferedName returns the name of a capability for models, where a dot and some letters are not
 // allowed.
 func OfferedName(e *contracts.CapabilityEntry) string {
 	plain := func(s string) string {
@@ -134,7 +133,7 @@ func OfferedName(e *contracts.CapabilityEntry) string {
 	return plain(e.Domain) + "-" + plain(e.Capability.Name)
 }
 
-// value writes the references inside a value as workflows do, and escapes all else.
+// value converts the references in a value to those of workflows, and escapes everything else.
 func (r *drafting) value(place string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -172,11 +171,11 @@ func (r *drafting) text(place, text string) string {
 	}
 }
 
-// stepMembers are what a reference reads of a step.
+// stepMembers are the members of a step that a reference may read.
 var stepMembers = []string{"state", "ok", "summary", "facts", "artifacts", "error"}
 
-// reference is what stands in the braces as a path of a workflow, nil if it is no
-// reference and so plain text. What only looks like one is a fault.
+// reference parses the text in the braces as a path of a workflow. It returns nil for plain text. A
+// malformed reference is a fault.
 func (r *drafting) reference(place, inner string) contracts.Path {
 	path, err := contracts.ParsePath(inner)
 	if err != nil {
@@ -199,7 +198,7 @@ func (r *drafting) reference(place, inner string) contracts.Path {
 	}
 }
 
-// splitName splits a text behind the name that it begins with.
+// splitName splits a text after the name that it begins with.
 func splitName(text string) (name, rest string) {
 	end := strings.IndexFunc(text, func(c rune) bool { return !nameRune(c) })
 	if end < 0 {
@@ -212,8 +211,8 @@ func nameRune(c rune) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// expression is a condition or a list as one expression of workflows: the braces
-// around references go, and "and", "or", "not" and "=" mean what they say.
+// expression converts a condition or a list to one expression of workflows: braces around
+// references are removed, and "and", "or", "not" and "=" become operators.
 func (r *drafting) expression(text string) string {
 	return "${" + r.unbraced(text) + "}"
 }
@@ -242,7 +241,7 @@ func (r *drafting) unbraced(text string) string {
 	return out.String()
 }
 
-// name is a name of an expression as workflows write it.
+// name converts a name of an expression.
 func (r *drafting) name(name, rest string, member bool) string {
 	switch {
 	case member:
@@ -260,8 +259,7 @@ func (r *drafting) name(name, rest string, member bool) string {
 	}
 }
 
-// Renamed is a template in which steps have other names, such as those of the nodes
-// that they have become.
+// Renamed returns a template with renamed steps, such as by the names of their nodes.
 func Renamed(text string, names map[string]string) string {
 	parts, err := contracts.SplitTemplate(text)
 	if err != nil {
@@ -287,7 +285,7 @@ func Renamed(text string, names map[string]string) string {
 
 func renamedSource(source string, names map[string]string) string {
 	var out strings.Builder
-	var before [3]string // the pieces before, the last one first
+	var before [3]string // the previous tokens, latest first
 	for source != "" {
 		token, kind := scanToken(source)
 		source = source[len(token):]
@@ -308,7 +306,7 @@ func renamedSource(source string, names map[string]string) string {
 	return out.String()
 }
 
-// tokenKind tells the pieces of an expression apart, as far as a draft needs it.
+// tokenKind is the kind of a token of an expression.
 type tokenKind int
 
 const (
@@ -318,7 +316,7 @@ const (
 	tokenEquals
 )
 
-// scanToken reads the first piece of an expression. Texts in quotes are one piece.
+// scanToken returns the first token of an expression. A quoted string is one token.
 func scanToken(text string) (string, tokenKind) {
 	switch c := text[0]; {
 	case nameRune(rune(c)):
@@ -348,7 +346,7 @@ func scanToken(text string) (string, tokenKind) {
 	}
 }
 
-// closing finds the brace that ends what was opened before the text.
+// closing returns the index of the brace that closes one opened before the text.
 func closing(text string) int {
 	depth := 0
 	for i := 0; i < len(text); {

@@ -8,9 +8,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Entry makes of a workflow what the catalog offers: one more capability, with
-// the class and the risk of its gravest step. What it names and nobody offers now
-// is given instead; such a workflow is inactive.
+// Entry returns the catalog entry of a workflow: a capability with the highest class and risk of
+// its steps. If the workflow names capabilities that nobody offers now, it returns these instead of
+// an entry; then the workflow is inactive.
 func Entry(m *contracts.Manifest, w *contracts.Workflow, catalog *contracts.Catalog) (entry *contracts.CapabilityEntry, missing []string, err error) {
 	s := survey{catalog: catalog, missing: map[string]bool{}, digests: map[string]string{}, policy: contracts.Metadata{SideEffectClass: contracts.ClassRead}.Policy(false)}
 	s.visit(m, w, 1)
@@ -36,13 +36,13 @@ func Entry(m *contracts.Manifest, w *contracts.Workflow, catalog *contracts.Cata
 	return &contracts.CapabilityEntry{Domain: m.Domain, Capability: capability, Policy: s.policy, Digest: digest, Workflow: w}, nil, nil
 }
 
-// survey gathers what the steps of a workflow call.
+// survey collects what the steps of a workflow call.
 type survey struct {
 	catalog *contracts.Catalog
 	missing map[string]bool
 	digests map[string]string
 	policy  contracts.Policy
-	// undone means that compensations may be played for what the steps write.
+	// undone means that compensations of the steps' writes may be called.
 	undone bool
 	calls  []*contracts.CapabilityEntry
 }
@@ -101,14 +101,14 @@ func (s *survey) players(m *contracts.Manifest, w *contracts.Workflow, step cont
 	}
 }
 
-// grants reports whether the workflows of a manifest may call whoever plays a role:
-// those of a pack may, for an admin wrote it into the registration.
+// grants reports whether the workflows of a manifest may call the players of a role. Those of a
+// pack may, because an administrator registered the pack.
 func grants(catalog *contracts.Catalog, home *contracts.Manifest, role string) bool {
 	d, known := catalog.Domain(home.Domain)
 	return role == contracts.RoleNotifier || home.IsPack() || known && slices.Contains(d.Roles, role)
 }
 
-// nobody reports why a role has no player.
+// nobody describes why a role has no player.
 func nobody(catalog *contracts.Catalog, home *contracts.Manifest, step contracts.Step) string {
 	if len(catalog.Playing(step.Plays)) > 0 && !grants(catalog, home, step.Plays) {
 		return "the role " + step.Plays + ", which the registration of " + home.Domain + " does not grant"

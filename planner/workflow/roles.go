@@ -9,14 +9,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// several reports whether a step gives the results of all who are called, joined.
+// several reports whether a step has the joined results of all called players.
 func several(p contracts.Players) bool {
 	return p == contracts.PlayersAll || p == contracts.PlayersPlanDomains
 }
 
-// playing are the capabilities that may play the role of a step: those of its own
-// domain, and those of others as far as the site grants the role to it, so that no
-// author draws another domain's facts into his calls.
+// playing returns the capabilities that may play the role of a step: those of its own domain, and
+// those of other domains if the site grants the role, so that no author can pull another domain's
+// facts into their calls.
 func playing(catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, step contracts.Step) []contracts.RolePlayer {
 	granted := grants(catalog, home, step.Plays)
 	called := map[string]bool{}
@@ -30,8 +30,8 @@ func playing(catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.
 	})
 }
 
-// addDomains adds the domains that a workflow names, by their capabilities or as those that
-// may play a role, in its own steps and in those of the workflows that stand in it.
+// addDomains adds the domains that a workflow names, by their capabilities or as possible players,
+// in its own steps and in those of the workflows inside it.
 func addDomains(called map[string]bool, catalog *contracts.Catalog, home *contracts.Manifest, w *contracts.Workflow, depth int) {
 	add := func(ref string) {
 		domain, _, _ := strings.Cut(qualified(home.Domain, ref), ".")
@@ -54,8 +54,8 @@ func addDomains(called map[string]bool, catalog *contracts.Catalog, home *contra
 	}
 }
 
-// playerParams are the parameters of one who plays a role: the role's, or what
-// his map makes of them.
+// playerParams returns the parameters of a player: those of the role, or mapped by the player's
+// param_map.
 func playerParams(p *contracts.RolePlayer, params map[string]any) (map[string]any, error) {
 	if len(p.ParamMap) == 0 {
 		return params, nil
@@ -73,8 +73,8 @@ func playerParams(p *contracts.RolePlayer, params map[string]any) (map[string]an
 	return out, nil
 }
 
-// translated puts the parameters of a role in the place of "${params.x}". One
-// that was not given leaves the whole value out.
+// translated replaces "${params.x}" by parameters of a role. If one was not given, the whole value
+// is omitted.
 func translated(v any, params map[string]any) (out any, given bool, err error) {
 	text, ok := v.(string)
 	if !ok {
@@ -109,7 +109,7 @@ func translated(v any, params map[string]any) (out any, given bool, err error) {
 	return b.String(), true, nil
 }
 
-// asTemplate is a value as part of a text: a text stays the template that it is.
+// asTemplate returns a value as part of a text; a string is already a template.
 func asTemplate(v any) (string, error) {
 	if text, ok := v.(string); ok {
 		return text, nil
@@ -118,8 +118,7 @@ func asTemplate(v any) (string, error) {
 	return strings.ReplaceAll(string(raw), "${", `\${`), err
 }
 
-// withDefaults adds what the schema of a workflow says of parameters that are not
-// given.
+// withDefaults adds the schema's defaults of a workflow for parameters that are not given.
 func withDefaults(w *contracts.Workflow, params map[string]any) map[string]any {
 	var schema struct {
 		Properties map[string]struct {

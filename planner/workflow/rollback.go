@@ -6,21 +6,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// rollback is a review that offers to take back what was done before it, in a
-// workflow that has no later steps of its own for that: the writes are taken back
-// by their compensations.
+// rollback is a review that offers to undo what was done before it, in a workflow without its own
+// later steps for that: the writes are undone by their compensations.
 type rollback struct {
 	review int
-	// writers are the steps before the review that may write, in the order of the
-	// manifest.
+	// writers are the steps before the review that may write, in the order of the manifest.
 	writers []int
 }
 
-// rollbacks finds the reviews of a workflow whose rollback is left to the
-// compensations of its writes. What is not in the catalog is told elsewhere.
+// rollbacks finds the reviews of a workflow whose rollback uses the compensations of its writes.
+// Missing capabilities are reported elsewhere.
 func rollbacks(catalog *contracts.Catalog, home *contracts.Manifest, s *shape) []rollback {
 	if s.up == nil {
-		return nil // the steps wait for each other, which is told
+		return nil // the steps have a cycle, which is reported
 	}
 	var out []rollback
 	for i := range s.w.Steps {
@@ -46,8 +44,8 @@ func rollbacks(catalog *contracts.Catalog, home *contracts.Manifest, s *shape) [
 	return out
 }
 
-// mayWrite reports whether a step may have an effect: who plays a role, and what a
-// workflow inside does, is not known before there is a plan.
+// mayWrite reports whether a step may have an effect. It is true for roles and inner workflows,
+// whose calls are not known before planning.
 func mayWrite(catalog *contracts.Catalog, home *contracts.Manifest, step *contracts.Step) bool {
 	if step.Tool == "" {
 		return step.Plays != "" || step.Workflow != ""
@@ -56,8 +54,8 @@ func mayWrite(catalog *contracts.Catalog, home *contracts.Manifest, step *contra
 	return err != nil || entry.Policy.SideEffectClass.Writes()
 }
 
-// compensationOf is what takes back a write of a capability; nil if it declares
-// nothing that is there.
+// compensationOf returns the compensation of a capability; nil if it declares none that is
+// available.
 func compensationOf(catalog *contracts.Catalog, e *contracts.CapabilityEntry) *contracts.CapabilityEntry {
 	rule := e.Capability.Metadata.Compensation
 	if rule == nil {
@@ -70,8 +68,8 @@ func compensationOf(catalog *contracts.Catalog, e *contracts.CapabilityEntry) *c
 	return undo
 }
 
-// rollback checks that a review which offers to take back can: by later steps of
-// its workflow, or by the compensation of every write before it.
+// rollback checks that a review which offers a rollback can do it: by later steps of its workflow,
+// or by the compensation of every write before it.
 func (c *check) rollback(i int, place string) {
 	for _, r := range rollbacks(c.catalog, c.m, c.s) {
 		if r.review != i {
@@ -86,13 +84,13 @@ func (c *check) rollback(i int, place string) {
 	}
 }
 
-// takenBack demands that what a step writes can be taken back.
+// takenBack requires that the writes of a step can be undone.
 func (c *check) takenBack(place string, home *contracts.Manifest, w *contracts.Workflow, step *contracts.Step, depth int) {
 	switch {
 	case step.Tool != "":
 		entry, err := c.catalog.Resolve(step.Tool, home.Domain)
 		if err != nil || !entry.Policy.SideEffectClass.Writes() || compensationOf(c.catalog, entry) != nil {
-			return // what is not there is told where it is named
+			return // missing capabilities are reported where they are named
 		}
 		c.faults.add(place, `"rollback" cannot take back %q: %s declares no compensation. Declare one, or let a step that undoes it depend on this one`,
 			step.ID, entry.Ref())
@@ -113,9 +111,8 @@ func (c *check) takenBack(place string, home *contracts.Manifest, w *contracts.W
 	}
 }
 
-// undo makes, for a review whose rollback is left to compensations, the node that
-// plays them: it holds a call for each write before the review, and becomes as
-// many calls as there are writes to take back.
+// undo adds the undo node of a review whose rollback uses compensations. It has a call for each
+// writing step before the review, and expands to as many calls as there are writes to undo.
 func (f *frame) undo(r rollback) error {
 	review := f.s.id(r.review)
 	said := any(contracts.SayRollback)
@@ -133,8 +130,8 @@ func (f *frame) undo(r rollback) error {
 
 func (f *frame) undoID(r rollback) string { return f.id(f.s.id(r.review) + undoSuffix) }
 
-// within are the nodes that take back inside a region, by the reviews that its
-// jumper is behind: they belong to the round, and the jumper waits for them.
+// within returns the undo nodes of reviews inside a region, other than the jumper. They belong to
+// the round, and the jumper waits for them.
 func (f *frame) within(r region) []string {
 	var out []string
 	for _, b := range f.rollbacks {
@@ -145,11 +142,10 @@ func (f *frame) within(r region) []string {
 	return out
 }
 
-// undoSuffix makes of the id of a review that of the node that takes back; no step
-// can have such an id.
+// undoSuffix turns the id of a review into that of its undo node. No step can have such an id.
 const undoSuffix = "-undo"
 
-// undoes adds the calls that take back what the nodes of some steps write.
+// undoes adds the calls that compensate the writes of the given steps.
 func (f *frame) undoes(n *contracts.Node, writers []int) error {
 	for _, w := range f.b.out.Nodes {
 		if w.Policy == nil || !w.Policy.SideEffectClass.Writes() || !f.isOf(w.NodeID, writers) {
@@ -176,7 +172,7 @@ func (f *frame) undoes(n *contracts.Node, writers []int) error {
 	return nil
 }
 
-// isOf reports whether a node belongs to one of some steps of the frame.
+// isOf reports whether a node belongs to one of the given steps of the frame.
 func (f *frame) isOf(node string, steps []int) bool {
 	ids := stepsOf(node)
 	return slices.ContainsFunc(steps, func(i int) bool { return slices.Contains(ids, f.id(f.s.id(i))) })

@@ -13,8 +13,7 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow/workflowtest"
 )
 
-// shop is a domain with three writes: one that can be taken back, one that cannot,
-// and the one that takes back.
+// shop is a domain with three writes: one with a compensation, one without, and the compensation.
 func shop(t *testing.T, workflows string) map[string]map[string]any {
 	t.Helper()
 	var document map[string]any
@@ -116,8 +115,8 @@ func TestAPreviewShowsWhatARollbackWouldDo(t *testing.T) {
 	}
 }
 
-// TestALoopAroundAReviewTakesItsUndoWithIt: a later step goes back over the review,
-// so what would take back belongs to the round, and the loop waits for it.
+// TestALoopAroundAReviewTakesItsUndoWithIt checks a later step that goes back over the review: the
+// undo belongs to the round, and the loop waits for it.
 func TestALoopAroundAReviewTakesItsUndoWithIt(t *testing.T) {
 	t.Parallel()
 	last := `{"id":"last","kind":"human","depends_on":["look"],"human":{"interrupt":"result_review","prompt":"p","allow":["accept","iterate"]},"on":[{"answer":"iterate","goto":"order","max":2}]}`

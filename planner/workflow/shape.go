@@ -10,20 +10,19 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// shape is a template with what its edges and rules mean. It never changes after
-// it was made.
+// shape is a template with its edges and regions. It is immutable.
 type shape struct {
 	w     *contracts.Workflow
 	index map[string]int
-	// deps are the steps that a step depends on, after those that it only waits
-	// for: the jumper of a region that it depends on from outside.
+	// deps are the dependencies of each step; after are the steps that it only waits for: the
+	// jumper of a region that it depends on from outside.
 	deps, after [][]int
-	// up holds all ancestors by depends_on, known only if there is no circle.
+	// up has all ancestors by depends_on; nil if there is a cycle.
 	up      []bits
 	regions []region
 }
 
-// region is what one rule instantiates again.
+// region is the set of steps that one rule instantiates again.
 type region struct {
 	at           string // the rule's pointer
 	jumper, rule int
@@ -31,9 +30,8 @@ type region struct {
 	members      bits
 }
 
-// readShape finds the edges, the regions and the edges of order of a template.
-// The faults are about these alone; with one, regions and ancestors may be
-// missing.
+// readShape computes the edges and regions of a template. The faults concern only these; if there
+// are any, regions and ancestors may be missing.
 func readShape(w *contracts.Workflow) (*shape, []contracts.Fault) {
 	s := &shape{w: w, index: make(map[string]int, len(w.Steps))}
 	var faults faultList
@@ -110,8 +108,7 @@ func (s *shape) findRegions(faults *faultList) {
 	}
 }
 
-// between are the descendants of a target that are ancestors of a jumper, both
-// included.
+// between returns the descendants of target that are ancestors of jumper, including both.
 func (s *shape) between(target, jumper int) bits {
 	members := newBits(len(s.w.Steps))
 	members.set(target)
@@ -124,8 +121,8 @@ func (s *shape) between(target, jumper int) bits {
 	return members
 }
 
-// checkCrossing demands that two regions are equal, nested or disjoint: else a
-// loop would take back half of another.
+// checkCrossing requires that two regions are equal, nested or disjoint: otherwise a loop would
+// repeat only a part of another.
 func (s *shape) checkCrossing(faults *faultList) {
 	for i, a := range s.regions {
 		for _, b := range s.regions[:i] {
@@ -137,8 +134,8 @@ func (s *shape) checkCrossing(faults *faultList) {
 	}
 }
 
-// orderOutside lets a step outside of a region that depends on one inside wait
-// for the jumper as well, so that nothing sees a round that is taken back.
+// orderOutside makes a step outside of a region that depends on one inside also wait for the
+// jumper, so that it never reads a round that is repeated.
 func (s *shape) orderOutside() {
 	for _, r := range s.regions {
 		for i := range s.w.Steps {
@@ -152,8 +149,7 @@ func (s *shape) orderOutside() {
 	}
 }
 
-// planOrder is the order of the manifest, but that no step stands before one that
-// it waits for.
+// planOrder returns the steps in the order of the manifest, but each after those that it waits for.
 func (s *shape) planOrder() []int {
 	order := make([]int, 0, len(s.w.Steps))
 	placed := make([]bool, len(s.w.Steps))
@@ -187,11 +183,10 @@ func (s *shape) names(path []int) string {
 	return strings.Join(parts, " → ")
 }
 
-// before reports whether a step has ended whenever another begins.
+// before reports whether step i has always ended when step j begins.
 func (s *shape) before(i, j int) bool { return s.up != nil && s.up[j].has(i) }
 
-// sorted orders nodes so that each stands after what it waits for, or gives a
-// circle, its first node repeated at the end.
+// sorted sorts nodes topologically, or returns a cycle, with its first node repeated at the end.
 func sorted(deps, after [][]int) (order, circle []int) {
 	const (
 		unseen = iota
@@ -272,7 +267,7 @@ func (l *faultList) add(pointer, format string, args ...any) {
 	*l = append(*l, contracts.Fault{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
 }
 
-// at makes a JSON pointer of names and indexes.
+// at returns a JSON pointer of names and indexes.
 func at(tokens ...any) string {
 	var b strings.Builder
 	for _, token := range tokens {
@@ -282,7 +277,7 @@ func at(tokens ...any) string {
 	return b.String()
 }
 
-// near suggests the known name that a misspelt one resembles.
+// near suggests the known name that a misspelled one resembles.
 func near[V any](name string, known map[string]V) string {
 	best, least := "", 3
 	for candidate := range known {

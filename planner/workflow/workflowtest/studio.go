@@ -10,34 +10,33 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Script is what tests set: how often something happens that is not smooth.
+// Script configures the behaviour of a Studio: how often which irregularity happens.
 type Script struct {
 	Update        bool // the goal is a change
 	Matches       int
 	Missing       int  // how often credentials are missing
-	Mismatch      int  // how often a flow does not fit the schema
-	FirstMismatch bool // that of the first instance, however often it is asked about
+	Mismatch      int  // how often a flow does not match the schema
+	FirstMismatch bool // the first instance always mismatches, however often it is validated
 	Ops           int
 	TestsFail     bool
 	LoadFails     bool
 	Refuses       bool // nothing compiles
 }
 
-// Studio plays the domains of the example: what it knows of flows is kept, and
-// what it answers follows a script. It may be called from many goroutines; the
-// script is set before.
+// Studio simulates the domains of the example: it stores flows, and its results follow a script. It
+// is safe for concurrent use; the script must be set before.
 type Studio struct {
 	Script Script
 
 	mu      sync.Mutex        // guards the fields below
-	flows   map[string]string // id → what is in it
+	flows   map[string]string // id → content
 	ids     int
 	seen    map[string]contracts.ToolResult
 	effects map[string]int
 	calls   []contracts.ExecuteRequest
 }
 
-// NewStudio makes one that knows the flow "cf-1".
+// NewStudio returns a Studio with the flow "cf-1".
 func NewStudio() *Studio {
 	return &Studio{
 		Script: Script{Matches: 1, Ops: 2}, flows: map[string]string{"cf-1": "old"},
@@ -45,28 +44,28 @@ func NewStudio() *Studio {
 	}
 }
 
-// Flows are the flows that there are: id → what is in each.
+// Flows returns the flows: id → content.
 func (s *Studio) Flows() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.flows)
 }
 
-// Applied counts what was really done, by idempotency key.
+// Applied returns how often each write was executed, by idempotency key.
 func (s *Studio) Applied() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.effects)
 }
 
-// CallsOf are the calls of one capability, in order.
+// CallsOf returns the calls of one capability, in order.
 func (s *Studio) CallsOf(capability string) []contracts.ExecuteRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.calls), func(c contracts.ExecuteRequest) bool { return c.Capability != capability })
 }
 
-// play answers a read: its facts and, of a few, what it makes.
+// play answers a read: its facts and, for some, artifacts.
 type play func(s *Studio, c contracts.ExecuteRequest) (facts, artifacts map[string]any)
 
 var plays = map[string]play{
@@ -228,7 +227,7 @@ func flowOf(c contracts.ExecuteRequest) string {
 	return fmt.Sprint(data["flow"])
 }
 
-// write does a keyed write once, and answers a repeat with the same result.
+// write executes a keyed write once, and answers a repeat with the same result.
 func (s *Studio) write(c contracts.ExecuteRequest) contracts.ToolResult {
 	key := c.Context.IdempotencyKey
 	if r, again := s.seen[key]; again {

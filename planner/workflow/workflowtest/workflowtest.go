@@ -1,6 +1,5 @@
-// Package workflowtest is what tests of workflows share: an example with three
-// whole workflows, and the manifests of the domains that it calls, which tests
-// play.
+// Package workflowtest has fixtures for tests of workflows: an example with three complete
+// workflows, and the manifests of the simulated domains that it calls.
 package workflowtest
 
 import (
@@ -38,8 +37,8 @@ func readYAML(tb testing.TB, file string, v any) {
 	}
 }
 
-// Manifests are those of the scripted domains, as documents that tests change:
-// the workflows of the example stand in them, and those of a pack in "prices".
+// Manifests returns the manifests of the simulated domains, as documents that tests change. They
+// contain the workflows of the example; "prices" has those of a pack.
 func Manifests(tb testing.TB) map[string]map[string]any {
 	tb.Helper()
 	var domains map[string][]scripted
@@ -91,7 +90,7 @@ func capabilityDocument(c scripted) map[string]any {
 	}
 }
 
-// CatalogOf parses the documents and makes their catalog, workflows included.
+// CatalogOf parses the documents and returns their catalog, including workflows.
 func CatalogOf(tb testing.TB, documents map[string]map[string]any) *contracts.Catalog {
 	tb.Helper()
 	var domains []*contracts.DomainEntry
@@ -131,7 +130,7 @@ func CatalogOf(tb testing.TB, documents map[string]map[string]any) *contracts.Ca
 	return contracts.NewCatalog("s", domains, nil)
 }
 
-// Check looks at the workflows of a domain of the catalog.
+// Check checks the workflows of a domain of the catalog.
 func Check(tb testing.TB, catalog *contracts.Catalog, domain string) workflow.Report {
 	tb.Helper()
 	d, ok := catalog.Domain(domain)
