@@ -1,6 +1,6 @@
-// Package web is the page that people see Manifold by. What is built of src stands in
-// dist and is committed, so that a build of the server needs Go and nothing else;
-// "make web" builds it again, and "make test-web" reports whether it is what src says.
+// Package web serves the built web page. The output of building src is committed in dist, so that
+// building the server needs only Go. "make web" rebuilds it; "make test-web" checks that dist
+// matches src.
 package web
 
 import (
@@ -22,10 +22,10 @@ import (
 //go:embed dist
 var built embed.FS
 
-// index is the document behind every page; its script reads the address.
+// index is the document of every page; its script reads the URL.
 const index = "index.html"
 
-// pages are the first parts of the addresses that are pages.
+// pages lists the first path segments that belong to the page.
 var pages = []string{"", "sign-in", "runs", "approvals", "try", "domains", "figures", "settings"}
 
 // file is what is sent for one address.
