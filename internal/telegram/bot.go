@@ -189,8 +189,8 @@ func (b *Bot) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops polling and waits for running work. The next Start resumes unfinished updates. Further
-// calls do nothing.
+// Stop stops polling and waits for running work until ctx ends. The next Start resumes unfinished
+// updates. It may be called again.
 func (b *Bot) Stop(ctx context.Context) error {
 	if b.stop == nil {
 		return nil

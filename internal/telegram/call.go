@@ -177,8 +177,8 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 }
 
 // want adds the messages that are due because one person may decide a gate: the call and the reminders
-// to the approver chats, the reminders to people named as reviewers, and the escalation to its
-// approvers.
+// to the approver chats, the reminders to reviewers in person, and the escalation to the people named
+// in EscalateTo.
 func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.Principal, i contracts.Interrupt) {
 	events, next := orchestrator.NoticesDue(i, c.now())
 	if !next.IsZero() && (c.next.IsZero() || next.Before(c.next)) {
