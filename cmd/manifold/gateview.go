@@ -23,7 +23,7 @@ func (p printer) gates(gates []contracts.Interrupt) {
 	p.table("", []string{"CODE", "TYPE", "STATUS", "TOOL", "RISK", "ASKED BY", "SINCE", "QUESTION"}, rows)
 }
 
-// gate writes everything that somebody who decides should read.
+// gate prints everything that an approver should read.
 func (p printer) gate(g contracts.Interrupt) {
 	p.asks(g, gateview.Asks(g))
 	rows := [][]string{{"code", g.Code}, {"status", string(g.Status)}, {"run", g.RunID}, {"step", g.NodeID}}
@@ -47,7 +47,7 @@ func (p printer) gate(g contracts.Interrupt) {
 		add("four eyes", "somebody must approve who has a part in nothing of the run")
 	case contracts.EyesTwoPersons:
 		add("two persons", "who asked and somebody else must both approve exactly this")
-	case contracts.EyesOwn: // gateview.Terms says it
+	case contracts.EyesOwn: // gateview.Terms prints it
 	}
 	add("mind", g.Warning)
 	add("expires", whenPtr(g.ExpiresAt))
@@ -113,7 +113,7 @@ func (p printer) question(i contracts.Interrupt) { p.asks(i, i.Prompt) }
 func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.printf("\n? %s\n", prompt)
 	if i.Type.IsGate() {
-		return // approve, reject and edit go without saying
+		return // approve, reject and edit are the same for all gates
 	}
 	if lines := gateview.Lines(i); len(lines) > 0 {
 		rows := make([][]string, len(lines))

@@ -26,7 +26,7 @@ type show struct {
 	at               place
 	key              string // the run and the chat
 	sessionID, runID string
-	whole, ctx       context.Context //nolint:containedctx // the life of the bot, and of this show
+	whole, ctx       context.Context //nolint:containedctx // the life of the bot, and of this show in it
 	cancel           context.CancelFunc
 
 	// The follower's mu guards these. taken: a later message of the chat shows the run. queued: it is due for

@@ -269,7 +269,7 @@ func (s *Server) answer(w http.ResponseWriter, f Failure, result any) {
 	case f.HTML:
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte("<html>" + f.Text + "</html>")) // whoever asked has gone
+		_, _ = w.Write([]byte("<html>" + f.Text + "</html>")) // the caller has gone
 		return
 	case f.Status == 0:
 		body["result"] = result

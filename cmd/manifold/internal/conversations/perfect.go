@@ -98,7 +98,7 @@ func call(asked scripted.Asked, name string, arguments map[string]any) scripted.
 	return scripted.Answer{Calls: []scripted.Call{{Name: name, Arguments: arguments}}}
 }
 
-// question asks about what the expectation is about, in the words of the tool.
+// question returns a question about the expectation's capability, with its description.
 func question(asked scripted.Asked, e conversation.Expectation, at place) string {
 	ref := e.For
 	for _, a := range slices.Concat(e.Wanted(), at.item.Base) {
