@@ -150,7 +150,7 @@ func (w *wire) raw(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(ctx, w.base, err)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s %s: the answer was cut off: %w", r.method, r.path, err)

@@ -125,7 +125,7 @@ func (w *wire) listen(ctx context.Context, path string, after int64, take func(c
 	if err != nil {
 		return unreachable(ctx, w.base, err)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	switch res.StatusCode {
 	case http.StatusOK:
 	case http.StatusNoContent:

@@ -149,7 +149,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // who does not take it is gone
+		_, _ = w.Write(body) // the client may have disconnected
 	}
 }
 

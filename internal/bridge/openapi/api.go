@@ -211,7 +211,7 @@ func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.UR
 		}
 		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case errors.Is(err, bridge.ErrTooLarge):

@@ -113,12 +113,12 @@ func (r reader) file(at *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close() // it was only read
+	defer root.Close() // read only: an error is irrelevant
 	f, err := root.Open(inside)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only: an error is irrelevant
 	return bounded(f)
 }
 
@@ -131,7 +131,7 @@ func (r reader) fetch(ctx context.Context, at *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	if res.StatusCode != http.StatusOK {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s answered %s", at.Host, res.Status)
 	}

@@ -288,7 +288,7 @@ func (s *Server) answer(w http.ResponseWriter, f Failure, result any) {
 	}
 }
 
-// read takes parameters from a form or from JSON.
+// read parses the parameters of a form or of JSON.
 func read(r *http.Request) map[string]string {
 	out := map[string]string{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
