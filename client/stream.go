@@ -67,7 +67,7 @@ func (w *wire) stream(ctx context.Context, path string, after int64) iter.Seq2[c
 	}
 }
 
-// firstPause is the delay before the first reconnect. Each further delay is twice as long.
+// firstPause is the delay before the first reconnect. Each further delay is twice as long, up to 5 s.
 const firstPause = 100 * time.Millisecond
 
 // spread adds jitter, so that the listeners of a restarted server do not all reconnect at once.

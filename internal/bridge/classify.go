@@ -82,7 +82,8 @@ func changed(o Overlay, d Definition, seen map[string]Definition) ([]string, boo
 }
 
 // classify returns the metadata of an operation and the reason for its class. Evidence for a write
-// always counts; evidence for a read counts only if an operator trusts it.
+// always counts. Evidence for a read counts only if the protocol defines it, or if an operator trusts
+// the service's claims.
 func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (contracts.Metadata, string) {
 	m := t.Metadata
 	if m.SideEffectClass != "" {

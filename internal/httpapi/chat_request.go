@@ -185,9 +185,9 @@ func tie(t *conversation.Thread, h http.Header, r chatRequest) error {
 // ofMessage returns the conversation id of a message that belongs to no chat.
 func ofMessage(id string) string { return "message:" + id }
 
-// messageKey returns the key of a user's message: its id, or else its position in the history and the
-// card that it answers. The key includes a hash of the text, because a frontend sends the same id
-// again with another text when a user regenerates with an instruction.
+// messageKey returns the key of a user's message: its id, or else its position in the history (placed),
+// with a hash of its text and of the card that it answers. The text is included because a frontend
+// sends the same id again with another text when a user regenerates with an instruction.
 func messageKey(h http.Header, users []string, card, words string) (key string, placed bool) {
 	id := messageID(h)
 	if placed = id == ""; placed {

@@ -54,8 +54,8 @@ type receipt struct {
 	Files   map[string]string `json:"files_sha256"`
 }
 
-// Install unpacks a wheel into a folder. The folder is replaced atomically after everything is
-// written. A wheel with another hash is rejected.
+// Install unpacks a wheel into a folder. The folder is replaced as a whole after everything is written
+// and checked. A wheel with another hash is rejected.
 func Install(ctx context.Context, wheel, dir string) (err error) {
 	body, err := readWheel(wheel)
 	if err != nil {
