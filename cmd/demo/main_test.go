@@ -137,8 +137,8 @@ func TestTheFourThingsToTry(t *testing.T) {
 	answer(t, rita, quoted(printed(t, guide, "manifold ask 'put")))
 }
 
-// decide lets the manager log in by her link and approve Rita's request in Workday, with the messages of
-// the guide.
+// decide lets the manager log in by her link and approve Rita's request in Workday, with the
+// messages of the guide.
 func decide(t *testing.T, s stage, guide string) {
 	t.Helper()
 	helena := with(t, s, s.Keys.Manager)
@@ -388,8 +388,8 @@ func TestTheDayIsAMondayThatIsNotNear(t *testing.T) {
 	}
 }
 
-// TestTheModelThatFollowsAScript does the guide's fifth step, which needs the model. Another message gets
-// no call, and the local reading is used.
+// TestTheModelThatFollowsAScript does the guide's fifth step, which needs the model. Another
+// message gets no call, and the local reading is used.
 func TestTheModelThatFollowsAScript(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")

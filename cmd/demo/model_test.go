@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// play answers a run's questions by type, each list in order with the last answer repeated, and lets otto
-// approve its writes. It returns the ended run, and the texts of its questions by type.
+// play answers a run's questions by type, each list in order with the last answer repeated, and
+// lets otto approve its writes. It returns the ended run, and the texts of its questions by type.
 func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType][]any) (contracts.RunView, map[contracts.InterruptType]string) {
 	t.Helper()
 	shown := map[contracts.InterruptType]string{}
@@ -94,8 +94,8 @@ func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	}
 }
 
-// changedAndTakenBack lets the model change the chatflow by name; the reviewer sees the change, its cost
-// and its place, and undoes it.
+// changedAndTakenBack lets the model change the chatflow by name; the reviewer sees the change, its
+// cost and its place, and undoes it.
 func changedAndTakenBack(t *testing.T, rita, otto *client.Client) {
 	t.Helper()
 	back := map[contracts.InterruptType][]any{

@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestAnEditPastTheDomainBecomesAVersion: an edit that is saved in Flowise itself is stored as a version,
-// without a request.
+// TestAnEditPastTheDomainBecomesAVersion: an edit that is saved in Flowise itself is stored as a
+// version, without a request.
 func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")

@@ -159,8 +159,8 @@ func (w *world) startTenant(ctx context.Context, o options, logger *slog.Logger)
 	return workday.New(cfg)
 }
 
-// demoAccess lets operators read the data of everybody, so that newcomers can try it. A tenant with real
-// people grants that to an HR role.
+// demoAccess lets operators read the data of everybody, so that newcomers can try it. A tenant with
+// real people grants that to an HR role.
 func (w *world) demoAccess(tenant *sandbox.Tenant) workday.Access {
 	access, known := workday.Access{All: []string{"operator"}, People: map[string]string{}}, inWorkday()
 	for _, person := range tenant.People() {

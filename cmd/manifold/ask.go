@@ -91,7 +91,8 @@ func (c *cli) lastEvent(ctx context.Context, server *client.Client, session stri
 // live reports whether progress is shown.
 func (c *cli) live() bool { return !c.asJSON && terminal(c.errs.w) }
 
-// follow waits for a session's answer, shows progress on a terminal, and lets the user answer questions.
+// follow waits for a session's answer, shows progress on a terminal, and lets the user answer
+// questions.
 func (c *cli) follow(ctx context.Context, server *client.Client, response contracts.SessionResponse, after int64) error {
 	for {
 		var err error

@@ -36,8 +36,8 @@ this machine wrote (--config, MANIFOLD_CONFIG).
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 waiting for a person,
 4 the run failed, was rejected or cancelled, 5 there is no such thing.`
 
-// cli is shared by all commands: the connection to the server and the output. The flags are set before a
-// command runs, and do not change after that.
+// cli is shared by all commands: the connection to the server and the output. The flags are set
+// before a command runs, and do not change after that.
 type cli struct {
 	connection
 

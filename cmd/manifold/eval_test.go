@@ -55,8 +55,8 @@ func TestManifestsAreLookedThrough(t *testing.T) {
 	}
 }
 
-// TestHintsAreNoManifest: a file of a domain that keeps its schemas in code is not a manifest; the error
-// says what to pass instead.
+// TestHintsAreNoManifest: a file of a domain that keeps its schemas in code is not a manifest; the
+// error says what to pass instead.
 func TestHintsAreNoManifest(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"../../examples/finance/hints.json", "../../domains/workday/manifest.json"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 )
 
-// TestConversationsArePlayedAndGraded starts a demo, seeds it, plays the conversations and grades them. A
-// set with one wrong expectation misses its minimum.
+// TestConversationsArePlayedAndGraded starts a demo, seeds it, plays the conversations and grades
+// them. A set with one wrong expectation misses its minimum.
 func TestConversationsArePlayedAndGraded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

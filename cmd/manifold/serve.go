@@ -58,8 +58,8 @@ type serveOptions struct {
 	// Rollout lists feature flags as NAME=VALUE.
 	Rollout []string `json:"flags,omitempty"`
 
-	// MetricsAddr is the address of the Prometheus endpoint. The OTEL_* variables configure the export of
-	// traces and other telemetry.
+	// MetricsAddr is the address of the Prometheus endpoint. The OTEL_* variables configure the
+	// export of traces and other telemetry.
 	MetricsAddr string `json:"metrics_addr,omitempty"`
 	TraceURL    string `json:"trace_url,omitempty"`
 	Page        bool   `json:"page"`
@@ -67,8 +67,8 @@ type serveOptions struct {
 	printConfig bool
 }
 
-// postgresDSN names the variable with the DSN of a shared database. It contains a password, so it is not
-// a flag.
+// postgresDSN names the variable with the DSN of a shared database. It contains a password, so it
+// is not a flag.
 const postgresDSN = "POSTGRES_DSN"
 
 const defaultBootstrap = "domains.bootstrap.json"

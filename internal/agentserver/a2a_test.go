@@ -87,8 +87,8 @@ func told(task *a2a.Task) string {
 	return out.String()
 }
 
-// TestAnotherAgentAsksInEveryVersion of the protocol: a read is answered, and a write waits for a person,
-// whatever the agent says.
+// TestAnotherAgentAsksInEveryVersion of the protocol: a read is answered, and a write waits for a
+// person, whatever the agent says.
 func TestAnotherAgentAsksInEveryVersion(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -121,7 +121,8 @@ func TestAnotherAgentAsksInEveryVersion(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsSentAgainIsTheSameTask: a client that has lost the response sends the message again.
+// TestAMessageThatIsSentAgainIsTheSameTask: a client that has lost the response sends the message
+// again.
 func TestAMessageThatIsSentAgainIsTheSameTask(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -134,7 +134,8 @@ func TestReadsAreToolsInEveryVersion(t *testing.T) {
 	}
 }
 
-// TestNoToolDecidesAGate: a write waits until a person approves it in Manifold, whatever the agent says.
+// TestNoToolDecidesAGate: a write waits until a person approves it in Manifold, whatever the agent
+// says.
 func TestNoToolDecidesAGate(t *testing.T) {
 	t.Parallel()
 	s := start(t)

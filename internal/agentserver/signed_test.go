@@ -24,8 +24,8 @@ func (a asUser) RoundTrip(r *http.Request) (*http.Response, error) {
 	return bearer(a.key).RoundTrip(r)
 }
 
-// TestASignedUserIsWhoAsks: a request of a frontend over MCP is made by its signed user, with the user's
-// roles, as over the API.
+// TestASignedUserIsWhoAsks: a request of a frontend over MCP is made by its signed user, with the
+// user's roles, as over the API.
 func TestASignedUserIsWhoAsks(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *app.Config) { c.Frontends.JWTSecret = []byte(frontendSecret) })

@@ -293,8 +293,9 @@ func (d *Domain) add(svc *domainkit.Service, f *Finding, digest string) error {
 	})
 }
 
-// call makes one call. Before a write it lists the operations again, and rejects the call if the operation
-// has changed. A read must equal its last listing, even if no manifest can be built from it.
+// call makes one call. Before a write it lists the operations again, and rejects the call if the
+// operation has changed. A read must equal its last listing, even if no manifest can be built from
+// it.
 func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit.Call, parameters json.RawMessage) (contracts.ToolResult, error) {
 	if err := contracts.Decode(parameters, &c.Arguments); err != nil {
 		return contracts.ToolResult{}, err

@@ -44,8 +44,8 @@ type Tool struct {
 	// Serve excludes the operation if false.
 	Serve       *bool  `json:"serve,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Metadata is the capability's metadata: its class, verification and compensation, its users, and example
-	// sentences.
+	// Metadata is the capability's metadata: its class, verification and compensation, its users,
+	// and example sentences.
 	Metadata     contracts.Metadata `json:"metadata,omitzero"`
 	OutputSchema json.RawMessage    `json:"output_schema,omitempty"`
 	// KeyParam is the parameter, KeyHeader the header, for the idempotency key of a write.

@@ -44,8 +44,8 @@ func Result(value any, text string) (contracts.ToolResult, error) {
 	return r, nil
 }
 
-// in replaces the list of a result by the matches of a lookup. It uses the whole list, of which the facts
-// may hold only a part.
+// in replaces the list of a result by the matches of a lookup. It uses the whole list, of which the
+// facts may hold only a part.
 func (m Matches) in(r *contracts.ToolResult) error {
 	facts := r.Facts
 	if whole, shortened := r.Artifacts["result"]; shortened {

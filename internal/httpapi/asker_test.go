@@ -31,8 +31,8 @@ func heard(t *testing.T, who *client.Client, says ...string) (contracts.SessionR
 	return session, string(raw)
 }
 
-// TestMyIsTheAskersOwn: a requester who is known to the domain gets their own data without a question, in
-// each language of the manifest's examples.
+// TestMyIsTheAskersOwn: a requester who is known to the domain gets their own data without a
+// question, in each language of the manifest's examples.
 func TestMyIsTheAskersOwn(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))
@@ -70,8 +70,8 @@ func TestMyIsTheAskersOwn(t *testing.T) {
 	}
 }
 
-// TestDaysOffReachTheirGateWithinOneQuestion: a requester who names the days in common words sees them at
-// a gate, after at most one question.
+// TestDaysOffReachTheirGateWithinOneQuestion: a requester who names the days in common words sees
+// them at a gate, after at most one question.
 func TestDaysOffReachTheirGateWithinOneQuestion(t *testing.T) {
 	t.Parallel()
 	begun, monday := time.Now(), time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC)
@@ -104,8 +104,8 @@ func answerTo(i *contracts.Interrupt) string {
 	return "2026-11-12"
 }
 
-// TestWhoIsNoWorkerIsAskedForWhom: a requester who may access everybody but is not in the domain is asked
-// for the person, with the manifest's question, and answers with a name.
+// TestWhoIsNoWorkerIsAskedForWhom: a requester who may access everybody but is not in the domain is
+// asked for the person, with the manifest's question, and answers with a name.
 func TestWhoIsNoWorkerIsAskedForWhom(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))

@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// TestACatalogOfHundredsIsListedWhole: a request without a limit does not get a part of the catalog as if
-// it were all.
+// TestACatalogOfHundredsIsListedWhole: a request without a limit does not get a part of the catalog
+// as if it were all.
 func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
 	t.Parallel()
 	const many = 320

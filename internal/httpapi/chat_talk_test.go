@@ -19,8 +19,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestConversations plays the conversations of testdata/chat. Each file says which mistakes it covers, and
-// has sections in txtar format: actions, and the expectations after them.
+// TestConversations plays the conversations of testdata/chat. Each file says which mistakes it
+// covers, and has sections in txtar format: actions, and the expectations after them.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/chat/*.txtar")

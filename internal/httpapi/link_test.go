@@ -22,7 +22,8 @@ func withLinks(c *app.Config) { c.Links.PublicURL = publicURL }
 
 var linkForm = regexp.MustCompile(`\]\(` + publicURL + `(/approve/[^)]+)\)`)
 
-// linkOf requests a write in a chat, and returns the path of the link in the answer, "" if there is none.
+// linkOf requests a write in a chat, and returns the path of the link in the answer, "" if there is
+// none.
 func (s *site) linkOf(who string, headers map[string]string) string {
 	s.t.Helper()
 	said := s.post(who, ask(alert, nil), headers)

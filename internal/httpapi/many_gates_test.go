@@ -20,8 +20,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// TestManyOpenGatesCostLittleMemory opens 20,000 gates, which twenty people list concurrently. The memory
-// of their clients is included.
+// TestManyOpenGatesCostLittleMemory opens 20,000 gates, which twenty people list concurrently. The
+// memory of their clients is included.
 func TestManyOpenGatesCostLittleMemory(t *testing.T) {
 	if testing.Short() || resident(t) == 0 {
 		t.Skip("it takes a while, and needs Linux to tell the memory")

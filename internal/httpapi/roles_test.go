@@ -22,8 +22,8 @@ type scene struct {
 	session, run, node, gate, key string
 }
 
-// permission says who may use a route. All others get denied: 403 if the route itself is forbidden, 404 if
-// even the existence of another person's resource is hidden.
+// permission says who may use a route. All others get denied: 403 if the route itself is forbidden,
+// 404 if even the existence of another person's resource is hidden.
 type permission struct {
 	route   string
 	path    func(*scene) string // nil: the path of the route
@@ -126,7 +126,8 @@ func permissions() []permission {
 	}
 }
 
-// TestWhoMayUseWhichRoute calls every route with every role, each time with resources of another person.
+// TestWhoMayUseWhichRoute calls every route with every role, each time with resources of another
+// person.
 func TestWhoMayUseWhichRoute(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -36,8 +36,8 @@ type Config struct {
 	// ForwardedUser is the header in which a frontend names the person that it makes the request for
 	// ["Manifold-User"].
 	ForwardedUser string
-	// RequestsPerMinute is the sustained request rate of one caller [1200], Burst the number of requests
-	// at once [200].
+	// RequestsPerMinute is the sustained request rate of one caller [1200], Burst the number of
+	// requests at once [200].
 	RequestsPerMinute, Burst int
 	// Share is this server's share of these limits [all].
 	Share *ratelimit.Share

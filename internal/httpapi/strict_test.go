@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// operations returns the operations of the server's openapi.yaml as "METHOD /path", with the name of the
-// body's schema, if there is one.
+// operations returns the operations of the server's openapi.yaml as "METHOD /path", with the name
+// of the body's schema, if there is one.
 func (s *site) operations() map[string]string {
 	s.t.Helper()
 	var document struct {
@@ -46,8 +46,8 @@ func dig(v any, names ...string) any {
 	return v
 }
 
-// TestWhatIsNotThereIsNotFoundOnAnyRoute: unknown sessions and runs, on every route of the document that
-// has an id, for people who may read everything.
+// TestWhatIsNotThereIsNotFoundOnAnyRoute: unknown sessions and runs, on every route of the document
+// that has an id, for people who may read everything.
 func TestWhatIsNotThereIsNotFoundOnAnyRoute(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

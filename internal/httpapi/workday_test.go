@@ -163,9 +163,9 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	}
 }
 
-// TestAManagersOwnAuthorityIsEnough if the site says so for a capability: the requester decides the gate
-// in the same chat, and the tenant attributes it to them. For everything else, and everybody else, a
-// second person is required as before.
+// TestAManagersOwnAuthorityIsEnough if the site says so for a capability: the requester decides the
+// gate in the same chat, and the tenant attributes it to them. For everything else, and everybody
+// else, a second person is required as before.
 func TestAManagersOwnAuthorityIsEnough(t *testing.T) {
 	t.Parallel()
 	o := withLogins(t, `,"site_policy":{"review":{"own_authority":["workday.approve_step","workday.change_job"]}}`)

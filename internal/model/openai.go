@@ -87,8 +87,8 @@ func (e *OpenAI) Complete(ctx context.Context, r reasoning.Request) (reasoning.R
 	}
 }
 
-// learns records a rejected parameter and reports whether to repeat the call. Each parameter is recorded
-// once, so this terminates.
+// learns records a rejected parameter and reports whether to repeat the call. Each parameter is
+// recorded once, so this terminates.
 func (e *OpenAI) learns(err error, sent sdk.ChatCompletionNewParams) bool {
 	var refused *sdk.Error
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {

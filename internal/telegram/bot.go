@@ -36,8 +36,8 @@ type Config struct {
 	People map[int64]Person
 	// Groups are the ids of the groups in which the bot answers; private chats need no entry.
 	Groups []int64
-	// Approvers are the chats that are notified of other people's gates: ids of people, for their private
-	// chats, or of groups. Both must be listed above.
+	// Approvers are the chats that are notified of other people's gates: ids of people, for their
+	// private chats, or of groups. Both must be listed above.
 	Approvers []int64
 	// PollTimeout is how long one poll waits for updates [50s].
 	PollTimeout time.Duration

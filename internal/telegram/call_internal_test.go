@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// TestAReminderThatACrashHasCutOffIsNotSaidTwice: it was stored, and it is unknown whether it arrived. There
-// is no sender, so sending it again would panic.
+// TestAReminderThatACrashHasCutOffIsNotSaidTwice: it was stored, and it is unknown whether it
+// arrived. There is no sender, so sending it again would panic.
 func TestAReminderThatACrashHasCutOffIsNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, logger: slog.New(slog.DiscardHandler)}

@@ -96,8 +96,8 @@ func TestAPanicEndsItsUpdateAndNothingElse(t *testing.T) {
 	})
 }
 
-// TestWhatAnotherServerHasTakenIsNotBegun: a server that was frozen starts nothing from its queue, because
-// another one leads, or has finished it.
+// TestWhatAnotherServerHasTakenIsNotBegun: a server that was frozen starts nothing from its queue,
+// because another one leads, or has finished it.
 func TestWhatAnotherServerHasTakenIsNotBegun(t *testing.T) {
 	t.Parallel()
 	const channel = "telegram:4711"

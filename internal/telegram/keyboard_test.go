@@ -48,8 +48,8 @@ func TestNoButtonsStayBelowWhatIsClosed(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsAnsweredElsewhereGoesOnHere: the chat that asked loses its buttons and is notified of
-// the next step; pressing an old button says who has answered.
+// TestAQuestionThatIsAnsweredElsewhereGoesOnHere: the chat that asked loses its buttons and is
+// notified of the next step; pressing an old button says who has answered.
 func TestAQuestionThatIsAnsweredElsewhereGoesOnHere(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)

@@ -15,8 +15,8 @@ type inboxEntry struct {
 	Tries int `json:"tries,omitempty"`
 	// Month is the month of its conversation, if it is not the message's own.
 	Month string `json:"month,omitempty"`
-	// Live is the message that shows progress, Gates the one with buttons, Shown the outline of what that
-	// one shows.
+	// Live is the message that shows progress, Gates the one with buttons, Shown the outline of
+	// what that one shows.
 	Live  int    `json:"live,omitempty"`
 	Gates int    `json:"gates,omitempty"`
 	Shown string `json:"shown,omitempty"`

@@ -11,8 +11,8 @@ import (
 // Limits are Telegram's rate limits for a bot; zero values take the documented ones:
 // https://core.telegram.org/bots/faq#my-bot-is-hitting-limits.
 type Limits struct {
-	// PerSecond bounds all messages [25]. Chat is the pause between two messages in a private chat [1s],
-	// Group that in a group [3.2s].
+	// PerSecond bounds all messages [25]. Chat is the pause between two messages in a private chat
+	// [1s], Group that in a group [3.2s].
 	PerSecond   int
 	Chat, Group time.Duration
 	// Progress is the pause between two progress edits [2s]; in a group it is three times as long.

@@ -15,8 +15,8 @@ import (
 
 // Person is the identity of a Telegram user here.
 type Person struct {
-	// Name is the person's name in keys, owners and decisions: with an API key of their own they are the
-	// same person.
+	// Name is the person's name in keys, owners and decisions: with an API key of their own they
+	// are the same person.
 	Name  string
 	Roles []string
 }

@@ -41,8 +41,8 @@ func onStage(t *testing.T) *world {
 	})
 }
 
-// asked waits for a question or an end, and checks its buttons. Progress messages have the same words, but
-// no buttons.
+// asked waits for a question or an end, and checks its buttons. Progress messages have the same
+// words, but no buttons.
 func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 	w.t.Helper()
 	m := w.sees(ritaID, "question: "+words, func(m telegramtest.Message) bool {
@@ -74,7 +74,8 @@ func (w *world) presses(m telegramtest.Message, answer string) {
 	w.rita.PressesData(m, button(m))
 }
 
-// approved lets otto approve the next gate, which rita is shown without asking, and which she may withdraw.
+// approved lets otto approve the next gate, which rita is shown without asking, and which she may
+// withdraw.
 func (w *world) approved(done map[string]bool) {
 	w.t.Helper()
 	code := ""
@@ -108,8 +109,9 @@ func (w *world) opens(kind contracts.InterruptType) {
 	}
 }
 
-// TestEveryQuestionOfAWorkflowIsAnsweredInTelegram: a search and a choice, a retry and a skip, a value, a
-// rejection and an edit, an iteration, and a rollback that undoes both writes, each with its gate.
+// TestEveryQuestionOfAWorkflowIsAnsweredInTelegram: a search and a choice, a retry and a skip, a
+// value, a rejection and an edit, an iteration, and a rollback that undoes both writes, each with
+// its gate.
 func TestEveryQuestionOfAWorkflowIsAnsweredInTelegram(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)
@@ -155,9 +157,9 @@ func TestEveryQuestionOfAWorkflowIsAnsweredInTelegram(t *testing.T) {
 	}
 }
 
-// TestAWorkflowIsAcceptedInTelegram: the answers that the other test does not give. Telegram is slow when
-// an answer opens the next gate, so that the gate is open before the chat is refreshed: the run is
-// followed nevertheless.
+// TestAWorkflowIsAcceptedInTelegram: the answers that the other test does not give. Telegram is
+// slow when an answer opens the next gate, so that the gate is open before the chat is refreshed:
+// the run is followed nevertheless.
 func TestAWorkflowIsAcceptedInTelegram(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)

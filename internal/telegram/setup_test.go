@@ -118,8 +118,8 @@ func (d *domain) called(capability string) int {
 	return d.calls[capability]
 }
 
-// blank is an empty database. Creating its tables takes longer than most of these tests, so it is created
-// once and copied.
+// blank is an empty database. Creating its tables takes longer than most of these tests, so it is
+// created once and copied.
 var blank = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "blank")
 	if err != nil {

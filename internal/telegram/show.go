@@ -29,8 +29,8 @@ type show struct {
 	whole, ctx       context.Context //nolint:containedctx // the life of the bot, and of this show in it
 	cancel           context.CancelFunc
 
-	// The follower's mu guards these. taken: a later message of the chat shows the run. queued: it is due for
-	// a refresh. busy: it is being refreshed. over: it has ended.
+	// The follower's mu guards these. taken: a later message of the chat shows the run. queued: it
+	// is due for a refresh. busy: it is being refreshed. over: it has ended.
 	taken, queued, busy, over bool
 	timer                     *time.Timer
 
@@ -61,8 +61,8 @@ func outline(state orchestrator.SessionView) string {
 	return strings.Join(parts, " ")
 }
 
-// look shows the current state of a run, unless the chat shows it already. It reports whether no more is
-// to come.
+// look shows the current state of a run, unless the chat shows it already. It reports whether no
+// more is to come.
 func (f *follower) look(s *show) (ended bool, err error) {
 	if s.state, err = f.runs.Refresh(s.ctx, s.who, s.state); err != nil {
 		return false, err
@@ -122,8 +122,8 @@ func (f *follower) progress(s *show) {
 	}
 }
 
-// display shows the result or the open gates. After a message with buttons it sends a new message, because
-// Telegram does not notify of edits.
+// display shows the result or the open gates. After a message with buttons it sends a new message,
+// because Telegram does not notify of edits.
 func (f *follower) display(s *show, now string) error {
 	s.gates = 0
 	parts := render.View(s.state, s.at.group, f.pages.Of(s.who, s.at.group, s.state.Language, s.state.Open))

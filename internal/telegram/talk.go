@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// commands are the slash commands in Telegram's menu, with the message that each stands for. The grammar
-// of package chat interprets it.
+// commands are the slash commands in Telegram's menu, with the message that each stands for. The
+// grammar of package chat interprets it.
 var commands = []struct{ name, about, means string }{
 	{"status", "Where your request stands", "status"},
 	{"gates", "What waits for you", "list gates"},
@@ -52,8 +52,8 @@ func placeOf(m *models.Message) place {
 	return p
 }
 
-// dialogue converts messages and presses to inputs for the orchestrator, and shows the outcome. It has no
-// state.
+// dialogue converts messages and presses to inputs for the orchestrator, and shows the outcome. It
+// has no state.
 type dialogue struct {
 	channel      string
 	audience     *messageFilter
@@ -154,7 +154,8 @@ func (d *dialogue) turn(ctx context.Context, j job, who access.Principal, at pla
 	d.show(ctx, taking, j, who, at, outcome)
 }
 
-// show shows the outcome of an input in its chat and follows it; taking bounds the reading of the state.
+// show shows the outcome of an input in its chat and follows it; taking bounds the reading of the
+// state.
 func (d *dialogue) show(ctx, taking context.Context, j job, who access.Principal, at place, outcome conversation.Outcome) {
 	state, err := d.conversation.View(taking, who, outcome)
 	if err != nil {

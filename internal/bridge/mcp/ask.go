@@ -98,8 +98,8 @@ func (m memory) ask(asked []question, state string) error {
 	return domainkit.Ask(needs, "%s asks: %s", m.Tool, contracts.CleanSummary(asked[0].Params.Message))
 }
 
-// inAnswer handles questions in the result of a tool. The protocol repeats the call with the answers, so
-// it has had no effect yet.
+// inAnswer handles questions in the result of a tool. The protocol repeats the call with the
+// answers, so it has had no effect yet.
 func (m memory) inAnswer(answer *sdk.CallToolResult) error {
 	if len(answer.InputRequests) == 0 {
 		return domainkit.Retryf(contracts.ErrUpstream, "the MCP server has too much to do for %s just now", m.Tool)
@@ -219,8 +219,8 @@ func (f field) choices() []choice {
 	return list
 }
 
-// questionsOf converts an elicitation to questions: one for a page, one for each field of a form, one for
-// a form without fields.
+// questionsOf converts an elicitation to questions: one for a page, one for each field of a form,
+// one for a form without fields.
 func questionsOf(n int, p *sdk.ElicitParams) ([]contracts.InputQuestion, error) {
 	if p.URL != "" || p.Mode == "url" {
 		return []contracts.InputQuestion{{

@@ -82,8 +82,8 @@ func needs(t *testing.T, r contracts.ToolResult) *contracts.InputRequest {
 	return r.Error.Needs
 }
 
-// TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers, at another bridge, as after a restart. A write keeps
-// the key of its first call.
+// TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers, at another bridge, as after a restart. A write
+// keeps the key of its first call.
 func TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// announcing is an MCP server that can notify of changed tools, and a bridge to it with a fixed clock, so
-// that its list never expires.
+// announcing is an MCP server that can notify of changed tools, and a bridge to it with a fixed
+// clock, so that its list never expires.
 type announcing struct {
 	*world
 
@@ -82,7 +82,7 @@ func (a *announcing) put(text []byte) {
 	a.domain.SetOverlay(overlay)
 }
 
-// changes changes one tool, and adds one that claims to be a read.
+// changes modifies one tool, and adds one that claims to be a read.
 func (a *announcing) changes() {
 	a.tool(&sdk.Tool{Name: "pay", Description: "Pays a bill to somebody else."}, nil)
 	a.tool(reading("peek"), nil)

@@ -28,8 +28,8 @@ type Login struct {
 	Server, File string
 	// Keys encrypt the file [not encrypted].
 	Keys [][]byte
-	// ClientID and ClientSecret are those of a client that is registered at the authorization server [one
-	// is registered dynamically].
+	// ClientID and ClientSecret are those of a client that is registered at the authorization
+	// server [one is registered dynamically].
 	ClientID, ClientSecret string
 	// Scopes are the requested scopes [those that the server asks for].
 	Scopes []string
@@ -82,8 +82,8 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	return g.RefreshToken != "", nil
 }
 
-// granted gets the tokens; the official library implements the protocol. await shows the person the link
-// and waits for the redirect.
+// granted gets the tokens; the official library implements the protocol. await shows the person the
+// link and waits for the redirect.
 func (l Login) granted(ctx context.Context, redirect string, await func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error)) (*login.Grant, error) {
 	client := l.HTTP.Client()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.Server, strings.NewReader(hello))

@@ -26,8 +26,8 @@ import (
 type LoginsConfig struct {
 	// Dir holds the tokens, one file per person.
 	Dir string
-	// Keys encrypt the files and seal the links [files are not encrypted, and the key of the links is in
-	// Dir].
+	// Keys encrypt the files and seal the links [files are not encrypted, and the key of the links
+	// is in Dir].
 	Keys [][]byte
 	// PublicURL is the URL of the bridge for people's browsers.
 	PublicURL string

@@ -234,8 +234,8 @@ func TestEachPersonLogsInByALinkAndIsCalledForWithTheirOwnAccount(t *testing.T) 
 	}
 }
 
-// TestALinkThatSomebodyElseOpensGivesNothing: the tokens are accepted when the requester enters the code,
-// which nobody else can use.
+// TestALinkThatSomebodyElseOpensGivesNothing: the tokens are accepted when the requester enters the
+// code, which nobody else can use.
 func TestALinkThatSomebodyElseOpensGivesNothing(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

@@ -464,7 +464,8 @@ func TestAnAuthorisationServerThatIsAwayEndsNoLogin(t *testing.T) {
 	}
 }
 
-// TestTokensOfAnotherProcessAreTakenOver: of two processes that share a file, the other one renewed first.
+// TestTokensOfAnotherProcessAreTakenOver: of two processes that share a file, the other one renewed
+// first.
 func TestTokensOfAnotherProcessAreTakenOver(t *testing.T) {
 	t.Parallel()
 	w, s := guarded(t, true)

@@ -26,7 +26,8 @@ const renewTime = 30 * time.Second
 type TokensConfig struct {
 	// File is the token file that Login has written, Server the URL that it was written for.
 	File, Server string
-	// Keys decrypt the file, and the first one encrypts it; without keys it is left as Login has written it.
+	// Keys decrypt the file, and the first one encrypts it; without keys it is left as Login has
+	// written it.
 	Keys [][]byte
 	// HTTP configures the connection to the authorization server.
 	HTTP   bridge.HTTP

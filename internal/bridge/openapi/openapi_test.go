@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
 )
 
-// petshop has parameters in all places, a flat body and one that is not, recursion, read-only properties,
-// and a discriminator.
+// petshop has parameters in all places, a flat body and one that is not, recursion, read-only
+// properties, and a discriminator.
 const petshop = `
 openapi: VERSION
 info: {title: Pets, version: "1"}
@@ -276,8 +276,8 @@ func TestAReadWaitsAsLongAsTheAPIAsksFor(t *testing.T) {
 	}
 }
 
-// TestADocumentRefersToNothingElseThanItMay: no local file, no internal address. Only the operation with
-// the reference is not served.
+// TestADocumentRefersToNothingElseThanItMay: no local file, no internal address. Only the operation
+// with the reference is not served.
 func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 	t.Parallel()
 	inside, asked := shop(t, petAnswer)

@@ -19,8 +19,8 @@ import (
 type operation struct {
 	method, path string
 	places       map[string]place // by parameter of the capability
-	// media is the media type of the body, "" without one. whole is the parameter that is the body, "" if
-	// its fields are parameters.
+	// media is the media type of the body, "" without one. whole is the parameter that is the body,
+	// "" if its fields are parameters.
 	media, whole string
 	// keyHeader is the header for the idempotency key, if the document names one.
 	keyHeader string

@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// outline is a document as plain JSON, before the library reads it. Everything that requests do not need
-// is removed first: it is most of a large document, and errors in it affect no call.
+// outline is a document as plain JSON, before the library reads it. Everything that requests do not
+// need is removed first: it is most of a large document, and errors in it affect no call.
 type outline struct {
 	root  map[string]any
 	place *url.URL
@@ -213,8 +213,8 @@ func (o *outline) reach(v any, used map[string]bool) (fault string) {
 	return ""
 }
 
-// references lists the references in a part of the document. It removes references that no request needs
-// and that the library would follow.
+// references lists the references in a part of the document. It removes references that no request
+// needs and that the library would follow.
 func (o *outline) references(v any, out *[]string) {
 	switch v := v.(type) {
 	case []any:
@@ -251,8 +251,8 @@ func (o *outline) references(v any, out *[]string) {
 	}
 }
 
-// hoisted moves a referenced part of the document that is not a component to the components, and returns
-// the reference to it.
+// hoisted moves a referenced part of the document that is not a component to the components, and
+// returns the reference to it.
 func (o *outline) hoisted(ref string) string {
 	pointer, local := strings.CutPrefix(ref, "#/")
 	tokens := strings.Split(pointer, "/")

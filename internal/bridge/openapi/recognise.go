@@ -120,8 +120,8 @@ type query struct {
 	schema map[string]any
 }
 
-// recognise returns the pagination of a list if the document leaves no doubt: the first rule that matches
-// unambiguously. Otherwise only the links of a response are followed.
+// recognise returns the pagination of a list if the document leaves no doubt: the first rule that
+// matches unambiguously. Otherwise only the links of a response are followed.
 func recognise(params []query, d described) bridge.Pages {
 	one := func(words []string) (found query) {
 		n := 0

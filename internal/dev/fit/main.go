@@ -163,8 +163,8 @@ func collect(tools *slots.Tools, sets ...*lessons) []slots.Example {
 	return out
 }
 
-// crossValidate measures each set with the shipped weights, with weights that never saw it, with weights
-// that saw its other half, and with its own.
+// crossValidate measures each set with the shipped weights, with weights that never saw it, with
+// weights that saw its other half, and with its own.
 func crossValidate(out io.Writer, sets []*lessons) {
 	fmt.Fprintf(out, "%-12s %-16s %-14s %8s %8s %8s\n", "measured on", "fitted on", "part", "read", "right", "exact")
 	first := fit(sets[0])

@@ -68,8 +68,8 @@ func TestOneFileTellsNothingOfOthers(t *testing.T) {
 	}
 }
 
-// TestTheFunctionsAreSound: in the set that the shipped weights are fitted on, the expected values match
-// their schemas, and no required value is missing.
+// TestTheFunctionsAreSound: in the set that the shipped weights are fitted on, the expected values
+// match their schemas, and no required value is missing.
 func TestTheFunctionsAreSound(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "functions.json"))

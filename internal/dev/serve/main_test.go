@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestServerAndDomainsRunAsProcesses starts the shipped Workday domain with its sandbox, an example domain
-// and the server from a bootstrap file, and waits until both domains are active.
+// TestServerAndDomainsRunAsProcesses starts the shipped Workday domain with its sandbox, an example
+// domain and the server from a bootstrap file, and waits until both domains are active.
 func TestServerAndDomainsRunAsProcesses(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it builds and starts five programs")

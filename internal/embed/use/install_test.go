@@ -56,8 +56,8 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	}
 }
 
-// TestADamagedInstallationIsFound: Check finds files that were changed, truncated or emptied, and Open finds
-// those that cannot be read.
+// TestADamagedInstallationIsFound: Check finds files that were changed, truncated or emptied, and
+// Open finds those that cannot be read.
 func TestADamagedInstallationIsFound(t *testing.T) {
 	t.Parallel()
 	installed(t)

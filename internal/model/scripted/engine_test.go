@@ -179,7 +179,8 @@ func TestATaskBeyondItsBudgetIsNotSent(t *testing.T) {
 	}
 }
 
-// TestABrokenModelIsLeftAlone: a failing model is not called until after the pause, and then by one call.
+// TestABrokenModelIsLeftAlone: a failing model is not called until after the pause, and then by one
+// call.
 func TestABrokenModelIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{Fault: scripted.FaultBroken}}}})
@@ -247,8 +248,8 @@ func TestOpinions(t *testing.T) {
 	}
 }
 
-// TestPromptsHoldCompactValuesOnly: texts from domains are data. They cannot close their section, and they
-// follow the rules that say so. Artifacts and raw output never get into a prompt.
+// TestPromptsHoldCompactValuesOnly: texts from domains are data. They cannot close their section,
+// and they follow the rules that say so. Artifacts and raw output never get into a prompt.
 func TestPromptsHoldCompactValuesOnly(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`)}}}})

@@ -55,8 +55,8 @@ func TestARecordingTellsCasesOfTheSameTextApart(t *testing.T) {
 	}
 }
 
-// TestARuleFitsByWhatWasSaidBefore: a rule may require a text anywhere in the conversation, and calls only
-// offered functions.
+// TestARuleFitsByWhatWasSaidBefore: a rule may require a text anywhere in the conversation, and
+// calls only offered functions.
 func TestARuleFitsByWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	call := []scripted.Call{{Name: "post", Arguments: map[string]any{"text": "x"}}}

@@ -28,8 +28,8 @@ type Rule struct {
 	Contains string `json:"contains,omitempty"`
 	// System must occur in the instructions; empty matches all.
 	System string `json:"system,omitempty"`
-	// Told must each occur in some text of the user or the assistant, such as an earlier message, an open
-	// interrupt or a result.
+	// Told must each occur in some text of the user or the assistant, such as an earlier message,
+	// an open interrupt or a result.
 	Told []string `json:"told,omitempty"`
 	// Times is how often the rule matches; 0 means always.
 	Times int `json:"times,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The data of buttons: the kind, the id of the gate or question, and the hash of the action or the number
-// of the option. Telegram allows 64 bytes.
+// The data of buttons: the kind, the id of the gate or question, and the hash of the action or the
+// number of the option. Telegram allows 64 bytes.
 const (
 	Approve = "a"
 	Reject  = "r"

@@ -33,8 +33,8 @@ type Outgoing struct {
 }
 
 const (
-	// maxMessage bounds a message in UTF-16 units of its HTML. Telegram allows 4096 units of visible text,
-	// which is never longer.
+	// maxMessage bounds a message in UTF-16 units of its HTML. Telegram allows 4096 units of
+	// visible text, which is never longer.
 	maxMessage = 4000
 	// maxLine bounds a single line.
 	maxLine = 3500

@@ -81,8 +81,8 @@ func block(b contracts.Block) []Part {
 	return []Part{{lines: head}}
 }
 
-// widest is the maximum width of a table in characters. A wider one is shown as a list of records, because
-// a phone would wrap its lines.
+// widest is the maximum width of a table in characters. A wider one is shown as a list of records,
+// because a phone would wrap its lines.
 const widest = 64
 
 func table(b contracts.Block) Part {
@@ -308,8 +308,8 @@ func button(text, data string) models.InlineKeyboardButton {
 	return models.InlineKeyboardButton{Text: text, CallbackData: data}
 }
 
-// row returns a keyboard of one row. A button whose data is too long for Telegram is left out: its option
-// can be written.
+// row returns a keyboard of one row. A button whose data is too long for Telegram is left out: its
+// option can be written.
 func row(buttons ...models.InlineKeyboardButton) [][]models.InlineKeyboardButton {
 	buttons = slices.DeleteFunc(buttons, func(b models.InlineKeyboardButton) bool { return len(b.CallbackData) > maxData })
 	if len(buttons) == 0 {

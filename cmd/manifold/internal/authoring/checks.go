@@ -48,8 +48,8 @@ func checkSentences(ctx context.Context, m *contracts.Manifest) []conformance.Fi
 	return out
 }
 
-// checkWorkflows checks the steps of the manifest's workflows. Capabilities of other domains are unknown
-// here.
+// checkWorkflows checks the steps of the manifest's workflows. Capabilities of other domains are
+// unknown here.
 func checkWorkflows(_ context.Context, m *contracts.Manifest) []conformance.Finding {
 	const rule = "workflow"
 	catalog, err := catalogOf(m)

@@ -83,8 +83,8 @@ func (d dialect) value(v any) any {
 	}
 }
 
-// text returns a text as people write it: a date as day and month, and a value that the message expresses
-// in other words in these words.
+// text returns a text as people write it: a date as day and month, and a value that the message
+// expresses in other words in these words.
 func (d dialect) text(v string) string {
 	if day, err := time.Parse(time.DateOnly, v); err == nil {
 		return day.Format("2 Jan")

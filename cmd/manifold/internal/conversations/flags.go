@@ -129,8 +129,8 @@ func (f *Flags) floors() conversation.Floors {
 	return out
 }
 
-// Play plays the set, lists conversations as they end, and writes the files that the flags name. reached
-// is false if a required minimum is missed.
+// Play plays the set, lists conversations as they end, and writes the files that the flags name.
+// reached is false if a required minimum is missed.
 func (f *Flags) Play(ctx context.Context, out, errs io.Writer, quiet bool) (report conversation.Report, reached bool, err error) {
 	f.Done = func(row conversation.Row, n, all int) {
 		if (f.All || row.Grade != conversation.Right) && !f.Quiet && !quiet {

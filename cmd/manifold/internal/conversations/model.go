@@ -14,7 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// declined returns the answer of a model that declines a message: the server then uses its local reading.
+// declined returns the answer of a model that declines a message: the server then uses its local
+// reading.
 func declined() scripted.Answer {
 	return scripted.Answer{Text: "There is no expectation for this.", Fault: scripted.FaultRefusal}
 }
@@ -47,8 +48,8 @@ type place struct {
 	turn int
 }
 
-// find returns the turn of a request. If several conversations have the same message, it is the one whose
-// earlier turns occur in the request.
+// find returns the turn of a request. If several conversations have the same message, it is the one
+// whose earlier turns occur in the request.
 func (s *script) find(asked scripted.Asked) (place, bool) {
 	last := strings.TrimSpace(asked.Last())
 	var best place

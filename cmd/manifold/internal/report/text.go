@@ -154,7 +154,8 @@ func skillOf(n contracts.Node) string {
 	}
 }
 
-// Flags prints the features that were disabled for a run, and a verdict that was recorded without effect.
+// Flags prints the features that were disabled for a run, and a verdict that was recorded without
+// effect.
 func Flags(w io.Writer, v contracts.RunView) {
 	p := page{w}
 	if set := metrics.Effective(v.Plan.Flags); set != metrics.AllOn() {
