@@ -15,18 +15,18 @@ func (c *Client) Domains(ctx context.Context) ([]contracts.DomainView, error) {
 	return list[contracts.DomainView](ctx, c.wire, "/v1/domains", nil, 0)
 }
 
-// Domain returns everything that is kept of one domain.
+// Domain returns the registration, manifests and state of one domain.
 func (c *Client) Domain(ctx context.Context, name string) (contracts.DomainDetail, error) {
 	var out contracts.DomainDetail
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name)}, &out)
 	return out, err
 }
 
-// manifestWait is how long a server may take to ask a domain for its manifest.
+// manifestWait bounds a call for which the server may fetch the manifest of a domain.
 const manifestWait = time.Minute
 
-// report makes a call that judges a manifest. It bounds the time, but asks for
-// no waiting: the server answers when it has judged.
+// report makes a call that validates a manifest. It extends the timeout, but sends no Prefer
+// header: the server answers when the validation is done.
 func (c *Client) report(ctx context.Context, r request) (contracts.DomainReport, error) {
 	var out contracts.DomainReport
 	r.opt.Wait = manifestWait
@@ -34,36 +34,36 @@ func (c *Client) report(ctx context.Context, r request) (contracts.DomainReport,
 	return out, err
 }
 
-// RegisterDomain makes a domain known, or changes its registration.
+// RegisterDomain registers a domain or changes its registration.
 func (c *Client) RegisterDomain(ctx context.Context, reg contracts.Registration) (contracts.DomainReport, error) {
 	return c.report(ctx, request{method: http.MethodPost, path: "/v1/domains", body: reg})
 }
 
-// UnregisterDomain forgets a domain.
+// UnregisterDomain removes the registration of a domain.
 func (c *Client) UnregisterDomain(ctx context.Context, name string) error {
 	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "domains", name)}, nil)
 }
 
-// RefreshDomain has the manifest fetched and judged now.
+// RefreshDomain fetches and validates the manifest now.
 func (c *Client) RefreshDomain(ctx context.Context, name string) (contracts.DomainReport, error) {
 	return c.report(ctx, request{method: http.MethodPost, path: path("v1", "domains", name, "refresh")})
 }
 
-// ConfirmDomain activates exactly the pending manifest with this digest.
+// ConfirmDomain activates the pending manifest with exactly this digest.
 func (c *Client) ConfirmDomain(ctx context.Context, name, digest string) (contracts.DomainReport, error) {
 	return c.report(ctx, request{
 		method: http.MethodPost, path: path("v1", "domains", name, "confirm"), body: contracts.ConfirmDomain{Digest: digest},
 	})
 }
 
-// DiffDomain compares the active manifest with the newer one.
+// DiffDomain compares the active manifest with the pending or current one.
 func (c *Client) DiffDomain(ctx context.Context, name string) (contracts.DomainDiff, error) {
 	var out contracts.DomainDiff
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "domains", name, "diff")}, &out)
 	return out, err
 }
 
-// Capabilities lists what may be used, of one domain or with "" of all.
+// Capabilities lists the usable capabilities of one domain, or of all domains if domain is "".
 func (c *Client) Capabilities(ctx context.Context, domain string) ([]contracts.CapabilityView, error) {
 	q := url.Values{}
 	setText(q, "domain", domain)
@@ -80,20 +80,20 @@ func (c *Client) Keys(ctx context.Context) ([]contracts.KeyView, error) {
 	return list[contracts.KeyView](ctx, c.wire, "/v1/keys", nil, 0)
 }
 
-// CreateKey makes an API key; its text is given here and never again.
+// CreateKey creates an API key. Its secret is only in this response.
 func (c *Client) CreateKey(ctx context.Context, spec contracts.KeySpec) (contracts.KeyCreated, error) {
 	var out contracts.KeyCreated
 	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/keys", body: spec}, &out)
 	return out, err
 }
 
-// RevokeKey ends a key at once.
+// RevokeKey revokes a key at once.
 func (c *Client) RevokeKey(ctx context.Context, id string) error {
 	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "keys", id)}, nil)
 }
 
-// SignInLink makes a link that signs the caller in to the page of the server, once
-// and soon.
+// SignInLink returns a single-use link that signs the caller in to the server's web page until
+// the given time.
 func (c *Client) SignInLink(ctx context.Context) (link string, until time.Time, err error) {
 	var out contracts.SignInLink
 	err = c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/session/link"}, &out)
@@ -102,14 +102,14 @@ func (c *Client) SignInLink(ctx context.Context) (link string, until time.Time, 
 	return at.String(), out.ExpiresAt, err
 }
 
-// WebhookKey returns what receivers check the signatures of webhooks with.
+// WebhookKey returns the key that receivers verify webhook signatures with.
 func (c *Client) WebhookKey(ctx context.Context) (contracts.WebhookKey, error) {
 	var out contracts.WebhookKey
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/key"}, &out)
 	return out, err
 }
 
-// Whoami says who the server takes the caller for.
+// Whoami returns the identity that the server derives from the credentials.
 func (c *Client) Whoami(ctx context.Context) (contracts.Caller, error) {
 	var out contracts.Caller
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/whoami"}, &out)

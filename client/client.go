@@ -1,7 +1,6 @@
-// Package client is the Go client of the REST API. The command line, tests and
-// other programs use it; it knows nothing of the core but the vocabulary. A
-// request is repeated only where repeating is harmless: reads, and writes that
-// carry an idempotency key.
+// Package client is the Go client of the REST API. The command line, the tests and other
+// programs use it. It imports only the contracts package of the core. It retries only requests
+// that are safe to repeat: reads, and writes with an idempotency key.
 package client
 
 import (
@@ -25,31 +24,30 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Config specifies which server, and who is asking.
+// Config specifies the server and the caller.
 type Config struct {
 	// URL is the root of the server, such as http://127.0.0.1:8080.
 	URL string
 	// Key is the API key, "" for the public routes.
 	Key string
-	// OnBehalfOf names the person who is asking; it counts only with the key
-	// of a frontend.
+	// OnBehalfOf names the person that a frontend makes the request for. It is used only with
+	// the key of a frontend.
 	OnBehalfOf string
-	// HTTP does the requests [a client of its own].
+	// HTTP sends the requests [a new client].
 	HTTP *http.Client
-	// Retries is how often a harmless request is repeated [3]; negative means
-	// never.
+	// Retries is how often a request that is safe to repeat is retried [3]; negative means never.
 	Retries int
-	// Timeout bounds one request besides what it waits for [30s].
+	// Timeout bounds one request, in addition to Opt.Wait [30s].
 	Timeout time.Duration
-	// UserAgent names the program ["manifold-client"].
+	// UserAgent is the User-Agent header ["manifold-client"].
 	UserAgent string
 }
 
 // Client calls one server; it is safe for concurrent use.
 type Client struct{ wire *wire }
 
-// wire makes single calls: how they are addressed, signed, repeated and bounded. It
-// knows no route.
+// wire makes single requests: it builds URLs, adds credentials, and applies retries and timeouts.
+// It knows no routes.
 type wire struct {
 	cfg    Config
 	base   *url.URL
@@ -57,21 +55,21 @@ type wire struct {
 	once   *retryablehttp.Client
 }
 
-// Opt describes how a call that starts or continues work is made.
+// Opt holds the options of a call.
 type Opt struct {
-	// Wait is how long the server may hold the answer back until there is
-	// something to tell, at most a minute.
+	// Wait is how long the server may hold the response until there is a result, at most one
+	// minute.
 	Wait time.Duration
-	// IdempotencyKey makes the request safe to repeat.
+	// IdempotencyKey makes a write safe to retry.
 	IdempotencyKey string
-	// Minimal leaves out of the answer what takes long to find.
+	// Minimal omits the parts of the response that are slow to compute.
 	Minimal bool
 }
 
-// maxAnswer bounds what is read of one answer.
+// maxAnswer bounds the bytes read of one response.
 const maxAnswer = 64 << 20
 
-// New makes a client; it does not call the server.
+// New returns a client. It does not call the server.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
@@ -94,29 +92,28 @@ func retrying(doer *http.Client, times int) *retryablehttp.Client {
 	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	c.CheckRetry = func(ctx context.Context, res *http.Response, err error) (bool, error) {
 		if res != nil && res.StatusCode == http.StatusTooManyRequests {
-			return false, nil // the caller is told how long; waiting is theirs to decide
+			return false, nil // the error says how long; the caller decides whether to wait
 		}
 		return retryablehttp.DefaultRetryPolicy(ctx, res, err)
 	}
 	return c
 }
 
-// NewIdempotencyKey makes a key for one request that may be repeated.
+// NewIdempotencyKey returns a random key for one request that may be retried.
 func NewIdempotencyKey() string { return strings.ToLower(rand.Text()) }
 
-// request is one call of the API.
+// request is one API request.
 type request struct {
 	method string
 	path   string
 	query  url.Values
 	body   any
 	opt    Opt
-	// harmless means that it changes nothing that matters, so that it may be repeated
-	// without a key.
+	// harmless marks a request without relevant effects: it may be retried without a key.
 	harmless bool
 }
 
-// path joins the parts of a path, each escaped.
+// path joins path segments and escapes each of them.
 func path(parts ...string) string {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -125,7 +122,7 @@ func path(parts ...string) string {
 	return "/" + strings.Join(escaped, "/")
 }
 
-// do makes the call and decodes the answer into out, unless out is nil.
+// do sends the request and decodes the response into out, unless out is nil.
 func (w *wire) do(ctx context.Context, r request, out any) error {
 	body, err := w.raw(ctx, r)
 	if err != nil || out == nil {
@@ -137,7 +134,7 @@ func (w *wire) do(ctx context.Context, r request, out any) error {
 	return nil
 }
 
-// raw makes the call and gives the body of a good answer.
+// raw sends the request and returns the body of a successful response.
 func (w *wire) raw(ctx context.Context, r request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout+r.opt.Wait)
 	defer cancel()
@@ -153,7 +150,7 @@ func (w *wire) raw(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(ctx, w.base, err)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s %s: the answer was cut off: %w", r.method, r.path, err)
@@ -215,8 +212,8 @@ func unreachable(ctx context.Context, base *url.URL, err error) error {
 	return contracts.Errorf(contracts.CodeUnavailable, "the server at %s cannot be reached: %w", base.Host, err)
 }
 
-// failure reads the problem of an answer; one that is none, such as a proxy's
-// page, is told by its status.
+// failure converts an error response. A response that is not a problem document, such as a
+// proxy's page, is described by its status.
 func failure(res *http.Response, body []byte) error {
 	media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	var p contracts.Problem

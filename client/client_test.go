@@ -20,8 +20,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// serve returns a client of a server that answers by the function; calls counts
-// from 1.
+// serve returns a client of a server that calls answer; call counts the requests from 1.
 func serve(t *testing.T, cfg client.Config, answer func(w http.ResponseWriter, r *http.Request, call int)) (*client.Client, *atomic.Int64) {
 	t.Helper()
 	calls := &atomic.Int64{}
@@ -234,7 +233,7 @@ func TestAddressesThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-// TestListsAreReadPageByPage serves five gates, at most two in a page.
+// TestListsAreReadPageByPage serves five gates, at most two per page.
 func TestListsAreReadPageByPage(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int][]string{0: {"g1", "g2", "g3", "g4", "g5"}, 1: {"g1"}, 3: {"g1", "g2", "g3"}, 4: {"g1", "g2", "g3", "g4"}, 9: {"g1", "g2", "g3", "g4", "g5"}} {

@@ -9,22 +9,22 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// RunMetrics returns what one run tells of itself.
+// RunMetrics returns the metrics of one run.
 func RunMetrics(ctx context.Context, c *Client, id string) (metrics.RunMetrics, error) {
 	var out metrics.RunMetrics
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "figures")}, &out)
 	return out, err
 }
 
-// StatsFilter selects the runs whose figures are summed up; empty fields select all,
-// Last the newest so many [200]. Everybody asks for the runs of all callers.
+// StatsFilter selects the runs to aggregate. Empty fields select all runs, Last the newest N [200].
+// Everybody includes the runs of all callers.
 type StatsFilter struct {
 	SessionID, Domain, Strategy string
 	Last                        int
 	Everybody                   bool
 }
 
-// Stats sums up the figures of runs.
+// Stats returns aggregated metrics of runs.
 func Stats(ctx context.Context, c *Client, f StatsFilter) (metrics.Stats, error) {
 	q := url.Values{}
 	setText(q, "session_id", f.SessionID)

@@ -12,15 +12,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Plan previews what would be done, without doing it.
+// Plan returns a preview of a plan without running it.
 func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest, opt ...Opt) (contracts.PlanPreview, error) {
 	body.Intents = slices.Clone(body.Intents)
 	for i := range body.Intents {
-		if body.Intents[i].Parameters == nil { // the server takes an object, not null
+		if body.Intents[i].Parameters == nil { // the server expects an object, not null
 			body.Intents[i].Parameters = map[string]any{}
 		}
 	}
-	if body.Draft != nil && body.Draft.Steps == nil { // nor null for a list
+	if body.Draft != nil && body.Draft.Steps == nil { // the server expects a list, not null
 		body.Draft = &contracts.Draft{Steps: []contracts.DraftStep{}, More: body.Draft.More}
 	}
 	var out contracts.PlanPreview
@@ -28,14 +28,12 @@ func (c *Client) Plan(ctx context.Context, body contracts.PlanRequest, opt ...Op
 	return out, err
 }
 
-// RunPlan runs exactly a plan that was previewed. Without an idempotency key
-// one is made.
+// RunPlan runs exactly the previewed plan. If opt has no idempotency key, one is generated.
 func (c *Client) RunPlan(ctx context.Context, body contracts.RunPlan, opt Opt) (contracts.SessionResponse, error) {
 	return c.session(ctx, keyed(request{method: http.MethodPost, path: "/v1/runs", body: body, opt: opt}))
 }
 
-// RunsFilter selects runs; empty fields select all. Everybody asks for the runs
-// of all callers.
+// RunsFilter selects runs; empty fields select all. Everybody includes the runs of all callers.
 type RunsFilter struct {
 	SessionID string
 	State     contracts.RunState
@@ -46,11 +44,11 @@ type RunsFilter struct {
 	Held      bool
 	Limit     int
 	Everybody bool
-	// Timing asks how long each has waited for people.
+	// Timing includes how long each run has waited for people.
 	Timing bool
 }
 
-// Runs lists runs, the newest first.
+// Runs lists runs, newest first.
 func (c *Client) Runs(ctx context.Context, f RunsFilter) ([]contracts.RunSummary, error) {
 	q := url.Values{}
 	setText(q, "session_id", f.SessionID)
@@ -77,7 +75,7 @@ func (c *Client) run(ctx context.Context, r request) (contracts.RunView, error) 
 	return out, err
 }
 
-// Run returns one run, waiting at most opt.Wait while it is running.
+// Run returns one run. It waits at most opt.Wait while the run is running.
 func (c *Client) Run(ctx context.Context, id string, opt Opt) (contracts.RunView, error) {
 	return c.run(ctx, request{method: http.MethodGet, path: path("v1", "runs", id), opt: opt})
 }
@@ -92,17 +90,17 @@ func AwaitRun(ctx context.Context, c *Client, id string) (contracts.RunView, err
 	}
 }
 
-// CancelRun asks for a run to end.
+// CancelRun requests the cancellation of a run.
 func (c *Client) CancelRun(ctx context.Context, id string) (contracts.RunView, error) {
 	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "cancel")})
 }
 
-// ReleaseRun lets a run go on that is in quarantine after a restore.
+// ReleaseRun releases a run from the quarantine after a restore.
 func (c *Client) ReleaseRun(ctx context.Context, id string) (contracts.RunView, error) {
 	return c.run(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "release")})
 }
 
-// RunEvents returns the events of a run that came after a place, in order.
+// RunEvents returns the events of a run with sequence numbers above after, in order.
 func (c *Client) RunEvents(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
 	return c.wire.events(ctx, path("v1", "runs", id, "events"), after, limit)
 }
@@ -112,22 +110,22 @@ func (c *Client) Ledger(ctx context.Context, id string) ([]contracts.LedgerEntry
 	return list[contracts.LedgerEntry](ctx, c.wire, path("v1", "runs", id, "ledger"), nil, 0)
 }
 
-// RunByDomain returns what a run knows, by domain.
+// RunByDomain returns the state of a run, grouped by domain.
 func RunByDomain(ctx context.Context, c *Client, id string) (contracts.DomainState, error) {
 	var out contracts.DomainState
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "state")}, &out)
 	return out, err
 }
 
-// Replay plays a run again from plan and ledger, without calling domains.
+// Replay replays a run from its plan and ledger, without calling domains.
 func (c *Client) Replay(ctx context.Context, id string) (contracts.ReplayReport, error) {
 	var out contracts.ReplayReport
 	err := c.wire.do(ctx, request{method: http.MethodPost, path: path("v1", "runs", id, "replay")}, &out)
 	return out, err
 }
 
-// Compensate asks to undo one write of a run, or without a node all that an ended run has
-// done, the last first, in a run of its own.
+// Compensate starts a run that undoes one write of a run. Without a node it undoes all writes of an
+// ended run, the last first.
 func (c *Client) Compensate(ctx context.Context, id, nodeID string, opt Opt) (contracts.SessionResponse, error) {
 	of := path("v1", "runs", id, "compensate")
 	if nodeID != "" {
@@ -141,28 +139,28 @@ func (c *Client) NodeData(ctx context.Context, id, nodeID string) ([]byte, error
 	return c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "nodes", nodeID, "data")})
 }
 
-// Artifact gives a content that a node of the run names, by its SHA-256 with
-// or without the prefix "sha256:".
+// Artifact returns an artifact that a node of the run refers to, by its SHA-256 with or without
+// the prefix "sha256:".
 func (c *Client) Artifact(ctx context.Context, id, sha256 string) ([]byte, error) {
 	return c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "runs", id, "artifacts", strings.TrimPrefix(sha256, "sha256:"))})
 }
 
-// AuditVerify checks the hash chain of one run, or with "" of all.
+// AuditVerify verifies the hash chain of one run, or of all runs if runID is "".
 func (c *Client) AuditVerify(ctx context.Context, runID string) (contracts.AuditReport, error) {
 	var out contracts.AuditReport
 	err := c.wire.do(ctx, request{method: http.MethodPost, path: "/v1/audit/verify", body: contracts.AuditRequest{RunID: runID}}, &out)
 	return out, err
 }
 
-// AuditRoot returns the last signed root.
+// AuditRoot returns the latest signed root.
 func (c *Client) AuditRoot(ctx context.Context) (contracts.AuditRoot, error) {
 	var out contracts.AuditRoot
 	err := c.wire.do(ctx, request{method: http.MethodGet, path: "/v1/audit/root"}, &out)
 	return out, err
 }
 
-// AuditProof returns the proof of an entry of a run's ledger, or of "acts" and
-// "locks".
+// AuditProof returns the inclusion proof of an entry in a run's ledger, or in the ledgers "acts"
+// and "locks".
 func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contracts.AuditProof, error) {
 	var out contracts.AuditProof
 	query := url.Values{"run_id": {runID}, "seq": {strconv.FormatInt(seq, 10)}}
@@ -170,8 +168,7 @@ func (c *Client) AuditProof(ctx context.Context, runID string, seq int64) (contr
 	return out, err
 }
 
-// AuditConsistency returns the proof that the log has grown from the one of size
-// from.
+// AuditConsistency returns the proof that the current log extends the log of size from.
 func (c *Client) AuditConsistency(ctx context.Context, from int64) (contracts.AuditConsistency, error) {
 	var out contracts.AuditConsistency
 	query := url.Values{"from": {strconv.FormatInt(from, 10)}}

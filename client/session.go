@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// StartSession begins a session with its first message. Without an idempotency
-// key one is made, so that the request can be repeated.
+// StartSession starts a session with its first message. If opt has no idempotency key, one is
+// generated, so that the request can be retried.
 func (c *Client) StartSession(ctx context.Context, body contracts.StartSession, opt Opt) (contracts.SessionResponse, error) {
 	return c.session(ctx, keyed(request{method: http.MethodPost, path: "/v1/sessions", body: body, opt: opt}))
 }
@@ -29,7 +29,7 @@ func (c *Client) session(ctx context.Context, r request) (contracts.SessionRespo
 	return out, err
 }
 
-// Say adds a message to a session.
+// Say sends a message to a session.
 func (c *Client) Say(ctx context.Context, id, message string, opt Opt) (contracts.SessionResponse, error) {
 	return c.session(ctx, keyed(request{
 		method: http.MethodPost, path: path("v1", "sessions", id, "messages"), body: contracts.Message{Message: message}, opt: opt,
@@ -41,13 +41,12 @@ func (c *Client) Resume(ctx context.Context, id string, body contracts.Resume, o
 	return c.session(ctx, keyed(request{method: http.MethodPost, path: path("v1", "sessions", id, "resume"), body: body, opt: opt}))
 }
 
-// Session returns the state of a session, waiting at most opt.Wait while it runs.
+// Session returns a session. It waits at most opt.Wait while the session is running.
 func (c *Client) Session(ctx context.Context, id string, opt Opt) (contracts.SessionResponse, error) {
 	return c.session(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id), opt: opt})
 }
 
-// AwaitSession waits until a session is no longer running, as long as ctx
-// allows.
+// AwaitSession waits until a session is no longer running, or ctx ends.
 func (c *Client) AwaitSession(ctx context.Context, id string) (contracts.SessionResponse, error) {
 	for {
 		response, err := c.Session(ctx, id, Opt{Wait: longPoll})
@@ -57,7 +56,7 @@ func (c *Client) AwaitSession(ctx context.Context, id string) (contracts.Session
 	}
 }
 
-// longPoll is how long a waiting helper lets the server hold one answer.
+// longPoll is how long the Await functions let the server hold one response.
 const longPoll = 30 * time.Second
 
 // Sessions lists the caller's sessions, the newest first.
@@ -67,8 +66,7 @@ func (c *Client) Sessions(ctx context.Context, before time.Time, limit int) ([]c
 	return list[contracts.SessionResponse](ctx, c.wire, "/v1/sessions", q, limit)
 }
 
-// list reads a listing page by page: at most limit items, or all of it when the
-// limit is 0.
+// list reads a listing page by page: at most limit items, or all items if limit is 0.
 func list[T any](ctx context.Context, w *wire, path string, q url.Values, limit int) ([]T, error) {
 	if q == nil {
 		q = url.Values{}
@@ -110,23 +108,23 @@ func setText(q url.Values, name, text string) {
 	}
 }
 
-// RenameSession gives a session another name.
+// RenameSession renames a session.
 func (c *Client) RenameSession(ctx context.Context, id, name string) (contracts.SessionResponse, error) {
 	return c.session(ctx, request{method: http.MethodPatch, path: path("v1", "sessions", id, "name"), body: contracts.Rename{Name: name}})
 }
 
-// DeleteSession removes a session whose runs have all ended.
+// DeleteSession deletes a session. All its runs must have ended.
 func (c *Client) DeleteSession(ctx context.Context, id string) error {
 	return c.wire.do(ctx, request{method: http.MethodDelete, path: path("v1", "sessions", id)}, nil)
 }
 
-// SessionSummary returns the audit of a session in Markdown.
+// SessionSummary returns the audit summary of a session in Markdown.
 func (c *Client) SessionSummary(ctx context.Context, id string) (string, error) {
 	body, err := c.wire.raw(ctx, request{method: http.MethodGet, path: path("v1", "sessions", id, "summary")})
 	return string(body), err
 }
 
-// Events returns the events of a session that came after a place, in order.
+// Events returns the events of a session with sequence numbers above after, in order.
 func (c *Client) Events(ctx context.Context, id string, after int64, limit int) ([]contracts.Event, error) {
 	return c.wire.events(ctx, path("v1", "sessions", id, "events"), after, limit)
 }

@@ -16,22 +16,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// silence is how long a stream may be quiet before it counts as broken; the
-// server gives a sign of life more often.
+// silence is how long a stream may be idle before it counts as broken. The server sends keep-alives
+// more often.
 const silence = 45 * time.Second
 
-// errEnded tells that the server has said that a stream is over for good.
+// errEnded reports that the server has closed the stream for good.
 var errEnded = errors.New("the stream has ended")
 
-// Stream returns the events of a session after a place, as they happen, for as
-// long as ctx allows. A connection that breaks is made again where it broke;
-// nothing is lost or repeated. It ends with an error that repeating does not
-// mend.
+// Stream yields the events of a session with sequence numbers above after, as they happen, until ctx
+// ends. It reconnects where a broken connection stopped, without losing or repeating events. It
+// ends with the first error that is not temporary.
 func (c *Client) Stream(ctx context.Context, sessionID string, after int64) iter.Seq2[contracts.Event, error] {
 	return c.wire.stream(ctx, path("v1", "sessions", sessionID, "stream"), after)
 }
 
-// StreamRun is Stream for one run; it ends with the run.
+// StreamRun is like Stream for one run. It ends when the run ends.
 func (c *Client) StreamRun(ctx context.Context, runID string, after int64) iter.Seq2[contracts.Event, error] {
 	return c.wire.stream(ctx, path("v1", "runs", runID, "stream"), after)
 }
@@ -68,22 +67,20 @@ func (w *wire) stream(ctx context.Context, path string, after int64) iter.Seq2[c
 	}
 }
 
-// firstPause is before the first attempt to come back; each further one waits
-// twice as long.
+// firstPause is the delay before the first reconnect. Each further delay is twice as long, up to 5 s.
 const firstPause = 100 * time.Millisecond
 
-// spread keeps a thousand listeners of a server that was restarted from coming
-// back at the same moment.
+// spread adds jitter, so that the listeners of a restarted server do not all reconnect at once.
 func spread(pause time.Duration) time.Duration { return pause/2 + rand.N(pause/2) } //nolint:gosec // nobody gains by guessing it
 
-// busyError is a refusal that says when to come back.
+// busyError is a refusal with a Retry-After time.
 type busyError struct {
 	error
 
 	after time.Duration
 }
 
-// Unwrap returns what the server said.
+// Unwrap returns the server's error.
 func (b busyError) Unwrap() error { return b.error }
 
 func askedFor(err error) time.Duration {
@@ -111,7 +108,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// listen reads one connection until it ends.
+// listen reads events from one connection until it ends.
 func (w *wire) listen(ctx context.Context, path string, after int64, take func(contracts.Event) bool) error {
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
@@ -128,20 +125,20 @@ func (w *wire) listen(ctx context.Context, path string, after int64, take func(c
 	if err != nil {
 		return unreachable(ctx, w.base, err)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	switch res.StatusCode {
 	case http.StatusOK:
 	case http.StatusNoContent:
 		return errEnded
 	default:
-		body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))    // what can be read of it
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 without, or where it is a date
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))    // best effort
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 if absent or a date
 		return busyError{failure(res, body), time.Duration(max(seconds, 0)) * time.Second}
 	}
 	return readEvents(res.Body, func() { quiet.Reset(silence) }, take)
 }
 
-// readEvents reads the lines of server-sent events.
+// readEvents parses server-sent events.
 func readEvents(body io.Reader, alive func(), take func(contracts.Event) bool) error {
 	lines, name := bufio.NewReader(body), ""
 	for {

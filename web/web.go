@@ -1,6 +1,6 @@
-// Package web is the page that people see Manifold by. What is built of src stands in
-// dist and is committed, so that a build of the server needs Go and nothing else;
-// "make web" builds it again, and "make test-web" reports whether it is what src says.
+// Package web serves the built web page. The output of building src is committed in dist, so that
+// building the server needs only Go. "make web" rebuilds it; "make test-web" checks that dist
+// matches src.
 package web
 
 import (
@@ -22,19 +22,19 @@ import (
 //go:embed dist
 var built embed.FS
 
-// index is the document behind every page; its script reads the address.
+// index is the document of every page; its script reads the URL.
 const index = "index.html"
 
-// pages are the first parts of the addresses that are pages.
+// pages lists the first path segments that belong to the page.
 var pages = []string{"", "sign-in", "runs", "approvals", "try", "domains", "figures", "settings"}
 
-// file is what is sent for one address.
+// file is a file of dist, with its headers and its compressed form.
 type file struct {
 	mime, tag   string
 	plain, zips []byte
 }
 
-// files are those of dist, by their path, read and compressed once.
+// files returns the files of dist by path, read and compressed once.
 var files = sync.OnceValue(func() map[string]file {
 	out := map[string]file{}
 	root, err := fs.Sub(built, "dist")
@@ -59,7 +59,8 @@ var files = sync.OnceValue(func() map[string]file {
 	return out
 })
 
-// typeOf gives the type of a file by its name, whatever the machine says of it.
+// typeOf returns the media type of a file by its name. For the usual types it does not depend on the
+// machine's configuration.
 func typeOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -75,7 +76,7 @@ func typeOf(name string) string {
 	}
 }
 
-// compressed returns a body in gzip, or nothing where that is no shorter.
+// compressed returns a body in gzip, or nil if that is not shorter.
 func compressed(body []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -88,14 +89,13 @@ func compressed(body []byte) []byte {
 	return out.Bytes()
 }
 
-// Has reports whether a path is one of the page: a file of it, or the address of one of
-// its views.
+// Has reports whether a path belongs to the page: a file, or the path of one of its views.
 func Has(urlPath string) bool {
 	_, _, ok := find(urlPath)
 	return ok
 }
 
-// find gives the file behind a path; forever tells that its content never changes.
+// find returns the file for a path; forever means that its content never changes.
 func find(urlPath string) (f file, forever, ok bool) {
 	name := strings.TrimPrefix(path.Clean("/"+urlPath), "/")
 	if f, ok = files()[name]; ok && name != index {
@@ -109,8 +109,8 @@ func find(urlPath string) (f file, forever, ok bool) {
 	return file{}, false, false
 }
 
-// Handler serves the page. What else stands in the headers, such as the policy for
-// content, is for who serves it to say.
+// Handler returns the handler of the page. The caller sets further headers, such as the content
+// security policy.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -149,7 +149,7 @@ func (f file) send(w http.ResponseWriter, r *http.Request, forever bool) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // who does not take it is gone
+		_, _ = w.Write(body) // the client may have disconnected
 	}
 }
 

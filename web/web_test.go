@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/web"
 )
 
-// reply is what was answered.
+// reply is a response.
 type reply struct {
 	StatusCode int
 	Header     http.Header
@@ -97,7 +97,7 @@ func TestFilesAreSentOnceAndCompressed(t *testing.T) {
 	}
 }
 
-// firstView is what a browser loads before it shows anything, compressed.
+// TestTheFirstViewIsSmall bounds what a browser loads before it shows anything, compressed.
 func TestTheFirstViewIsSmall(t *testing.T) {
 	t.Parallel()
 	const most = 220 << 10

@@ -1,8 +1,7 @@
-// Command demo starts everything in one process, with sandboxes: a Workday
-// tenant and a Flowise with their domains, three example domains, and the server with one key for
-// somebody who asks, one for somebody who approves, and one for each role of the
-// logistics example. It needs nothing but
-// Go, and leaves nothing behind unless it is given a folder.
+// Command demo starts everything in one process, with sandboxes: a Workday tenant and a Flowise with
+// their domains, three example domains, and the server with API keys for a requester, an approver,
+// and each role of the logistics example. It needs only Go, and removes its data at the end unless
+// it is given a folder.
 package main
 
 import (
@@ -69,8 +68,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, err
 }
 
-// run serves until ctx ends. ready, if it is given, is called once everything
-// answers.
+// run serves until ctx ends. ready, if not nil, is called once everything answers.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready func(stage)) (err error) {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -94,7 +92,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, ready fun
 	if err != nil {
 		return err
 	}
-	// What is started here is stopped when ctx has ended already.
+	// Stop what was started, also if ctx has ended already.
 	defer func() { err = errors.Join(err, world.stop()) }()
 	return serve(ctx, o, world, logger, stdout, ready)
 }
@@ -137,14 +135,13 @@ func serve(ctx context.Context, o options, w *world, logger *slog.Logger, stdout
 	}
 }
 
-// startServer takes a free port when the wanted one is in use: a newcomer's
-// machine may well have something on 8080.
+// startServer uses a free port if the requested one is in use: port 8080 often is.
 func startServer(ctx context.Context, o options, model app.LanguageModel, bootstrap []byte, logger *slog.Logger) (*app.App, error) {
 	addr, err := freeAddr(ctx, o.addr)
 	if err != nil {
 		return nil, err
 	}
-	var models local.ModelCache // of all demos of this user: the first start trains them
+	var models local.ModelCache // shared by all demos of this user: the first start trains them
 	if dir := app.UserModelDir(); dir != "" {
 		models = app.ModelDir(dir, logger)
 	}
@@ -159,7 +156,7 @@ func startServer(ctx context.Context, o options, model app.LanguageModel, bootst
 	if err := server.Start(ctx); err != nil {
 		return nil, errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 	}
-	settle, cancel := context.WithTimeout(ctx, 10*time.Minute) // seconds, but for a machine that is busy
+	settle, cancel := context.WithTimeout(ctx, 10*time.Minute) // takes seconds, except on a busy machine
 	defer cancel()
 	if err := server.Settled(settle); err != nil {
 		return nil, errors.Join(fmt.Errorf("wait for the domains: %w", err), server.Stop(context.WithoutCancel(ctx)))
@@ -167,8 +164,7 @@ func startServer(ctx context.Context, o options, model app.LanguageModel, bootst
 	return server, nil
 }
 
-// monday gives a Monday two to three weeks ahead, so that the days are free
-// and nobody has to hurry.
+// monday returns a Monday two to three weeks ahead, whose days are free.
 func monday(now time.Time) string {
 	day := now.AddDate(0, 0, 14)
 	for day.Weekday() != time.Monday {

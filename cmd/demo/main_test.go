@@ -24,11 +24,11 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// scratch is the folder of what all tests share.
+// scratch is a folder that all tests share.
 var scratch string
 
-// trained is a data folder of the demo whose database holds the trained models:
-// training takes most of a start, and all tests have the same domains.
+// trained is a data folder of the demo with trained models: training takes most of a start, and all
+// tests have the same domains.
 var trained = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "trained")
 	ctx, stop := context.WithCancel(context.Background())
@@ -60,20 +60,20 @@ func folder(t *testing.T) string {
 	if err := os.CopyFS(data, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	keys := filepath.Join(data, "server", "audit.keys") // a copy is for all to read
+	keys := filepath.Join(data, "server", "audit.keys") // a copy may be readable by others
 	if err := os.Chmod(keys, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return data
 }
 
-// start runs the demo on a folder of its own until it is ended, at the latest with the test.
+// start runs the demo in a folder of its own, until the returned function is called or the test ends.
 func start(t *testing.T, args ...string) (stage, *bytes.Buffer, func()) {
 	t.Helper()
 	return startOn(t, folder(t), args...)
 }
 
-// startOn runs the demo on a data folder until it is ended, at the latest with the test.
+// startOn runs the demo on a data folder, until the returned function is called or the test ends.
 func startOn(t *testing.T, data string, args ...string) (stage, *bytes.Buffer, func()) {
 	t.Helper()
 	args = append([]string{"--embeddings", "off", "--addr", "127.0.0.1:0", "--data", data}, args...)
@@ -110,7 +110,7 @@ func with(t *testing.T, s stage, key string) *client.Client {
 
 func wait() client.Opt { return client.Opt{Wait: 30 * time.Second} }
 
-// printed returns the words of the line that begins like this.
+// printed returns the words of the line with this prefix.
 func printed(t *testing.T, guide, begin string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^ *` + regexp.QuoteMeta(begin) + `(.*)$`).FindStringSubmatch(guide)
@@ -120,8 +120,7 @@ func printed(t *testing.T, guide, begin string) string {
 	return begin + found[1]
 }
 
-// TestTheFourThingsToTry does what the guide says, in the words that it
-// prints.
+// TestTheFourThingsToTry follows the guide, with the commands that it prints.
 func TestTheFourThingsToTry(t *testing.T) {
 	t.Parallel()
 	s, out, _ := start(t)
@@ -138,8 +137,8 @@ func TestTheFourThingsToTry(t *testing.T) {
 	answer(t, rita, quoted(printed(t, guide, "manifold ask 'put")))
 }
 
-// decide lets the manager log in by the link that she is given, and approve in Workday what
-// Rita has asked for, by the sentences of the guide.
+// decide lets the manager log in by her link and approve Rita's request in Workday, with the
+// messages of the guide.
 func decide(t *testing.T, s stage, guide string) {
 	t.Helper()
 	helena := with(t, s, s.Keys.Manager)
@@ -150,7 +149,7 @@ func decide(t *testing.T, s stage, guide string) {
 		t.Fatal(err)
 	}
 	browser := &http.Client{Jar: jar, CheckRedirect: func(req *http.Request, _ []*http.Request) error {
-		if q := req.URL.Query(); strings.HasSuffix(req.URL.Path, "/authorize") { // what the form of the tenant adds
+		if q := req.URL.Query(); strings.HasSuffix(req.URL.Path, "/authorize") { // added by the tenant's form
 			q.Set("login_hint", s.ManagerLogin)
 			req.URL.RawQuery = q.Encode()
 		}
@@ -184,7 +183,7 @@ func decide(t *testing.T, s stage, guide string) {
 	}
 }
 
-// said is all that an answer tells.
+// said returns the complete text of an answer.
 func said(t *testing.T, who *client.Client, words string) string {
 	t.Helper()
 	session, err := who.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
@@ -236,13 +235,13 @@ func request(t *testing.T, rita, otto *client.Client, words string) {
 	}
 }
 
-// quoted returns the words between the quotes of the shell.
+// quoted returns the words between single quotes.
 func quoted(line string) string {
 	_, words, _ := strings.Cut(line, "'")
 	return strings.TrimSuffix(words, "'")
 }
 
-// answer asks the chatflow that was made.
+// answer asks the new chatflow a question.
 func answer(t *testing.T, rita *client.Client, words string) {
 	t.Helper()
 	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
@@ -251,7 +250,7 @@ func answer(t *testing.T, rita *client.Client, words string) {
 	}
 }
 
-// join starts the domain in Python, if there is one on this machine.
+// join starts the Python domain, if Python is installed.
 func join(t *testing.T, s stage, rita *client.Client, words string) {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -290,7 +289,7 @@ func join(t *testing.T, s stage, rita *client.Client, words string) {
 	}
 }
 
-// register tries until the service answers.
+// register retries until the service answers.
 func register(t *testing.T, admin *client.Client, url string) {
 	t.Helper()
 	deadline, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
@@ -308,8 +307,8 @@ func register(t *testing.T, admin *client.Client, url string) {
 	}
 }
 
-// TestEveryDomainServesAndEachRoleAsks asks for the workflow of each role of the
-// marketplace with its key, and with another's.
+// TestEveryDomainServesAndEachRoleAsks requests the workflow of each role of the marketplace with its
+// key, and with another one.
 func TestEveryDomainServesAndEachRoleAsks(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")
@@ -337,7 +336,7 @@ func TestEveryDomainServesAndEachRoleAsks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, id := range session.RunIDs { // a read that is for all may be near it
+			for _, id := range session.RunIDs { // a read that everybody may use can match closely
 				if view, err := with(t, s, other).Run(t.Context(), id, client.Opt{}); err != nil || strings.HasPrefix(string(view.Plan.Strategy), "workflow:") {
 					t.Errorf("%s with the key of somebody else: %s %v", words, view.Plan.Strategy, err)
 				}
@@ -389,8 +388,8 @@ func TestTheDayIsAMondayThatIsNotNear(t *testing.T) {
 	}
 }
 
-// TestTheModelThatFollowsAScript does the guide's fifth thing, which the words
-// alone do not tell; another message gets no call, and the local reading stands.
+// TestTheModelThatFollowsAScript does the guide's fifth step, which needs the model. Another
+// message gets no call, and the local reading is used.
 func TestTheModelThatFollowsAScript(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")

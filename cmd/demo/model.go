@@ -15,25 +15,24 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// script is what the demo's model says; to all else it answers without a call.
+// script holds the scripted model's answers; it answers everything else without a call.
 //
 //go:embed script.json
 var script []byte
 
-// declines answers what no script is for, without a call: so the local reading stands as
-// it would without a model, and steps are done by their fallbacks. Finding nothing in a
-// message would be an opinion of it.
+// declines refuses every request. So the local reading is used as without a model, and steps use their
+// fallbacks. An answer without calls would count as the model's reading.
 type declines struct{}
 
-// Answer says that there is no script.
+// Answer refuses the request.
 func (declines) Answer(scripted.Asked) scripted.Answer {
 	return scripted.Answer{Text: "There is no script for this.", Fault: scripted.FaultRefusal}
 }
 
-// modelScripted is the only model that the demo brings along: it costs nothing.
+// modelScripted is the built-in model of the demo, which costs nothing.
 const modelScripted = "scripted"
 
-// fromEnvironment is the model that the variables of "manifold serve" name, or none.
+// fromEnvironment returns the model that the variables of "manifold serve" name, if any.
 func fromEnvironment(getenv func(string) string) (app.LanguageModel, error) {
 	engine, model := getenv("REASONING_ENGINE"), getenv("REASONING_MODEL")
 	switch {
@@ -48,9 +47,8 @@ func fromEnvironment(getenv func(string) string) (app.LanguageModel, error) {
 	}}, nil
 }
 
-// mind starts the model that was asked for, if there is one, and gives what stops
-// it. With an address, the model is served there; without a name, the environment may
-// name one.
+// mind starts the requested model, if any, and returns a function that stops it. With a URL, the model
+// is served there; without a name, the environment may name one.
 func mind(ctx context.Context, name, url string) (app.LanguageModel, func() error, error) {
 	none := func() error { return nil }
 	if url != "" {

@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// play answers a run's questions by their types, each in order and the last one again,
-// lets otto approve its writes, and
-// gives the run when it has ended, and what its questions showed by their types.
+// play answers a run's questions by type, each list in order with the last answer repeated, and
+// lets otto approve its writes. It returns the ended run, and the texts of its questions by type.
 func play(t *testing.T, rita, otto *client.Client, words string, answers map[contracts.InterruptType][]any) (contracts.RunView, map[contracts.InterruptType]string) {
 	t.Helper()
 	shown := map[contracts.InterruptType]string{}
@@ -45,9 +44,9 @@ func play(t *testing.T, rita, otto *client.Client, words string, answers map[con
 	return contracts.RunView{}, nil
 }
 
-// TestTheScriptedModelDevelopsAChatflow does the guide's sixth thing: the words do not
-// say what the chatflow is to answer, so it is the model that plans it, bounds it and
-// writes it, and does so again with what the reviewer says. A goal that is not in the script is done by the fallbacks, which say so.
+// TestTheScriptedModelDevelopsAChatflow does the guide's sixth step: the message does not say what the
+// chatflow answers, so the model plans, bounds and writes it, and revises it after the review. A
+// goal that is not in the script is done by the fallbacks, which say so.
 func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")
@@ -95,8 +94,8 @@ func TestTheScriptedModelDevelopsAChatflow(t *testing.T) {
 	}
 }
 
-// changedAndTakenBack has the model change the chatflow by its name; the reviewer sees
-// what was done, what it took and where to look, and takes it back.
+// changedAndTakenBack lets the model change the chatflow by name; the reviewer sees the change, its
+// cost and its place, and undoes it.
 func changedAndTakenBack(t *testing.T, rita, otto *client.Client) {
 	t.Helper()
 	back := map[contracts.InterruptType][]any{
@@ -136,7 +135,7 @@ func changedAndTakenBack(t *testing.T, rita, otto *client.Client) {
 	}
 }
 
-// text is an answer or a question as JSON.
+// text returns a value as JSON.
 func text(v any) string {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -17,20 +17,19 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// The one who asks, and a manager.
+// The requester and a manager.
 const (
 	requester = "rita"
 	manager   = "helena"
 )
 
-// inWorkday says who they are in the sandbox tenant of Workday, so that "my" and "me" mean
-// them.
+// inWorkday maps people of the sandbox tenant to users, so that "my" and "me" refer to them.
 func inWorkday() map[string]string {
 	return map[string]string{"Jonas Keller": requester, "Helena Duarte": manager}
 }
 
-// keys are those of the people of the demo: who asks, who approves, and one for
-// each role of the logistics example.
+// keys holds the API keys of the demo: requester, approver, and one for each role of the logistics
+// example.
 type keys struct {
 	Requester string `json:"requester"`
 	Approver  string `json:"approver"`
@@ -41,7 +40,7 @@ type keys struct {
 	Manager   string `json:"manager"`
 }
 
-// somebody is a person of the demo, and the place of the key.
+// somebody is a person of the demo, with a pointer to the key.
 type somebody struct {
 	key   *string
 	name  string
@@ -60,13 +59,12 @@ func (k *keys) people() []somebody {
 	}
 }
 
-// inLogistics says who the people are in the logistics example.
+// inLogistics maps users to the people of the logistics example.
 func inLogistics() map[string]string {
 	return map[string]string{"dana": "dr-007", "carl": "Lone Pine Freight"}
 }
 
-// peopleKeys makes the keys at the first start in a folder, and reads them at
-// the later ones.
+// peopleKeys creates the keys at the first start in a folder, and reads them at later ones.
 func peopleKeys(ctx context.Context, server *app.App, data string) (keys, error) {
 	file := filepath.Join(data, "demo-keys.json")
 	body, err := os.ReadFile(file) //nolint:gosec // in the folder of the demo
@@ -77,14 +75,14 @@ func peopleKeys(ctx context.Context, server *app.App, data string) (keys, error)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
-	// A folder may be of a time when there were fewer people.
+	// A folder of an earlier version may lack some keys.
 	if slices.ContainsFunc(k.people(), func(p somebody) bool { return *p.key == "" }) {
 		return k, k.make(ctx, server, file)
 	}
 	return k, nil
 }
 
-// make makes the keys that are missing, and keeps all.
+// make creates the missing keys, and saves all of them.
 func (k *keys) make(ctx context.Context, server *app.App, file string) error {
 	admin, err := os.ReadFile(server.AdminKeyFile()) //nolint:gosec // the server made it
 	if err != nil {
@@ -111,7 +109,7 @@ func (k *keys) make(ctx context.Context, server *app.App, file string) error {
 	return os.WriteFile(file, body, 0o600)
 }
 
-// signInLinks makes the links of the requester and who approves.
+// signInLinks returns the sign-in links of the requester and the approver.
 func signInLinks(ctx context.Context, url string, k keys) (links [2]string, err error) {
 	for i, key := range []string{k.Requester, k.Approver} {
 		c, err := client.New(client.Config{URL: url, Key: key})
@@ -125,19 +123,19 @@ func signInLinks(ctx context.Context, url string, k keys) (links [2]string, err 
 	return links, nil
 }
 
-// stage is what a newcomer needs to know.
+// stage holds the data of the printed guide.
 type stage struct {
-	// ManagerLogin is what the manager logs in with at the sandbox tenant.
+	// ManagerLogin is the manager's login at the sandbox tenant.
 	ManagerLogin string
 	URL          string
 	AdminKeyFile string
 	Keys         keys
-	// RitaLink and OttoLink sign them in to the page.
+	// RitaLink and OttoLink are sign-in links for the page.
 	RitaLink, OttoLink string
 	Monday             string
-	// Hears describes what tells the meaning of texts.
+	// Hears describes the embeddings in use.
 	Hears string
-	// Thinks describes what model there is, Model is the one that was asked for.
+	// Thinks describes the model in use, Model is the requested one.
 	Thinks, Model string
 }
 
@@ -203,7 +201,7 @@ And four people of a marketplace for freight, each of whom may do something else
 
 `
 
-// guideModel is the rest of the guide where there is a model.
+// guideModel is the rest of the guide if there is a model.
 const guideModel = ` 5. The model reads what the words alone do not tell; the session says what it used.
 
     manifold ask how much longer could Ana Souza be away this year

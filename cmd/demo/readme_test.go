@@ -16,9 +16,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestTheReadmeIsPlayed types the commands of the README into a shell beside the demo,
-// and finds each line of output that it shows. Ids, codes, times and ports may differ;
-// its Monday is moved to one that is ahead.
+// TestTheReadmeIsPlayed runs the commands of the README against the demo, and finds each line of output
+// that it shows. Ids, codes, times and ports may differ; its Monday is moved to a future one.
 func TestTheReadmeIsPlayed(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo and builds the command line")
@@ -45,18 +44,18 @@ func TestTheReadmeIsPlayed(t *testing.T) {
 	}
 }
 
-// readmePlay is the shell of who reads the README.
+// readmePlay is the shell of a reader of the README.
 type readmePlay struct {
 	t        *testing.T
 	stage    stage
 	manifold string
 	days     *strings.Replacer
-	codes    []string // of the gate that is open: as the README has it, as it is
+	codes    []string // of the open gate: in the README, and actual
 	port     string
 }
 
-// movedDays maps the README's Monday and the day after to the next Monday that the
-// guide of the demo would print, in the three ways in which the README writes days.
+// movedDays maps the README's Monday and the day after to the next Monday that the demo's guide would
+// print, in the three formats of the README.
 func movedDays(t *testing.T, readme string, now time.Time) *strings.Replacer {
 	t.Helper()
 	first := regexp.MustCompile(`from (\d{4}-\d\d-\d\d)`).FindStringSubmatch(readme)
@@ -108,7 +107,7 @@ func (p *readmePlay) step(command, shown string) {
 
 var approveCode = regexp.MustCompile(`manifold approve ([A-Z0-9]{5})`)
 
-// run returns what a command prints; to wait for a person is no failure.
+// run returns the output of a command; waiting for a person is not a failure.
 func (p *readmePlay) run(key, command string) string {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), "sh", "-c", command)
@@ -121,8 +120,7 @@ func (p *readmePlay) run(key, command string) string {
 	return string(out)
 }
 
-// approve shows Otto the gate and approves what was shown: without a terminal that
-// takes the hash.
+// approve shows Otto the gate and approves what was shown. Without a terminal that needs the hash.
 func (p *readmePlay) approve(code string) string {
 	p.t.Helper()
 	if len(p.codes) != 2 || p.codes[0] != code {
@@ -138,7 +136,7 @@ func (p *readmePlay) approve(code string) string {
 	return shown + p.run(p.stage.Keys.Approver, "manifold approve "+code+" --sha256 "+gate.ActionSHA256)
 }
 
-// approveOpen approves what the README leaves to the reader.
+// approveOpen approves the gates that the README leaves to the reader.
 func (p *readmePlay) approveOpen() {
 	p.t.Helper()
 	if len(p.codes) == 2 {
@@ -147,7 +145,7 @@ func (p *readmePlay) approveOpen() {
 	}
 }
 
-// serve starts the domain in Python on a free port.
+// serve starts the Python domain on a free port.
 func (p *readmePlay) serve(words []string) {
 	p.t.Helper()
 	listener, err := listen(p.t.Context(), "127.0.0.1:0")
@@ -168,7 +166,7 @@ func (p *readmePlay) serve(words []string) {
 	})
 }
 
-// join registers the domain in Python as the admin, once it answers.
+// join registers the Python domain as admin, once it answers.
 func (p *readmePlay) join(command string) string {
 	p.t.Helper()
 	admin, err := os.ReadFile(p.stage.AdminKeyFile)
@@ -180,7 +178,7 @@ func (p *readmePlay) join(command string) string {
 	return p.run(strings.TrimSpace(string(admin)), regexp.MustCompile(`http://\S+`).ReplaceAllString(command, url))
 }
 
-// compare finds each line that the README shows in what was printed.
+// compare finds each line that the README shows in the output.
 func (p *readmePlay) compare(command, shown, got string) {
 	p.t.Helper()
 	printed := map[string]bool{}
@@ -201,7 +199,7 @@ var (
 	differs = regexp.MustCompile(`[0-9a-f]{32}|\b(?:approve|reject|answer) [A-Z0-9]{5}\b|^[A-Z0-9]{5} is|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 )
 
-// sameLine is a line without what differs between two runs.
+// sameLine returns a line without the parts that differ between runs.
 func sameLine(line string) string {
 	return differs.ReplaceAllString(strings.TrimSpace(spaces.ReplaceAllString(line, " ")), "*")
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/manifold-run/manifold/intent/eval"
 )
 
-// strip puts a proxy before each domain that takes all but n English examples of
-// each capability out of its manifest: it shows what a manifest is worth that
-// somebody wrote in ten minutes.
+// strip puts a proxy before each domain that removes all but n English examples of each capability from
+// its manifest. It shows how well a manifest works that was written in ten minutes.
 func (w *world) strip(ctx context.Context, n int) error {
 	for domain, address := range w.urls {
 		target, err := url.Parse(address)

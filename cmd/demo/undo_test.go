@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestAnUndoIsBoundLikeTheWrite: the gate of an undo shows what is set back, by the capability
-// that set it, and what it is bound to apart from that.
+// TestAnUndoIsBoundLikeTheWrite: the gate of an undo shows the restored values, under the names of the
+// capability that set them, and the further terms of the approval.
 func TestAnUndoIsBoundLikeTheWrite(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")

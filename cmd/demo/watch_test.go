@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestAnEditPastTheDomainBecomesAVersion: what somebody saves in the page of the
-// Flowise in memory is kept, though nobody asks what changed.
+// TestAnEditPastTheDomainBecomesAVersion: an edit that is saved in Flowise itself is stored as a
+// version, without a request.
 func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it starts a demo")
@@ -55,7 +55,7 @@ func TestAnEditPastTheDomainBecomesAVersion(t *testing.T) {
 	}
 }
 
-// made has a chatflow made, and returns the address of it in Flowise.
+// made creates a chatflow and returns its URL in Flowise.
 func made(t *testing.T, rita, otto *client.Client, words string) string {
 	t.Helper()
 	session, err := rita.StartSession(t.Context(), contracts.StartSession{Message: words}, wait())
@@ -77,8 +77,7 @@ func made(t *testing.T, rita, otto *client.Client, words string) string {
 	return link[1] + "/api/v1/chatflows/" + link[2]
 }
 
-// inFlowise asks the Flowise in memory, with the key that it has unless it is given
-// another.
+// inFlowise sends a request to the in-memory Flowise with its API key.
 func inFlowise(t *testing.T, method, url, body string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

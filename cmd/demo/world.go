@@ -24,21 +24,21 @@ import (
 	"github.com/manifold-run/manifold/examples/logistics"
 )
 
-// world is everything around the server: the sandbox and the domains, each on
-// a port of its own on this machine.
+// world is everything around the server: the sandboxes and the domains, each on a local port of its
+// own.
 type world struct {
 	cut     context.CancelFunc
 	serving sync.WaitGroup
 	closers []func() error
 	urls    map[string]string
-	// managerLogin is what the manager logs in with at the tenant.
+	// managerLogin is the manager's login at the tenant.
 	managerLogin string
 
 	mu   sync.Mutex // guards errs
 	errs []error
 }
 
-// service is what all domains are.
+// service is the common interface of the domains.
 type service interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
@@ -87,9 +87,8 @@ func (w *world) start(ctx context.Context, o options, logger *slog.Logger) error
 	)
 }
 
-// startFlowise starts a Flowise in memory and the domain in front of it. The
-// chatflows are gone with the process; what the domain keeps
-// of them is not.
+// startFlowise starts an in-memory Flowise and its domain. The chatflows are lost at the end of the
+// process; the domain's own versions of them are not.
 func (w *world) startFlowise(ctx context.Context, o options, logger *slog.Logger) (service, error) {
 	server, err := flowisesandbox.New(flowisesandbox.Config{})
 	if err != nil {
@@ -119,13 +118,12 @@ func (w *world) startFlowise(ctx context.Context, o options, logger *slog.Logger
 		Instances: []flowise.Instance{{ID: "demo", Endpoint: "http://" + listener.Addr().String(), APIKey: server.Key()}},
 		Data:      kept, Keys: keys, Logger: logger.With(slog.String("service", "flowise")),
 	}
-	// Edits that are made past the domain are kept as versions too.
+	// Edits that bypass the domain are stored as versions, too.
 	w.serving.Go(func() { w.note(flowise.Watch(ctx, cfg, o.watch)) })
 	return flowise.New(cfg)
 }
 
-// startTenant starts the sandbox and makes the domain in front of it, with the pages where
-// people log in at the tenant.
+// startTenant starts the sandbox and returns its domain, with the pages for logins at the tenant.
 func (w *world) startTenant(ctx context.Context, o options, logger *slog.Logger) (service, error) {
 	tenant, err := sandbox.New(sandbox.Config{})
 	if err != nil {
@@ -161,8 +159,8 @@ func (w *world) startTenant(ctx context.Context, o options, logger *slog.Logger)
 	return workday.New(cfg)
 }
 
-// demoAccess lets operators ask about everybody, so that a newcomer can; a
-// tenant with real people grants that to a role of its HR.
+// demoAccess lets operators read the data of everybody, so that newcomers can try it. A tenant with
+// real people grants that to an HR role.
 func (w *world) demoAccess(tenant *sandbox.Tenant) workday.Access {
 	access, known := workday.Access{All: []string{"operator"}, People: map[string]string{}}, inWorkday()
 	for _, person := range tenant.People() {
@@ -211,8 +209,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// freeAddr returns the address if it can be listened on, else one on the same
-// host with a free port.
+// freeAddr returns the address if it is free, else one on the same host with a free port.
 func freeAddr(ctx context.Context, addr string) (string, error) {
 	listener, err := listen(ctx, addr)
 	if err == nil {
@@ -234,7 +231,7 @@ func (w *world) note(err error) {
 	w.errs = append(w.errs, err)
 }
 
-// bootstrap is the file that an operator would write for these domains.
+// bootstrap returns the bootstrap file for these domains, as an operator would write it.
 func (w *world) bootstrap() []byte {
 	b := contracts.Bootstrap{SitePolicy: contracts.SitePolicy{Review: &contracts.SiteReview{
 		OwnAuthority: []string{"workday.approve_step", "workday.deny_step", "workday.send_back_step"},
@@ -246,7 +243,7 @@ func (w *world) bootstrap() []byte {
 	return body
 }
 
-// stop ends all services and waits for them.
+// stop stops all services and waits for them.
 func (w *world) stop() error {
 	w.cut()
 	w.serving.Wait()

@@ -75,7 +75,7 @@ func send(ctx context.Context, server *client.Client, o askOptions, words string
 	}, client.Opt{})
 }
 
-// lastEvent is where the progress of a new message begins.
+// lastEvent returns the sequence number after which the progress of a new message begins.
 func (c *cli) lastEvent(ctx context.Context, server *client.Client, session string) (int64, error) {
 	after := int64(0)
 	for session != "" && c.live() {
@@ -88,11 +88,11 @@ func (c *cli) lastEvent(ctx context.Context, server *client.Client, session stri
 	return after, nil
 }
 
-// live reports whether progress is shown while something runs.
+// live reports whether progress is shown.
 func (c *cli) live() bool { return !c.asJSON && terminal(c.errs.w) }
 
-// follow waits for a session's answer, shows progress to a person, and lets
-// them answer questions at once.
+// follow waits for a session's answer, shows progress on a terminal, and lets the user answer
+// questions.
 func (c *cli) follow(ctx context.Context, server *client.Client, response contracts.SessionResponse, after int64) error {
 	for {
 		var err error
@@ -135,15 +135,14 @@ func (c *cli) await(ctx context.Context, server *client.Client, id string, after
 	if after = <-shown; err != nil {
 		return response, err
 	}
-	rest, err := server.Events(ctx, id, after, 0) // what came while it was stopped
+	rest, err := server.Events(ctx, id, after, 0) // events since the stream was stopped
 	for _, e := range rest {
 		c.errs.event(e)
 	}
 	return response, err
 }
 
-// askPerson puts a question to whoever sits at the terminal. Gates are never
-// decided in passing.
+// askPerson asks the user at the terminal. Gates must be decided explicitly and are not asked.
 func (c *cli) askPerson(response contracts.SessionResponse) (string, bool) {
 	i := response.Interrupt
 	if i == nil || i.Type != contracts.InterruptClarification || c.asJSON || !terminal(c.stdin) || !terminal(c.out.w) {
@@ -158,7 +157,7 @@ func (c *cli) askPerson(response contracts.SessionResponse) (string, bool) {
 	return line, true
 }
 
-// conclude shows where a session stands and ends with the code for it.
+// conclude shows the state of a session and returns its exit code.
 func (c *cli) conclude(ctx context.Context, server *client.Client, response contracts.SessionResponse) error {
 	if err := c.show(response, func() { c.out.session(response) }); err != nil {
 		return err
@@ -180,14 +179,14 @@ func (c *cli) conclude(ctx context.Context, server *client.Client, response cont
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Verdict == nil && !reflect.DeepEqual(a, view.Answer) { // the last words led to no run
+	if a != nil && a.Verdict == nil && !reflect.DeepEqual(a, view.Answer) { // the last message led to no run
 		return refusal(a)
 	}
 	return stateCode(view.State)
 }
 
-// refusal ends with the code for an error when the words led to no run, because
-// what they ask for is not possible.
+// refusal returns the exit code for an error if the message led to no run, because the request is
+// impossible.
 func refusal(a *contracts.Answer) error {
 	if a == nil || !slices.ContainsFunc(a.Blocks, func(b contracts.Block) bool { return b.Kind == contracts.BlockError }) {
 		return nil
@@ -195,7 +194,7 @@ func refusal(a *contracts.Answer) error {
 	return ended(exitError)
 }
 
-// stateCode is how the program ends for the state of a run.
+// stateCode returns the exit code for the state of a run.
 func stateCode(state contracts.RunState) error {
 	switch state {
 	case contracts.RunWaiting:
@@ -207,7 +206,7 @@ func stateCode(state contracts.RunState) error {
 	return nil
 }
 
-// session writes the answer, and every question that is open.
+// session prints the answer and all open interrupts.
 func (p printer) session(r contracts.SessionResponse) {
 	p.answer(r.Answer)
 	for _, i := range r.Interrupts {
@@ -219,7 +218,7 @@ func (p printer) session(r contracts.SessionResponse) {
 	}
 }
 
-// event writes one line of progress.
+// event prints one line of progress.
 func (p printer) event(e contracts.Event) {
 	name := e.NodeName
 	if name == "" {

@@ -134,7 +134,7 @@ func auditRoot(c *cli) *cobra.Command {
 	return cmd
 }
 
-// sizeOf reads the size out of a root; whether it is signed is checked later.
+// sizeOf parses the size from a root; the signature is verified later.
 func sizeOf(root string) (int64, error) {
 	lines := strings.Split(root, "\n")
 	if len(lines) < 3 {

@@ -63,8 +63,8 @@ func openapiBridge(c *cli) *cobra.Command {
 	return cmd
 }
 
-// bridgeKind is the command of one kind of bridge, and those below it; named makes its
-// service out of the arguments.
+// bridgeKind returns the command for one kind of bridge, with its subcommands; named builds the bridge
+// from the arguments.
 func bridgeKind(c *cli, use, short string, overlay *string, people *bridges.People, named func(args []string) (contracts.Bridge, error)) *cobra.Command {
 	var o bridges.Options
 	does := func(do func(context.Context, bridges.Options) error) func(*cobra.Command, []string) error {

@@ -4,6 +4,5 @@ package main
 
 import "time"
 
-// wallClock is the machine's; the harness of bench/chaos builds servers whose clock it
-// can set.
+// wallClock replaces the server's clock if not nil; bench/chaos builds servers with a settable clock.
 var wallClock func() time.Time

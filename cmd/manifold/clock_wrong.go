@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// wallClock is wrong by as many seconds as the file has that CHAOS_CLOCK names.
+// wallClock is off by the number of seconds in the file that CHAOS_CLOCK names.
 var wallClock = func() time.Time {
 	by := make([]byte, 8)
 	if f, err := os.Open(os.Getenv("CHAOS_CLOCK")); err == nil {

@@ -36,8 +36,8 @@ this machine wrote (--config, MANIFOLD_CONFIG).
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 waiting for a person,
 4 the run failed, was rejected or cancelled, 5 there is no such thing.`
 
-// cli is what all commands share: where the server is, and where what they say
-// goes. The flags are set before a command runs, and nothing changes then.
+// cli is shared by all commands: the connection to the server and the output. The flags are set
+// before a command runs, and do not change after that.
 type cli struct {
 	connection
 
@@ -47,16 +47,16 @@ type cli struct {
 	asJSON bool
 }
 
-// ended ends the program with a code and no further text.
+// ended is an exit code without a message.
 type ended int
 
-// Error is never shown.
+// Error implements error; it is never shown.
 func (e ended) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// usageError is a command line that cannot be understood.
+// usageError is an invalid command line.
 type usageError struct{ err error }
 
-// Error reports what is wrong with the command line.
+// Error returns the error in the command line.
 func (e usageError) Error() string { return e.err.Error() }
 
 // Unwrap returns the cause.
@@ -91,7 +91,7 @@ func (c *cli) root() *cobra.Command {
 	return root
 }
 
-// exit reports what went wrong and gives the code for it.
+// exit prints an error and returns its exit code.
 func (c *cli) exit(err error) int {
 	if err == nil {
 		return exitOK
@@ -109,7 +109,7 @@ func (c *cli) exit(err error) int {
 	return exitError
 }
 
-// describe shows every fault of an error, each on its line.
+// describe returns an error's message with its faults, one per line.
 func describe(err error) string {
 	e, ok := errors.AsType[*contracts.Error](err)
 	if !ok {
@@ -125,7 +125,7 @@ func describe(err error) string {
 	return strings.Join(lines, "\n  ")
 }
 
-// show writes v as JSON if that was asked for, else by the function.
+// show prints v as JSON if --json is set, otherwise it calls text.
 func (c *cli) show(v any, text func()) error {
 	if !c.asJSON {
 		text()
@@ -139,13 +139,13 @@ func (c *cli) show(v any, text func()) error {
 	return err
 }
 
-// terminal reports whether a person is at the other end.
+// terminal reports whether a stream is a terminal.
 func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// connected makes a command that talks to the server.
+// connected returns a command function that connects to the server first.
 func (c *cli) connected(do func(ctx context.Context, server *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		server, err := c.client()
@@ -156,7 +156,7 @@ func (c *cli) connected(do func(ctx context.Context, server *client.Client, args
 	}
 }
 
-// exactly wants n arguments, and says which when there are not.
+// exactly requires n arguments; its error shows the usage.
 func exactly(n int) cobra.PositionalArgs { return counted(cobra.ExactArgs(n)) }
 
 func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
@@ -168,7 +168,7 @@ func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// group is a command that only holds others.
+// group returns a command that only has subcommands.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.ArbitraryArgs,

@@ -13,14 +13,14 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// connection is where the server is and what opens it, as far as flags say so;
-// the environment and the file of a server on this machine say the rest.
+// connection holds the flags for the server and the credentials. The environment, and the settings file
+// of a local server, supply the rest.
 type connection struct {
 	getenv              func(string) string
 	server, key, config string
 }
 
-// client connects as the flags, the environment or the file say.
+// client connects with the flags, the environment or the file, in this order.
 func (c *connection) client() (*client.Client, error) {
 	url, key := c.server, c.key
 	if url == "" {
@@ -37,7 +37,7 @@ func (c *connection) client() (*client.Client, error) {
 		if url == "" {
 			url = found.URL
 		}
-		// A key is sent only to the server that it belongs to.
+		// A key is sent only to its own server.
 		if key == "" && strings.TrimRight(url, "/") == found.URL {
 			key = found.Key
 		}
@@ -48,8 +48,7 @@ func (c *connection) client() (*client.Client, error) {
 	return client.New(client.Config{URL: url, Key: key, UserAgent: "manifold/" + version})
 }
 
-// settings reads the file that a server wrote; a missing one is no fault
-// unless it was asked for.
+// settings reads the file that a server wrote. A missing file is an error only if it was requested.
 func (c *connection) settings() (app.ClientSettings, error) {
 	var s app.ClientSettings
 	path, asked := c.config, c.config != ""
@@ -73,7 +72,7 @@ func (c *connection) settings() (app.ClientSettings, error) {
 	return s, nil
 }
 
-// dataDir is where a server keeps its data unless it is told otherwise.
+// dataDir returns the default data folder of a server.
 func dataDir(getenv func(string) string) string {
 	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "manifold")

@@ -16,9 +16,9 @@ import (
 
 const repository = "../.."
 
-// TestTheCommandsOfTheDocumentsExist parses every shell command that a document shows,
-// in a block or in the text, and looks up what it calls: commands and flags of manifold,
-// targets of make, packages, tests and benchmarks of go, files, paths of the API.
+// TestTheCommandsOfTheDocumentsExist parses every shell command in the documents and checks what it
+// refers to: commands and flags of manifold, make targets, Go packages, tests and benchmarks, files,
+// and paths of the API.
 func TestTheCommandsOfTheDocumentsExist(t *testing.T) {
 	t.Parallel()
 	check := newCommandCheck(t)
@@ -61,7 +61,7 @@ func TestAWrongCommandInADocumentIsFound(t *testing.T) {
 	}
 }
 
-// documentFiles are the Markdown files that people read, relative to the repository.
+// documentFiles returns the Markdown files for readers, relative to the repository.
 func documentFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -89,8 +89,8 @@ var (
 	transcript = regexp.MustCompile(`(?m)^\$ (.*)$`)
 )
 
-// commandsOf lists the command lines of a document: lines of shell blocks, lines after
-// a prompt, and code in the text that begins with a command.
+// commandsOf returns the command lines of a document: lines of shell blocks, lines after a prompt, and
+// inline code that starts with a command.
 func commandsOf(t *testing.T, file string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repository, file))
@@ -114,7 +114,7 @@ func commandsOf(t *testing.T, file string) []string {
 	return slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// commandCheck knows what commands may name.
+// commandCheck holds the names that commands may refer to.
 type commandCheck struct {
 	targets map[string]bool
 	paths   []*regexp.Regexp // of openapi.yaml
@@ -156,8 +156,8 @@ func (c commandCheck) line(line string) []string {
 	return faults
 }
 
-// wordsOf returns the words of a call without quotes and without the brackets of a
-// synopsis; what the shell would compute stays as it is written.
+// wordsOf returns the words of a call without quotes and without the brackets of a synopsis. Shell
+// expansions stay unevaluated.
 func wordsOf(args []*syntax.Word) []string {
 	var words []string
 	for _, a := range args {
@@ -218,16 +218,15 @@ func manifoldFaults(args []string) []string {
 	return faults
 }
 
-// placeholder is what a document writes for any word.
+// placeholder matches words that stand for any word.
 var placeholder = regexp.MustCompile(`^(…|[A-Z]{2,})$`)
 
-// onlyHoldsOthers tells a group from a command that has commands below it and takes
-// arguments itself.
+// onlyHoldsOthers distinguishes a group from a command that has subcommands and takes arguments itself.
 func onlyHoldsOthers(cmd *cobra.Command) bool {
 	return cmd.HasSubCommands() && cmd.Use == cmd.Name()
 }
 
-// plain are the words before the first flag: commands stand there.
+// plain returns the words before the first flag, which include the command.
 func plain(args []string) []string {
 	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); i > 0 {
 		return args[:i]
@@ -286,7 +285,7 @@ func fileFaults(files []string) []string {
 
 var declared = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w*)`)
 
-// goFaults looks for the packages of a go command, and whether -run and -bench match.
+// goFaults checks the packages of a go command, and that -run and -bench match.
 func goFaults(args []string) []string {
 	var faults, patterns []string
 	var functions strings.Builder
@@ -308,7 +307,7 @@ func goFaults(args []string) []string {
 	return faults
 }
 
-// unmatched lists the alternatives of a pattern of names that match no function.
+// unmatched returns the alternatives of a name pattern that match no function.
 func unmatched(pattern, functions string) []string {
 	var faults []string
 	for alternative := range strings.SplitSeq(pattern, "|") {
@@ -323,7 +322,7 @@ func unmatched(pattern, functions string) []string {
 	return faults
 }
 
-// testsIn lists the names of tests and benchmarks in a folder, and below if it is deep.
+// testsIn returns the names of tests and benchmarks in a folder, recursively if deep.
 func testsIn(dir string, deep bool) string {
 	var names strings.Builder
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

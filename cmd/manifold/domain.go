@@ -55,8 +55,7 @@ func domainAddCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-// report shows the outcome of a manifest; one that is refused is an error that
-// carries the report.
+// report shows the outcome of a manifest. A rejected manifest is an error that carries the report.
 func (c *cli) report(report contracts.DomainReport, err error) error {
 	if err != nil {
 		return err

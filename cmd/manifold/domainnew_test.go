@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/cmd/manifold/internal/authoring"
 )
 
-// started returns the command that serves a new domain, "" where this machine has
-// no tool for the language.
+// started returns the command that serves a new domain, "" if this machine lacks the tools for the
+// language.
 func started(t *testing.T, language, dir string) []string {
 	t.Helper()
 	have := func(program string, args ...string) bool {

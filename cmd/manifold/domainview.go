@@ -76,7 +76,7 @@ func (p printer) diff(d contracts.DomainDiff) {
 	}
 }
 
-// effect says in words what a capability does.
+// effect describes a side effect class.
 func effect(c contracts.SideEffectClass) string {
 	switch c {
 	case contracts.ClassRead:

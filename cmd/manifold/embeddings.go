@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
-// embeddingsCommand is about the sentence encoder of this machine.
+// embeddingsCommand manages the sentence encoder of this machine.
 func embeddingsCommand(c *cli) *cobra.Command {
 	e := &options.Installer{Getenv: c.getenv, Out: c.out.printf, Progress: c.errs.printf, Log: c.errs.w}
 	install := &cobra.Command{

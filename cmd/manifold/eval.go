@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// evalFlags are what the command line says about a measurement.
+// evalFlags are the flags of eval.
 type evalFlags struct {
 	manifests, splits []string
 	examples, limit   int
@@ -115,14 +115,13 @@ func (c *cli) eval(ctx context.Context, files []string, f evalFlags) error {
 	})
 }
 
-// evaluation is what --json shows.
+// evaluation is the JSON output.
 type evaluation struct {
 	Reports []eval.Report `json:"reports"`
 	Advice  []eval.Advice `json:"advice,omitempty"`
 }
 
-// evalManifests measures manifests side by side by their own tests, and looks
-// them through.
+// evalManifests measures manifests together by their own tests, and returns advice on them.
 func (c *cli) evalManifests(ctx context.Context, f evalFlags) (eval.Report, []eval.Advice, error) {
 	var sets []eval.Set
 	for _, from := range f.manifests {
@@ -150,7 +149,7 @@ func (c *cli) measure(ctx context.Context, set eval.Set, f evalFlags) (eval.Repo
 		return eval.Report{}, usagef("--hold is a share of the capabilities, from 0 to below 1")
 	}
 	if f.examples == 0 && !f.perturb && f.hold == 0 {
-		f.seeds = f.seeds[:min(1, len(f.seeds))] // there is nothing to draw
+		f.seeds = f.seeds[:min(1, len(f.seeds))] // nothing is random
 	}
 	for _, seed := range f.seeds {
 		opt.Draws = append(opt.Draws, eval.Draw{Examples: f.examples, Seed: uint64(seed), Perturb: f.perturb, Rename: f.rename, Hold: f.hold})

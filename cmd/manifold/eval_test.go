@@ -55,8 +55,8 @@ func TestManifestsAreLookedThrough(t *testing.T) {
 	}
 }
 
-// Files of domains that keep their schemas in code are no manifests; the
-// author is told what to give instead.
+// TestHintsAreNoManifest: a file of a domain that keeps its schemas in code is not a manifest; the
+// error says what to pass instead.
 func TestHintsAreNoManifest(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"../../examples/finance/hints.json", "../../domains/workday/manifest.json"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 )
 
-// The command starts a demo, seeds it, says the conversations and grades them;
-// a set that is wrong in one place misses its floor.
+// TestConversationsArePlayedAndGraded starts a demo, seeds it, plays the conversations and grades
+// them. A set with one wrong expectation misses its minimum.
 func TestConversationsArePlayedAndGraded(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -111,7 +111,7 @@ func (c *cli) approve(ctx context.Context, server *client.Client, codes []string
 	return nil
 }
 
-// shownToApprove shows a gate, unless it cannot be approved so.
+// shownToApprove shows a gate, and returns an error if it cannot be approved like this.
 func (c *cli) shownToApprove(gate contracts.Interrupt, o approveOptions) error {
 	if !gate.Type.IsGate() && !slices.Contains(gate.Answers, contracts.SayApprove) {
 		return usagef("%s is a question of type %s; use manifold answer or settle", gate.Code, gate.Type)
@@ -122,13 +122,13 @@ func (c *cli) shownToApprove(gate contracts.Interrupt, o approveOptions) error {
 	switch {
 	case o.sha256 != "" && (len(o.sha256) < 12 || !strings.HasPrefix(gate.ActionSHA256, strings.ToLower(o.sha256))):
 		return contracts.Errorf(contracts.CodeStaleApproval, "%s is not about the action of that hash; look at it again", gate.Code)
-	case o.sha256 == "" && (c.asJSON || !terminal(c.stdin)): // JSON shows nothing before it is approved
+	case o.sha256 == "" && (c.asJSON || !terminal(c.stdin)): // JSON output shows nothing before the approval
 		return usagef("nobody at a terminal has read this: name the action by its hash, with --sha256; it is action_sha256 of \"manifold gates %s --json\"", gate.Code)
 	}
 	return nil
 }
 
-// confirmed asks for a yes; anything else is a no.
+// confirmed asks for confirmation; anything but yes is a no.
 func (c *cli) confirmed(question string) bool {
 	c.out.printf("%s [y/N] ", question)
 	line, err := bufio.NewReader(c.stdin).ReadString('\n')
@@ -184,7 +184,7 @@ of the kind that the question asks for.`,
 	}
 }
 
-// answered says where to look for the result of an answer.
+// answered shows an answered question, and where to find the result.
 func (c *cli) answered(gate contracts.Interrupt) error {
 	if err := c.decided(gate); err != nil || c.asJSON || gate.SessionID == "" {
 		return err
@@ -193,10 +193,10 @@ func (c *cli) answered(gate contracts.Interrupt) error {
 	return nil
 }
 
-// typed reads the words as the type that the question asks for; where that is
-// not possible they are sent as they are, and the server says what would fit.
+// typed parses an answer as the type that the question expects. Otherwise it is sent as text, and the
+// server says what is valid.
 func typed(gate contracts.Interrupt, words string) any {
-	kind, _ := gate.ResponseSchema["type"].(string) // another form says nothing about a type
+	kind, _ := gate.ResponseSchema["type"].(string) // other schemas define no type
 	if kind == "" || kind == "string" {
 		return words
 	}

@@ -23,7 +23,7 @@ func (p printer) gates(gates []contracts.Interrupt) {
 	p.table("", []string{"CODE", "TYPE", "STATUS", "TOOL", "RISK", "ASKED BY", "SINCE", "QUESTION"}, rows)
 }
 
-// gate writes everything that somebody who decides should read.
+// gate prints everything that an approver should read.
 func (p printer) gate(g contracts.Interrupt) {
 	p.asks(g, gateview.Asks(g))
 	rows := [][]string{{"code", g.Code}, {"status", string(g.Status)}, {"run", g.RunID}, {"step", g.NodeID}}
@@ -47,7 +47,7 @@ func (p printer) gate(g contracts.Interrupt) {
 		add("four eyes", "somebody must approve who has a part in nothing of the run")
 	case contracts.EyesTwoPersons:
 		add("two persons", "who asked and somebody else must both approve exactly this")
-	case contracts.EyesOwn: // gateview.Terms says it
+	case contracts.EyesOwn: // gateview.Terms prints it
 	}
 	add("mind", g.Warning)
 	add("expires", whenPtr(g.ExpiresAt))
@@ -56,7 +56,7 @@ func (p printer) gate(g contracts.Interrupt) {
 	p.decisions(g)
 }
 
-// action writes what an approval is bound to.
+// action prints the action that an approval is bound to.
 func (p printer) action(g contracts.Interrupt) {
 	if a := g.Action; a != nil {
 		p.printf("\nAction: %s%s\n", a.Capability, after(" on ", a.Instance))
@@ -88,7 +88,7 @@ func (p printer) action(g contracts.Interrupt) {
 	}
 }
 
-// sheet writes what will be sent, by the names that an edit takes.
+// sheet prints the parameters to be sent, by the names that an edit uses.
 func (p printer) sheet(g contracts.Interrupt) {
 	var rows [][]string
 	for _, r := range gateview.Of(g) {
@@ -107,13 +107,13 @@ func (p printer) decisions(g contracts.Interrupt) {
 	}
 }
 
-// question writes what is asked, with its options.
+// question prints a question with its options.
 func (p printer) question(i contracts.Interrupt) { p.asks(i, i.Prompt) }
 
 func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.printf("\n? %s\n", prompt)
 	if i.Type.IsGate() {
-		return // approve, reject and edit go without saying
+		return // approve, reject and edit are the same for all gates
 	}
 	if lines := gateview.Lines(i); len(lines) > 0 {
 		rows := make([][]string, len(lines))
@@ -130,7 +130,7 @@ func (p printer) asks(i contracts.Interrupt, prompt string) {
 	p.table("    ", nil, rows)
 }
 
-// other returns a text that says more than what stands there already.
+// other returns text, or "" if it equals there.
 func other(text, there string) string {
 	if text == there {
 		return ""
@@ -138,7 +138,7 @@ func other(text, there string) string {
 	return text
 }
 
-// hint says which command goes on.
+// hint prints the command to continue with.
 func (p printer) hint(i contracts.Interrupt) {
 	if i.Status != contracts.InterruptOpen || i.Code == "" {
 		return

@@ -1,5 +1,5 @@
-// Command manifold is the server and its command line. Flags, environment and
-// files of settings are read here and nowhere else.
+// Command manifold is the server and its command line. Only this package reads flags, environment
+// variables and settings files.
 package main
 
 import (
@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// version is set at release time by the linker.
+// version is set by the linker at release time.
 var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once; what it leaves is taken up by the next start
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once; the next start resumes the remaining work
 	code := run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is the whole program: it gives the exit code.
+// run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &cli{connection: connection{getenv: getenv}, stdin: stdin, out: printer{stdout}, errs: printer{stderr}}
 	root := c.root() //nolint:contextcheck // commands get the context from ExecuteContext

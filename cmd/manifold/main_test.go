@@ -69,7 +69,7 @@ func TestAnActionIsShownApprovedAndUndone(t *testing.T) {
 	d.does("", exitNotFound, `nothing`, "locks", "break", "nothing")
 }
 
-// gateID is that of the only gate that was decided.
+// gateID returns the id of the only decided gate.
 func (d *desk) gateID(who string) string {
 	d.t.Helper()
 	var gates []contracts.Interrupt

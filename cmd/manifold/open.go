@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// openOptions say who is signed in to the page.
+// openOptions specify the user that is signed in to the page.
 type openOptions struct {
 	user    string
 	roles   []string
@@ -64,7 +64,7 @@ func (c *cli) open(ctx context.Context, server *client.Client, o openOptions) er
 	return browse(ctx, link)
 }
 
-// newUser connects with a new key that ends by itself.
+// newUser connects with a new key that expires.
 func (c *cli) newUser(ctx context.Context, admin *client.Client, o openOptions) (*client.Client, error) {
 	if o.expires <= 0 {
 		return nil, usagef("--expires must be longer than nothing")
@@ -80,7 +80,7 @@ func (c *cli) newUser(ctx context.Context, admin *client.Client, o openOptions) 
 	return as.client()
 }
 
-// browse opens an address in the browser of this machine.
+// browse opens a URL in the local browser.
 func browse(ctx context.Context, link string) error {
 	name, args := "xdg-open", []string{link}
 	switch runtime.GOOS {

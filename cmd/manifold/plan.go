@@ -39,8 +39,7 @@ day; "manifold plan run HASH" runs exactly it.`,
 	return cmd
 }
 
-// preview shows a plan; without one, what is missing, and ends with the code
-// for "waiting for a person".
+// preview prints a plan, or else what is missing, with the exit code for "waiting for a person".
 func (c *cli) preview(p contracts.PlanPreview, mermaid bool) error {
 	err := c.show(p, func() {
 		if mermaid && p.Mermaid != "" {

@@ -13,16 +13,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// printer writes text for people. Much of it comes from domains and from other
-// users, so whatever could steer a terminal is taken out.
+// printer writes text for people. Much of it comes from domains and other users, so it removes control
+// characters of terminals.
 type printer struct{ w io.Writer }
 
 func (p printer) printf(format string, args ...any) {
-	_, _ = io.WriteString(p.w, clean(fmt.Sprintf(format, args...))) // a closed terminal is nobody's fault
+	_, _ = io.WriteString(p.w, clean(fmt.Sprintf(format, args...))) // a closed terminal is not an error
 }
 
-// clean drops control characters and the marks that turn the direction of
-// text; lines and tabs stay.
+// clean removes control characters and bidirectional marks, except line breaks and tabs.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -35,11 +34,10 @@ func clean(s string) string {
 	}, s)
 }
 
-// oneLine is clean for a cell of a table.
+// oneLine returns a cleaned text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// table writes rows in columns; what a cell begins with as spaces stays, for
-// trees.
+// table prints rows in columns. Leading spaces of a cell are kept, for trees.
 func (p printer) table(indent string, heads []string, rows [][]string) {
 	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
 	line := func(cells []string) {
@@ -55,17 +53,17 @@ func (p printer) table(indent string, heads []string, rows [][]string) {
 	for _, row := range rows {
 		line(row)
 	}
-	_ = tw.Flush() // a closed terminal is nobody's fault
+	_ = tw.Flush() // a closed terminal is not an error
 }
 
-// more says that a list may go on.
+// more says that the list may be incomplete.
 func (p printer) more(listed, limit int) {
 	if limit > 0 && listed >= limit {
 		p.printf("There may be more: --limit says how much is listed, 0 lists all.\n")
 	}
 }
 
-// text shows a JSON value in a line.
+// text formats a JSON value on one line.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -96,7 +94,7 @@ func whenPtr(t *time.Time) string {
 	return when(*t)
 }
 
-// answer writes the blocks of an answer.
+// answer prints the blocks of an answer.
 func (p printer) answer(a *contracts.Answer) {
 	if a == nil {
 		return

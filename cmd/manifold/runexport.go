@@ -45,7 +45,7 @@ ledger with its hashes. With --json it writes the same as JSON.`,
 	return cmd
 }
 
-// exported reads all that is recorded of a run.
+// exported reads all records of a run.
 func exported(ctx context.Context, server *client.Client, id string) (report.AuditedRun, error) {
 	run := report.AuditedRun{At: time.Now()}
 	var err error

@@ -90,7 +90,7 @@ func runStateCommand(c *cli) *cobra.Command {
 	}
 }
 
-// runID is the run that was named, else the caller's newest.
+// runID returns the named run, or else the caller's newest one.
 func runID(ctx context.Context, server *client.Client, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -105,7 +105,7 @@ func runID(ctx context.Context, server *client.Client, args []string) (string, e
 	return runs[0].RunID, nil
 }
 
-// watch follows a run to its end; gates that open meanwhile are shown.
+// watch returns a run, after showing its events until it ends if watch is set.
 func (c *cli) watch(ctx context.Context, server *client.Client, id string, watch bool) (contracts.RunView, error) {
 	if watch {
 		for e, err := range server.StreamRun(ctx, id, 0) {
@@ -120,7 +120,7 @@ func (c *cli) watch(ctx context.Context, server *client.Client, id string, watch
 	return server.Run(ctx, id, client.Opt{})
 }
 
-// watchCommand shows what happens, one event after the other.
+// watchCommand prints events as they happen.
 func watchCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "watch SESSION|RUN", Short: "Show what happens in a session or a run, as it happens", Args: exactly(1),

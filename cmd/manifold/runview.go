@@ -27,7 +27,7 @@ func (p printer) runs(runs []contracts.RunSummary) {
 	p.table("", []string{"RUN", "STATE", "VERDICT", "OWNER", "STARTED", "TOOK", "WAITED", "GOAL"}, rows)
 }
 
-// machineTime is what an ended run took but for the time that people were waited for.
+// machineTime returns the duration of an ended run without the time spent waiting for people.
 func machineTime(r contracts.RunSummary) string {
 	if r.FinishedAt == nil {
 		return ""
@@ -35,7 +35,7 @@ func machineTime(r contracts.RunSummary) string {
 	return report.Duration(r.FinishedAt.Sub(r.CreatedAt).Milliseconds() - r.HumanMS)
 }
 
-// run writes a run as a tree: every node below the last of those it needs.
+// run prints a run as a tree: each node below the last one that it depends on.
 func (p printer) run(v contracts.RunView) {
 	p.printf("%s: %s\n%s\n\n", v.RunID, v.State, v.Plan.Goal)
 	if v.HeldSince != nil {
@@ -77,7 +77,7 @@ func (p printer) run(v contracts.RunView) {
 	}
 }
 
-// state writes what a run knows, one domain after the other.
+// state prints the state of a run, by domain.
 func (p printer) state(s contracts.DomainState) {
 	p.printf("%s: %s\n", s.RunID, s.State)
 	for _, domain := range slices.Sorted(maps.Keys(s.Debug)) {
@@ -104,7 +104,7 @@ func (p printer) state(s contracts.DomainState) {
 	}
 }
 
-// stepTime is what an ended step took of machine time.
+// stepTime returns the machine time of an ended step.
 func stepTime(n *contracts.NodeView) string {
 	if n.StartedAt == nil || n.FinishedAt == nil {
 		return ""

@@ -28,7 +28,7 @@ type serveOptions struct {
 	LogLevel            string `json:"log_level"`
 	LogFormat           string `json:"log_format"`
 	ForwardedUserHeader string `json:"forwarded_user_header"`
-	// FrontendRoles are the roles here for the roles of a chat frontend's users.
+	// FrontendRoles maps the roles of a chat frontend to roles here.
 	FrontendRoles        map[string]string  `json:"frontend_roles,omitempty"`
 	FrontendJWT          string             `json:"frontend_jwt,omitempty"`
 	Links                linkOptions        `json:"approval_links,omitzero"`
@@ -45,7 +45,7 @@ type serveOptions struct {
 	WebhookAllowLoopback bool               `json:"webhook_allow_loopback"`
 	WebhookAllowPrivate  bool               `json:"webhook_allow_private"`
 
-	// Audit is where keys and roots are, and how often a root is signed.
+	// AuditKeys and AuditRoots are the locations of keys and roots, AuditEvery is the signing interval.
 	AuditKeys  string        `json:"audit_keys,omitempty"`
 	AuditRoots []string      `json:"audit_roots,omitempty"`
 	AuditEvery time.Duration `json:"audit_every_ns"`
@@ -55,11 +55,11 @@ type serveOptions struct {
 	// ModelCache is the folder of trained matcher models.
 	ModelCache string `json:"model_cache,omitempty"`
 
-	// Rollout is what is switched on, as NAME=VALUE.
+	// Rollout lists feature flags as NAME=VALUE.
 	Rollout []string `json:"flags,omitempty"`
 
-	// MetricsAddr is where Prometheus reads metrics; traces and more are sent as the
-	// OTEL_* variables say.
+	// MetricsAddr is the address of the Prometheus endpoint. The OTEL_* variables configure the
+	// export of traces and other telemetry.
 	MetricsAddr string `json:"metrics_addr,omitempty"`
 	TraceURL    string `json:"trace_url,omitempty"`
 	Page        bool   `json:"page"`
@@ -67,8 +67,8 @@ type serveOptions struct {
 	printConfig bool
 }
 
-// postgresDSN is the variable with the address of a database that several
-// servers share; it holds a password, and so is no flag.
+// postgresDSN names the variable with the DSN of a shared database. It contains a password, so it
+// is not a flag.
 const postgresDSN = "POSTGRES_DSN"
 
 const defaultBootstrap = "domains.bootstrap.json"
@@ -190,11 +190,11 @@ func (c *cli) serve(ctx context.Context, o serveOptions, asked bool) error {
 		return err
 	}
 	err = c.serveUntil(ctx, server)
-	// The context has ended when the server is asked to stop.
+	// ctx has ended when the server is asked to stop.
 	return errors.Join(err, server.Stop(context.WithoutCancel(ctx)))
 }
 
-// frontends reads what to believe of chat frontends.
+// frontends returns which claims of chat frontends are accepted.
 func frontends(o serveOptions, lookup func(string) (string, bool)) (app.Frontends, error) {
 	out := app.Frontends{Roles: map[string][]string{}}
 	for theirs, ours := range o.FrontendRoles {
@@ -224,7 +224,7 @@ func (c *cli) serveUntil(ctx context.Context, server *app.App) error {
 	c.out.printf("Manifold is serving at %s\n", server.URL())
 	c.out.printf("%s\n", server.MatcherSummary())
 	c.out.printf("%s\n", server.ModelSummary())
-	if _, err := os.Stat(server.AdminKeyFile()); err == nil { // of several servers the first has it
+	if _, err := os.Stat(server.AdminKeyFile()); err == nil { // of several servers, the first one has it
 		c.out.printf("The key of the first admin is in %s\n", server.AdminKeyFile())
 		c.out.printf("On this machine, \"manifold --config %s\" uses it.\n", server.ClientFile())
 	}

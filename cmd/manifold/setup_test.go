@@ -17,8 +17,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// desk is a server that "manifold serve" started, and the people who use it
-// from the command line.
+// desk is a server that "manifold serve" has started, and its users on the command line.
 type desk struct {
 	t    *testing.T
 	dir  string
@@ -83,8 +82,7 @@ func (d *desk) until(holds func() bool) {
 	}
 }
 
-// as runs a command with somebody's key; "" is the admin of the file that the
-// server wrote.
+// as runs a command with a user's key; "" is the admin of the file that the server wrote.
 func (d *desk) as(who string, args ...string) (code int, stdout, stderr string) {
 	d.t.Helper()
 	getenv := func(name string) string {
@@ -101,7 +99,7 @@ func (d *desk) as(who string, args ...string) (code int, stdout, stderr string) 
 	return code, out.String(), errs.String()
 }
 
-// does runs a command and holds its end and its text to what is expected.
+// does runs a command and checks its exit code and its output.
 func (d *desk) does(who string, code int, says string, args ...string) string {
 	d.t.Helper()
 	got, out, errs := d.as(who, args...)
@@ -111,7 +109,7 @@ func (d *desk) does(who string, code int, says string, args ...string) string {
 	return out
 }
 
-// reads runs a command with --json and decodes what it says.
+// reads runs a command with --json and decodes its output.
 func (d *desk) reads(who string, into any, args ...string) int {
 	d.t.Helper()
 	code, out, errs := d.as(who, append(args, "--json")...)
@@ -121,7 +119,7 @@ func (d *desk) reads(who string, into any, args ...string) int {
 	return code
 }
 
-// approves runs the command that approves exactly what a gate shows now.
+// approves runs the command that approves exactly the current action of a gate.
 func (d *desk) approves(who string, code int, says, gate string, more ...string) string {
 	d.t.Helper()
 	var shown contracts.Interrupt
@@ -131,7 +129,7 @@ func (d *desk) approves(who string, code int, says, gate string, more ...string)
 
 const alert = "set an alert for AAPL above 250"
 
-// waiting asks for a write as rita, and gives the code of its gate.
+// waiting requests a write as rita, and returns the code of its gate.
 func (d *desk) waiting() string {
 	d.t.Helper()
 	out := d.does("rita", exitWaiting, `manifold approve`, "ask", alert)

@@ -15,7 +15,7 @@ type telegramOptions struct {
 	Users  []string `json:"users,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	API    string   `json:"api_url,omitempty"`
-	// Approvers are the chats that are told of gates.
+	// Approvers are the chats that are notified of gates.
 	Approvers []string `json:"approver_chats,omitempty"`
 }
 
@@ -28,7 +28,7 @@ func (o *telegramOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.API, "telegram-api-url", "", "where the Bot API is, if not at Telegram")
 }
 
-// config reads who may use the bot, and the token out of the environment.
+// config returns the bot's configuration, with the token from the environment.
 func (o *telegramOptions) config(lookup func(string) (string, bool)) (app.Telegram, error) {
 	out := app.Telegram{APIURL: o.API, People: map[int64]app.TelegramPerson{}}
 	if o.Token == "" {

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// a2aPath is where version 1.0 of the protocol is spoken, a2aOldPath where 0.3 is.
+	// a2aPath is the endpoint of protocol version 1.0, a2aOldPath that of 0.3.
 	a2aPath, a2aOldPath = "/a2a", "/a2a/v0.3"
-	// maxA2ABody bounds a request.
+	// maxA2ABody bounds a request, in bytes.
 	maxA2ABody = 1 << 20
 )
 
-// A2A is Manifold as an agent of the Agent2Agent protocol, by JSON-RPC: a context is a
-// session, and what is going on in it is its task.
+// A2A serves Manifold as an agent of the Agent2Agent protocol, over JSON-RPC. A context is a session,
+// and the session's current work is its task.
 type A2A struct {
 	cfg      Config
 	backend  Backend
@@ -30,8 +30,8 @@ type A2A struct {
 	handlers map[string]http.Handler
 }
 
-// NewA2A makes an agent over a backend. The URL is where others find this server [the
-// one that they used].
+// NewA2A returns an agent that calls the backend. url is the public URL of this server [the one that
+// the client used].
 func NewA2A(cfg Config, backend Backend, url string) *A2A {
 	a := &A2A{cfg: cfg.withDefaults(), backend: backend, url: strings.TrimRight(url, "/")}
 	tasks := &a2aTasks{wait: a.cfg.Wait, card: a.card}
@@ -43,17 +43,16 @@ func NewA2A(cfg Config, backend Backend, url string) *A2A {
 	return a
 }
 
-// Handler returns what answers at a path, nil if it is none of this protocol's.
+// Handler returns the handler of a path, nil if the path is not part of the protocol.
 func (a *A2A) Handler(path string) http.Handler { return a.handlers[path] }
 
-// a2aCaller is the key of the API as the caller of a request sees it, a2aURL that of the
-// address of this server.
+// a2aCaller is the context key of the caller's API client, a2aURL that of the URL of this server.
 type (
 	a2aCaller struct{}
 	a2aURL    struct{}
 )
 
-// admitted finds who is asking before anything is read of a request.
+// admitted authenticates the caller before the body is read.
 func (a *A2A) admitted(next http.Handler) http.Handler {
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(address, r.RemoteAddr)
@@ -71,7 +70,7 @@ func (a *A2A) admitted(next http.Handler) http.Handler {
 	}))
 }
 
-// base is the address of this server.
+// base returns the URL of this server.
 func (a *A2A) base(r *http.Request) string {
 	switch {
 	case a.url != "":
@@ -82,7 +81,7 @@ func (a *A2A) base(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// serveCard answers with the card that anybody may see.
+// serveCard serves the public agent card.
 func (a *A2A) serveCard(w http.ResponseWriter, r *http.Request) {
 	card := a.card(a.base(r), []a2a.AgentSkill{{
 		ID: "ask", Name: "Ask Manifold", Tags: []string{"requests"},
@@ -91,11 +90,11 @@ func (a *A2A) serveCard(w http.ResponseWriter, r *http.Request) {
 	a2asrv.NewAgentCardHandler(cardOfBoth{a2av0.NewStaticAgentCardProducer(card)}).ServeHTTP(w, r)
 }
 
-// cardOfBoth is a card that clients of both versions read. That of the library's adapter
-// has the security schemes of 0.3 alone, which its own client of 1.0 refuses.
+// cardOfBoth is a card that clients of both protocol versions can read. The card of the library's
+// adapter has only the security schemes of 0.3, which its own 1.0 client rejects.
 type cardOfBoth struct{ a2asrv.AgentCardProducer }
 
-// CardJSON is the card of 1.0, with what 0.3 has beside it.
+// CardJSON returns the card of 1.0, with the additional members of 0.3.
 func (c cardOfBoth) CardJSON(ctx context.Context) ([]byte, error) {
 	card, err := c.Card(ctx)
 	if err != nil {
@@ -118,7 +117,7 @@ func (c cardOfBoth) CardJSON(ctx context.Context) ([]byte, error) {
 	return json.Marshal(both)
 }
 
-// addMissing adds the members of another object that are not there.
+// addMissing adds the members of from that to lacks, recursively.
 func addMissing(to, from map[string]any) {
 	for k, v := range from {
 		inner, isObject := to[k].(map[string]any)
@@ -150,7 +149,7 @@ func (a *A2A) card(base string, skills []a2a.AgentSkill) *a2a.AgentCard {
 const instructionsA2A = "Manifold turns requests into approved, verified actions. What would change something waits for a person to approve it in Manifold; " +
 	"no message to this agent can approve."
 
-// skills are the capabilities that a caller may use by words.
+// skills returns the routable capabilities of a caller.
 func skills(ctx context.Context, api *client.Client) ([]a2a.AgentSkill, error) {
 	capabilities, err := api.Capabilities(ctx, "")
 	if err != nil {

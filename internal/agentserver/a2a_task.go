@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// a2aTasks answers the methods of the protocol. The library reads and writes its messages.
+// a2aTasks implements the methods of the protocol. The library parses and formats the messages.
 type a2aTasks struct {
 	noStreams
 
@@ -25,12 +25,11 @@ type a2aTasks struct {
 var _ a2asrv.RequestHandler = (*a2aTasks)(nil)
 
 func a2aClient(ctx context.Context) *client.Client {
-	api, _ := ctx.Value(a2aCaller{}).(*client.Client) // admitted has put it there
+	api, _ := ctx.Value(a2aCaller{}).(*client.Client) // set by admitted
 	return api
 }
 
-// SendMessage starts a session, or goes on with one: that of the task or the context that
-// the message names.
+// SendMessage starts a session, or continues the one of the task or context that the message names.
 func (t *a2aTasks) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
 	if req.Message == nil {
 		return nil, a2a.NewError(a2a.ErrInvalidParams, "there is no message")
@@ -61,7 +60,7 @@ func (t *a2aTasks) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	}
 	switch {
 	case err != nil:
-	case decided: // they count for nothing
+	case decided: // an agent must not decide gates
 		response, err = api.Session(ctx, id, client.Opt{})
 	case id == "":
 		response, err = api.StartSession(ctx, contracts.StartSession{Message: words}, opt)
@@ -74,7 +73,7 @@ func (t *a2aTasks) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	return taskOf(ctx, api, response)
 }
 
-// wordsOf is the text of a message, which is all that is understood.
+// wordsOf returns the text of a message; other content is rejected.
 func wordsOf(m *a2a.Message) (string, error) {
 	var texts []string
 	for _, p := range m.Parts {
@@ -87,7 +86,7 @@ func wordsOf(m *a2a.Message) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// GetTask reports where a session stands.
+// GetTask returns the state of a session as a task.
 func (t *a2aTasks) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
 	api := a2aClient(ctx)
 	response, err := api.Session(ctx, string(req.ID), client.Opt{})
@@ -117,7 +116,7 @@ func (t *a2aTasks) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 	return t.GetTask(ctx, &a2a.GetTaskRequest{ID: req.ID})
 }
 
-// GetExtendedAgentCard reports what the caller may ask for.
+// GetExtendedAgentCard returns a card with the skills of the caller.
 func (t *a2aTasks) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
 	all, err := skills(ctx, a2aClient(ctx))
 	if err != nil {
@@ -127,7 +126,7 @@ func (t *a2aTasks) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedA
 	return t.card(base, all), nil
 }
 
-// lastRun is the one that a session has come to, one without an id if it has none.
+// lastRun returns the latest run of a session, or a view without an id if there is none.
 func lastRun(ctx context.Context, api *client.Client, r contracts.SessionResponse) (contracts.RunView, error) {
 	if len(r.RunIDs) == 0 {
 		return contracts.RunView{}, nil
@@ -135,8 +134,7 @@ func lastRun(ctx context.Context, api *client.Client, r contracts.SessionRespons
 	return api.Run(ctx, r.RunIDs[len(r.RunIDs)-1], client.Opt{})
 }
 
-// taskOf gives a session as a task: what it waits for as its message, its answer as an
-// artifact.
+// taskOf returns a session as a task: open interrupts as its message, the answer as an artifact.
 func taskOf(ctx context.Context, api *client.Client, r contracts.SessionResponse) (*a2a.Task, error) {
 	view, err := lastRun(ctx, api, r)
 	if err != nil {
@@ -162,8 +160,8 @@ func taskOf(ctx context.Context, api *client.Client, r contracts.SessionResponse
 	return task, nil
 }
 
-// artifactsOf are the answer to the last message, and what the last run came to, which
-// may be of an earlier one.
+// artifactsOf returns the answer to the last message, and the result of the last run, which may
+// belong to an earlier message.
 func artifactsOf(r contracts.SessionResponse, view contracts.RunView) []*a2a.Artifact {
 	var out []*a2a.Artifact
 	add := func(name string, part *a2a.Part) {
@@ -186,8 +184,8 @@ func says(task *a2a.Task, text string) {
 	task.Status.Message = a2a.NewMessageForTask(a2a.MessageRoleAgent, task, a2a.NewTextPart(text))
 }
 
-// a2aState is the state of a session. An approval is given outside of the protocol, as
-// the state "authentication required" says; a question is answered within it.
+// a2aState returns the task state of a session. A gate is decided outside of the protocol, hence
+// "authentication required"; a question is answered within it.
 func a2aState(r contracts.SessionResponse, view contracts.RunView) a2a.TaskState {
 	switch {
 	case len(gates(r.Interrupts)) > 0:
@@ -204,7 +202,7 @@ func a2aState(r contracts.SessionResponse, view contracts.RunView) a2a.TaskState
 	return a2a.TaskStateCompleted
 }
 
-// a2aError gives an error of the API as one of the protocol.
+// a2aError converts an error of the API to one of the protocol.
 func a2aError(err error) error {
 	kind := map[contracts.Code]error{
 		contracts.CodeNotFound: a2a.ErrTaskNotFound, contracts.CodeInvalid: a2a.ErrInvalidParams, contracts.CodeTooLarge: a2a.ErrInvalidParams,
@@ -216,8 +214,8 @@ func a2aError(err error) error {
 	return a2a.NewError(kind, messageOf(err))
 }
 
-// noStreams refuses what the card says is not offered: streams, lists of tasks, and calls
-// of the client by this server.
+// noStreams rejects the methods that the card does not offer: streams, lists of tasks, and push
+// notifications.
 type noStreams struct{}
 
 func noStream(yield func(a2a.Event, error) bool) { yield(nil, a2a.ErrUnsupportedOperation) }

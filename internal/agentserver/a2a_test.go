@@ -12,14 +12,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 )
 
-// peer is another agent, which speaks by the client of the protocol's own library.
+// peer is another agent, with the client of the protocol's own library.
 type peer struct {
 	*testing.T
 
 	client *a2aclient.Client
 }
 
-// meets finds the card as a client of a version does, and speaks to what it names.
+// meets resolves the card like a client of a version, and connects to the endpoint in it.
 func (s site) meets(t *testing.T, key, version string) peer {
 	t.Helper()
 	resolver := agentcard.NewResolver(http.DefaultClient)
@@ -47,7 +47,7 @@ func (s site) meets(t *testing.T, key, version string) peer {
 	return peer{t, c}
 }
 
-// says sends a message, and returns the task that it is about.
+// says sends a message and returns its task.
 func (p peer) says(words string, of *a2a.Task) *a2a.Task {
 	p.Helper()
 	m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(words))
@@ -71,7 +71,7 @@ func (p peer) looks(of *a2a.Task) *a2a.Task {
 	return task
 }
 
-// told is all text of a task.
+// told returns all text of a task.
 func told(task *a2a.Task) string {
 	var out strings.Builder
 	if task.Status.Message != nil {
@@ -87,8 +87,8 @@ func told(task *a2a.Task) string {
 	return out.String()
 }
 
-// TestAnotherAgentAsksInEveryVersion of the protocol: a read is answered, and a write
-// waits for a person, whatever the agent says.
+// TestAnotherAgentAsksInEveryVersion of the protocol: a read is answered, and a write waits for a
+// person, whatever the agent says.
 func TestAnotherAgentAsksInEveryVersion(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -121,8 +121,8 @@ func TestAnotherAgentAsksInEveryVersion(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsSentAgainIsTheSameTask: a client that has lost the answer sends the
-// message once more.
+// TestAMessageThatIsSentAgainIsTheSameTask: a client that has lost the response sends the message
+// again.
 func TestAMessageThatIsSentAgainIsTheSameTask(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -6,8 +6,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// TestNoWordsOfAnAgentDecide: not even where its key is that of somebody who may approve,
-// and the gate was shown to it.
+// TestNoWordsOfAnAgentDecide: not even with the key of an approver, and after the gate was shown.
 func TestNoWordsOfAnAgentDecide(t *testing.T) {
 	t.Parallel()
 	s := start(t)

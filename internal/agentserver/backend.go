@@ -8,24 +8,24 @@ import (
 	"github.com/manifold-run/manifold/client"
 )
 
-// Backend gives the API as the caller of a request sees it. The header is that
-// of the request, nil where there is one caller only.
+// Backend returns an API client with the caller's credentials. header is the header of the request,
+// nil if the transport has a single caller.
 type Backend func(header http.Header) (*client.Client, error)
 
-// Remote is a backend with one caller.
+// Remote returns a backend with a single caller.
 func Remote(c *client.Client) Backend {
 	return func(http.Header) (*client.Client, error) { return c, nil }
 }
 
-// address is who sent a request, in the header that tools get to see; what a
-// caller writes there is replaced.
+// address is the header that carries the client's address to the tools. A value that the client sent
+// is replaced.
 const address = "X-Manifold-Remote-Address"
 
-// signedUser is the header in which front ends sign who is asking.
+// signedUser is the header in which frontends sign their user.
 const signedUser = "X-OpenWebUI-User-Jwt"
 
-// Local is a backend in this process: each call is a request to the API's own
-// handler, with the credential and the user of the MCP request.
+// Local returns a backend in this process: each call is a request to the API's handler, with the
+// credentials and the user of the incoming request.
 func Local(api http.Handler, forwardedUser string) Backend {
 	return func(header http.Header) (*client.Client, error) {
 		return client.New(client.Config{
@@ -35,7 +35,7 @@ func Local(api http.Handler, forwardedUser string) Backend {
 	}
 }
 
-// inProcess answers requests by a handler.
+// inProcess is a RoundTripper that calls a handler.
 type inProcess struct {
 	api    http.Handler
 	header http.Header
@@ -63,7 +63,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answer keeps what a handler writes.
+// answer records a handler's response.
 type answer struct {
 	header http.Header
 	code   int
@@ -71,7 +71,7 @@ type answer struct {
 	body   bytes.Buffer
 }
 
-// Header returns the header of the answer.
+// Header returns the header of the response.
 func (a *answer) Header() http.Header { return a.header }
 
 // WriteHeader sets the status, once.
@@ -87,5 +87,5 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// Flush is there for handlers that stream; nothing waits here.
+// Flush does nothing; handlers that stream require it.
 func (a *answer) Flush() {}

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// listed is for how long what is offered to a caller is taken as it was.
+	// listed is how long the list of a caller's tools is cached.
 	listed = 5 * time.Second
-	// maxCallers bounds the callers whose lists are kept.
+	// maxCallers bounds the callers whose lists are cached.
 	maxCallers = 256
 	// maxWait bounds how long a tool call waits for an answer.
 	maxWait = 45 * time.Second
@@ -29,10 +29,10 @@ const (
 		"with ask or run_start, and waits for a person to approve it in Manifold; no tool can approve."
 )
 
-// Config describes what is served; zero values take the defaults in brackets.
+// Config configures the servers; zero values take the defaults in brackets.
 type Config struct {
 	Version string
-	// Wait bounds how long a tool call waits for an answer [45s].
+	// Wait bounds how long a tool call waits for an answer [45s, which is also the maximum].
 	Wait   time.Duration
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -51,7 +51,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// MCP is Manifold as an MCP server.
+// MCP serves Manifold as an MCP server.
 type MCP struct {
 	cfg     Config
 	backend Backend
@@ -61,14 +61,14 @@ type MCP struct {
 	callers map[[sha256.Size]byte]offered
 }
 
-// offered is what a caller is offered, and since when.
+// offered is the cached server of a caller.
 type offered struct {
 	server *mcp.Server
 	reads  *sessions
 	at     time.Time
 }
 
-// NewMCP makes a server over a backend.
+// NewMCP returns a server that calls the backend.
 func NewMCP(cfg Config, backend Backend) *MCP {
 	f := &MCP{cfg: cfg.withDefaults(), backend: backend, callers: map[[sha256.Size]byte]offered{}}
 	streamable := mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
@@ -80,10 +80,10 @@ func NewMCP(cfg Config, backend Backend) *MCP {
 	return f
 }
 
-// ServeHTTP answers at one endpoint of streamable HTTP.
+// ServeHTTP serves the streamable HTTP endpoint.
 func (f *MCP) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.http.ServeHTTP(w, r) }
 
-// Serve answers one client at a transport, such as standard input and output.
+// Serve serves one client over a transport, such as standard input and output.
 func (f *MCP) Serve(ctx context.Context, t mcp.Transport) error {
 	c, err := f.backend(nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *MCP) Serve(ctx context.Context, t mcp.Transport) error {
 	return server.Run(ctx, t)
 }
 
-// serving is the key of the server that a request was admitted to.
+// serving is the context key of the server for a request.
 type serving struct{}
 
 func serverOf(r *http.Request) *mcp.Server {
@@ -104,7 +104,7 @@ func serverOf(r *http.Request) *mcp.Server {
 	return s
 }
 
-// admit finds who is asking before anything is read of the request.
+// admit authenticates the caller before the body is read.
 func (f *MCP) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r.Header.Set(address, r.RemoteAddr)
 	server, err := f.forCaller(r.Context(), r.Header)
@@ -115,7 +115,7 @@ func (f *MCP) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serving{}, server)))
 }
 
-// refuse answers who is not let in, in the form of the API.
+// refuse writes an error in the API's format.
 func refuse(w http.ResponseWriter, err error) {
 	status := map[contracts.Code]int{
 		contracts.CodeUnauthorized: http.StatusUnauthorized, contracts.CodeForbidden: http.StatusForbidden,
@@ -130,11 +130,11 @@ func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	p := contracts.Problem{Title: http.StatusText(status), Status: status, Code: contracts.CodeOf(err), Detail: messageOf(err)}
-	_ = json.NewEncoder(w).Encode(p) // who does not read has gone
+	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 }
 
-// forCaller returns the server with what this caller may see. Who they are is asked
-// again for each request; what there is for them is kept for a moment.
+// forCaller returns the server with what this caller may see. The caller is authenticated for every
+// request; the list of tools is cached for a short time.
 func (f *MCP) forCaller(ctx context.Context, header http.Header) (*mcp.Server, error) {
 	c, err := f.backend(header)
 	if err != nil {
@@ -174,7 +174,7 @@ func (f *MCP) keep(key [sha256.Size]byte, o offered) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.callers) >= maxCallers {
-		for old := range f.callers { // any one: it is made again when it asks
+		for old := range f.callers { // any one: it is rebuilt on its next request
 			delete(f.callers, old)
 			break
 		}
@@ -182,7 +182,7 @@ func (f *MCP) keep(key [sha256.Size]byte, o offered) {
 	f.callers[key] = o
 }
 
-// offer makes a server of everything that a caller may use.
+// offer returns a server with everything that a caller may use.
 func (f *MCP) offer(ctx context.Context, c *client.Client, reads *sessions) (*mcp.Server, error) {
 	capabilities, err := c.Capabilities(ctx, "")
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *MCP) offer(ctx context.Context, c *client.Client, reads *sessions) (*mc
 	return server, nil
 }
 
-// caller returns the API as who sent a request sees it.
+// caller returns an API client with the caller's credentials.
 func (f *MCP) caller(extra *mcp.RequestExtra) (*client.Client, error) {
 	if extra == nil {
 		return f.backend(nil)
@@ -212,7 +212,7 @@ func (f *MCP) caller(extra *mcp.RequestExtra) (*client.Client, error) {
 	return f.backend(extra.Header)
 }
 
-// messageOf is what an error says to the requester.
+// messageOf returns the error message for the caller.
 func messageOf(err error) string {
 	if e, ok := errors.AsType[*contracts.Error](err); ok {
 		return describe(e)

@@ -15,14 +15,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ToolName is how a capability is called here. Vendors of models take letters,
-// digits, "_" and "-" in the names of tools, and no dot.
+// ToolName returns the tool name of a capability. Model vendors accept letters, digits, "_" and "-" in
+// tool names, but no dot.
 func ToolName(ref string) string { return strings.Replace(ref, ".", "__", 1) }
 
-// maxToolName is what most clients take.
+// maxToolName is the limit of most clients.
 const maxToolName = 64
 
-// addRead offers a capability that changes nothing as a tool of its own.
+// addRead adds a read capability as a tool.
 func (f *MCP) addRead(server *mcp.Server, c *contracts.CapabilityView, reads *sessions) {
 	schema, ok := toolSchema(c.Schema)
 	if c.Policy.SideEffectClass.Writes() || !ok || len(ToolName(c.Ref)) > maxToolName {
@@ -46,8 +46,8 @@ func (f *MCP) addRead(server *mcp.Server, c *contracts.CapabilityView, reads *se
 	})
 }
 
-// toolSchema returns a schema that the library takes: an object, and without the
-// annotation by which a client would put parameters into headers.
+// toolSchema returns a schema that the library accepts: an object, without the annotation that makes
+// a client send parameters as headers.
 func toolSchema(v any) (json.RawMessage, bool) {
 	raw, err := json.Marshal(v)
 	if err != nil || bytes.Contains(raw, []byte(`"x-mcp-header"`)) {
@@ -65,7 +65,7 @@ func toolSchema(v any) (json.RawMessage, bool) {
 	return raw, err == nil
 }
 
-// intent is the call as the API takes it.
+// intent returns a tool call as an intent.
 func intent(domain, name string, arguments json.RawMessage) (contracts.Intent, error) {
 	parameters := map[string]any{}
 	if len(arguments) > 0 {
@@ -76,8 +76,7 @@ func intent(domain, name string, arguments json.RawMessage) (contracts.Intent, e
 	return contracts.Intent{ID: "read", Domain: domain, Capability: name, Parameters: parameters, Confidence: 1}, nil
 }
 
-// read runs one capability: it is planned as any other request is, and what it
-// may not do there it may not do here.
+// read runs one capability. It is planned like any other request, with the same permissions.
 func (f *MCP) read(ctx context.Context, api *client.Client, reads *sessions, call contracts.Intent) *mcp.CallToolResult {
 	preview, err := api.Plan(ctx, contracts.PlanRequest{Goal: "Read " + call.Ref(), Intents: []contracts.Intent{call}}, client.Opt{Minimal: true})
 	if err != nil {
@@ -96,22 +95,21 @@ func (f *MCP) read(ctx context.Context, api *client.Client, reads *sessions, cal
 	return f.told(ctx, api, response)
 }
 
-// sessions are those of a caller in which nothing is going on: how many sessions
-// may be started is limited, and a read needs none of its own.
+// sessions caches a caller's idle sessions: the rate of new sessions is limited, and a read does not
+// need one of its own.
 type sessions struct {
 	mu   sync.Mutex // guards idle
 	idle []used
 }
 
-// used is a session, and how many reads it has.
+// used is a session with its number of reads.
 type used struct {
 	id    string
 	reads int
 }
 
 const (
-	// maxIdle bounds the sessions that are kept of a caller, maxReads the reads that
-	// one takes.
+	// maxIdle bounds the cached sessions of a caller, maxReads the reads in one session.
 	maxIdle, maxReads = 16, 50
 )
 
@@ -135,8 +133,8 @@ func (s *sessions) give(u used) {
 	}
 }
 
-// run runs a plan in a session that nobody else uses meanwhile; one that is gone
-// makes room for a new one.
+// run runs a plan in a cached session that is not used concurrently. A deleted session is replaced by
+// a new one.
 func (s *sessions) run(ctx context.Context, api *client.Client, plan contracts.RunPlan, wait time.Duration) (contracts.SessionResponse, error) {
 	u := s.take()
 	plan.SessionID = u.id
@@ -151,7 +149,7 @@ func (s *sessions) run(ctx context.Context, api *client.Client, plan contracts.R
 	return response, err
 }
 
-// unplanned reports why there is no plan.
+// unplanned returns the reason why there is no plan.
 func unplanned(p contracts.PlanPreview) string {
 	var asks []string
 	for _, q := range p.Questions {
@@ -166,7 +164,7 @@ func unplanned(p contracts.PlanPreview) string {
 	return strings.Join(asks, "\n")
 }
 
-// writes reports whether a plan has a step that changes something.
+// writes reports whether a plan contains a write.
 func writes(p *contracts.Plan) bool {
 	for i := range p.Nodes {
 		if policy := p.Nodes[i].Policy; policy != nil && policy.SideEffectClass.Writes() {

@@ -16,13 +16,13 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// askIn is what ask takes.
+// askIn is the input of ask.
 type askIn struct {
 	Message   string `json:"message" jsonschema:"what is asked for, or the answer to an open question, in the words of the person"`
 	SessionID string `json:"session_id,omitempty" jsonschema:"go on with this session, such as to answer its question"`
 }
 
-// startIn is what run_start takes.
+// startIn is the input of run_start.
 type startIn struct {
 	Goal   string `json:"goal" jsonschema:"what is to be done, in the words of the person"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"read, and only pretend to write"`
@@ -33,15 +33,15 @@ type runIn struct {
 	RunID string `json:"run_id" jsonschema:"a run, as run_start or ask gave it"`
 }
 
-// Status is the structured part of what tools answer.
+// Status is the structured content of tool results.
 type Status struct {
 	Status    string   `json:"status" jsonschema:"running, awaiting_approval, awaiting_answer, completed, failed, or the state of the run"`
 	SessionID string   `json:"session_id,omitempty"`
 	RunID     string   `json:"run_id,omitempty"`
 	RunIDs    []string `json:"run_ids,omitempty"`
-	// Gates are the codes of what waits for a person's approval, in Manifold.
+	// Gates are the codes of the open approvals, which a person decides in Manifold.
 	Gates []string `json:"gates,omitempty" jsonschema:"codes of the approvals that a person has to give in Manifold"`
-	// Facts are what the calls of a run found, by node.
+	// Facts are the facts of the run's calls, by node.
 	Facts map[string]any `json:"facts,omitempty"`
 	Tools []Step         `json:"steps,omitempty"`
 }
@@ -55,7 +55,7 @@ type Step struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// addRequests adds the tools that are the same for all callers.
+// addRequests adds the tools that all callers have.
 func (f *MCP) addRequests(server *mcp.Server) {
 	yes, no := true, false
 	asks := &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes}
@@ -78,7 +78,7 @@ func (f *MCP) addRequests(server *mcp.Server) {
 	}, f.result)
 }
 
-// add registers a tool whose answer is text and a Status.
+// add registers a tool that returns text and a Status.
 func add[In any](f *MCP, server *mcp.Server, tool *mcp.Tool, do func(context.Context, *client.Client, In) *mcp.CallToolResult) {
 	mcp.AddTool(server, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		api, err := f.caller(req.Extra)
@@ -109,7 +109,7 @@ func (f *MCP) ask(ctx context.Context, api *client.Client, in askIn) *mcp.CallTo
 	return f.told(ctx, api, response)
 }
 
-// startWait is long enough for a request to be understood and planned.
+// startWait is long enough to interpret and plan a request.
 const startWait = 2 * time.Second
 
 func (f *MCP) start(ctx context.Context, api *client.Client, in startIn) *mcp.CallToolResult {
@@ -146,13 +146,13 @@ func (f *MCP) result(ctx context.Context, api *client.Client, in runIn) *mcp.Cal
 	return concluded(view)
 }
 
-// pausing reports whether a run waits for something other than a person: it goes on
-// by itself.
+// pausing reports whether a run waits for something other than a person, and so will continue without
+// one.
 func pausing(v contracts.RunView) bool {
 	return v.State == contracts.RunWaiting && len(v.Interrupts) == 0
 }
 
-// pause lets a moment pass; it says false when the time is up.
+// pause waits 250 ms; it reports false if ctx has ended.
 func pause(ctx context.Context) bool {
 	timer := time.NewTimer(250 * time.Millisecond)
 	defer timer.Stop()
@@ -164,7 +164,7 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// concluded tells of a run with what it found.
+// concluded returns the result of a run with its facts.
 func concluded(view contracts.RunView) *mcp.CallToolResult {
 	s := statusOf(view)
 	s.Facts = factsOf(view)
@@ -178,7 +178,7 @@ func concluded(view contracts.RunView) *mcp.CallToolResult {
 	return result
 }
 
-// told reports where a session stands.
+// told returns the state of a session.
 func (f *MCP) told(ctx context.Context, api *client.Client, r contracts.SessionResponse) *mcp.CallToolResult {
 	if n := len(r.RunIDs); n > 0 {
 		if view, err := api.Run(ctx, r.RunIDs[n-1], client.Opt{}); err == nil && (view.Answer != nil || len(view.Interrupts) > 0) {
@@ -199,7 +199,7 @@ func (f *MCP) told(ctx context.Context, api *client.Client, r contracts.SessionR
 	return said(strings.TrimSpace(strings.Join(text, "\n\n")), s, r.Status == contracts.SessionError)
 }
 
-// ids names what to go on with, for clients that drop what is structured.
+// ids returns the ids as text, for clients that ignore structured content.
 func ids(s Status) string {
 	var out []string
 	if s.RunID != "" {
@@ -228,7 +228,7 @@ const (
 	awaitingAnswer   = "awaiting_answer"
 )
 
-// statusOf gives where a run stands.
+// statusOf returns the status of a run.
 func statusOf(v contracts.RunView) Status {
 	s := Status{Status: string(v.State), SessionID: v.SessionID, RunID: v.RunID, Gates: gates(v.Interrupts)}
 	if v.State == contracts.RunWaiting && len(v.Interrupts) > 0 {
@@ -247,7 +247,7 @@ func statusOf(v contracts.RunView) Status {
 	return s
 }
 
-// factsOf gives what the calls found that were asked for.
+// factsOf returns the facts of the run's calls, by node.
 func factsOf(v contracts.RunView) map[string]any {
 	out := map[string]any{}
 	for _, n := range v.Nodes {
@@ -258,7 +258,7 @@ func factsOf(v contracts.RunView) map[string]any {
 	return out
 }
 
-// gates lists the codes of what waits for an approval.
+// gates returns the codes of the open approvals.
 func gates(open []contracts.Interrupt) []string {
 	var out []string
 	for _, i := range open {
@@ -271,8 +271,8 @@ func gates(open []contracts.Interrupt) []string {
 
 const answerByAsk = "Answer it with ask, in the same session."
 
-// questions words what a run or a session waits for, and how a question is answered. An
-// approval is told of and not asked for: it is given in Manifold.
+// questions describes the open interrupts, and how to answer a question. Approvals are only mentioned:
+// they are given in Manifold.
 func questions(open []contracts.Interrupt, how string) []string {
 	var out []string
 	for i := range open {
@@ -297,11 +297,10 @@ func approval(i contracts.Interrupt) string {
 	return strings.Join(lines, "\n")
 }
 
-// maxText bounds the text of one answer.
+// maxText bounds the text of one result, in bytes.
 const maxText = 64 << 10
 
-// said is an answer: its text is complete, for clients that drop what is
-// structured.
+// said returns a tool result. Its text is complete, for clients that ignore structured content.
 func said(text string, s any, bad bool) *mcp.CallToolResult {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "\n(cut off; the whole is in the resource of the run)"
@@ -315,7 +314,7 @@ func failedf(format string, args ...any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}, IsError: true}
 }
 
-// asText writes JSON for people.
+// asText returns v as indented JSON.
 func asText(v any) (string, error) {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	return string(raw), err

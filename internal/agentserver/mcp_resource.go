@@ -15,15 +15,15 @@ import (
 
 const (
 	runResources = "manifold://runs/"
-	// recentRuns is how many of a caller's runs are listed as resources.
+	// recentRuns bounds the runs that are listed as resources.
 	recentRuns = 20
-	// maxResource bounds what one resource may have.
+	// maxResource bounds one resource, in bytes.
 	maxResource = 1 << 20
-	// maxPromptExamples bounds the sentences that a prompt shows.
+	// maxPromptExamples bounds the examples of a prompt.
 	maxPromptExamples = 5
 )
 
-// addResources offers runs, and what they have found, to be read.
+// addResources adds runs and their artifacts as resources.
 func (f *MCP) addResources(ctx context.Context, server *mcp.Server, api *client.Client) {
 	server.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "run", Title: "A run", URITemplate: runResources + "{run_id}", MIMEType: "application/json",
@@ -35,7 +35,7 @@ func (f *MCP) addResources(ctx context.Context, server *mcp.Server, api *client.
 	}, f.readArtifact)
 	runs, err := api.Runs(ctx, client.RunsFilter{Limit: recentRuns})
 	if err != nil {
-		return // who may not list runs is offered none
+		return // callers who may not list runs get no resources
 	}
 	for _, r := range runs {
 		server.AddResource(&mcp.Resource{
@@ -74,7 +74,7 @@ func (f *MCP) readArtifact(ctx context.Context, req *mcp.ReadResourceRequest) (*
 	return resource(req, string(body))
 }
 
-// named returns the API and the run that a resource names.
+// named returns an API client and the id of the run that a resource URI names.
 func (f *MCP) named(req *mcp.ReadResourceRequest, parts []string, want int) (*client.Client, string, error) {
 	id, err := url.PathUnescape(parts[0])
 	if err != nil || len(parts) != want {
@@ -98,7 +98,7 @@ func resource(req *mcp.ReadResourceRequest, text string) (*mcp.ReadResourceResul
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: text}}}, nil
 }
 
-// links names the artifacts of a run.
+// links returns links to the artifacts of a run.
 func links(view contracts.RunView) []mcp.Content {
 	var out []mcp.Content
 	for _, n := range view.Nodes {
@@ -120,8 +120,7 @@ func linkURI(c mcp.Content) string {
 	return link.URI
 }
 
-// addPrompt offers a request as a prompt, by the sentences that the manifest gives
-// as examples of it.
+// addPrompt adds a capability as a prompt, with the examples of its manifest.
 func addPrompt(server *mcp.Server, c *contracts.CapabilityView) {
 	if len(c.Examples) == 0 || !c.Routable {
 		return

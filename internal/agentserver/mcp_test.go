@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// site is a server with one domain, and what opens it.
+// site is a server with one domain, and its admin client.
 type site struct {
 	*app.App
 
@@ -47,7 +47,7 @@ func start(t *testing.T, change ...func(*app.Config)) site {
 	return site{App: a, key: key, admin: apptest.Client(t, client.Config{URL: a.URL(), Key: key})}
 }
 
-// keyOf makes a key with these roles and returns its text.
+// keyOf creates a key with these roles and returns it.
 func (s site) keyOf(t *testing.T, principal string, roles ...string) string {
 	t.Helper()
 	made, err := s.admin.CreateKey(t.Context(), contracts.KeySpec{Kind: "user", Principal: principal, Roles: roles})
@@ -57,7 +57,7 @@ func (s site) keyOf(t *testing.T, principal string, roles ...string) string {
 	return made.Text
 }
 
-// bearer sends a key with each request.
+// bearer is an API key that is sent with each request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -80,7 +80,7 @@ func (s site) dial(t *testing.T, key, version string) *mcp.ClientSession {
 	return session
 }
 
-// call calls a tool and gives its text and what is structured of it.
+// call calls a tool and returns its text and its structured content.
 func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, structured map[string]any, bad bool) {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -134,8 +134,8 @@ func TestReadsAreToolsInEveryVersion(t *testing.T) {
 	}
 }
 
-// TestNoToolDecidesAGate: a write waits, whatever is said, until a person approves
-// it in Manifold.
+// TestNoToolDecidesAGate: a write waits until a person approves it in Manifold, whatever the agent
+// says.
 func TestNoToolDecidesAGate(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -163,7 +163,7 @@ func TestNoToolDecidesAGate(t *testing.T) {
 	}
 }
 
-// approve decides the open gate of a run as another person.
+// approve approves the open gate of a run as another person.
 func (s site) approve(t *testing.T, run string) {
 	t.Helper()
 	view, err := s.admin.Run(t.Context(), run, client.Opt{})
@@ -176,8 +176,7 @@ func (s site) approve(t *testing.T, run string) {
 	}
 }
 
-// TestAccessIsThatOfTheAPI: without a key nobody is let in, and nobody sees the
-// runs of others.
+// TestAccessIsThatOfTheAPI: a request without a key is rejected, and nobody sees other people's runs.
 func TestAccessIsThatOfTheAPI(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -220,7 +219,7 @@ func post(t *testing.T, s site, change func(*http.Request)) int {
 	return res.StatusCode
 }
 
-// TestARevokedKeyIsRefusedAtOnce, although what it was offered is kept a moment.
+// TestARevokedKeyIsRefusedAtOnce, although its list of tools is cached.
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -260,7 +259,7 @@ func TestRunsAreResourcesAndExamplesArePrompts(t *testing.T) {
 	}
 }
 
-// TestADesktopClientIsServedByAKey: what "manifold mcp" speaks, without a process.
+// TestADesktopClientIsServedByAKey: the server of "manifold mcp", without a process.
 func TestADesktopClientIsServedByAKey(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -284,8 +283,7 @@ func TestADesktopClientIsServedByAKey(t *testing.T) {
 	}
 }
 
-// TestManyReadsNeedFewSessions, each with its own answer, although how many
-// sessions may be started at once is limited.
+// TestManyReadsNeedFewSessions, each with its own result, although the rate of new sessions is limited.
 func TestManyReadsNeedFewSessions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -310,7 +308,7 @@ func TestManyReadsNeedFewSessions(t *testing.T) {
 	}
 }
 
-// TestAReadOverMCPWaitsForNoForecast: a plan that is asked for minimally has none.
+// TestAReadOverMCPWaitsForNoForecast: a minimal plan preview has none.
 func TestAReadOverMCPWaitsForNoForecast(t *testing.T) {
 	t.Parallel()
 	s := start(t)

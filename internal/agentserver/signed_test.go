@@ -15,7 +15,7 @@ import (
 
 const frontendSecret = "a secret that frontend and server share"
 
-// asUser sends a key and a user whom its front end has signed.
+// asUser sends a key and a user that a frontend has signed.
 type asUser struct{ key, user string }
 
 func (a asUser) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -24,8 +24,8 @@ func (a asUser) RoundTrip(r *http.Request) (*http.Response, error) {
 	return bearer(a.key).RoundTrip(r)
 }
 
-// TestASignedUserIsWhoAsks: what a front end sends over MCP is asked by the user whom it
-// has signed, with the user's roles, as over the API.
+// TestASignedUserIsWhoAsks: a request of a frontend over MCP is made by its signed user, with the
+// user's roles, as over the API.
 func TestASignedUserIsWhoAsks(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(c *app.Config) { c.Frontends.JWTSecret = []byte(frontendSecret) })

@@ -9,9 +9,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// decides reports whether words would decide something in a session if a person said them.
-// The API takes them for the word of whom the key belongs to, who may be allowed to; an
-// agent's word is not theirs.
+// decides reports whether a message would decide an approval in a session. The API attributes the
+// message to the owner of the key, who may be allowed to decide; an agent is not.
 func decides(ctx context.Context, api *client.Client, session, words string) (bool, error) {
 	kept, _ := chat.WithoutSecrets(words)
 	for _, text := range []string{words, kept} {
@@ -23,6 +22,6 @@ func decides(ctx context.Context, api *client.Client, session, words string) (bo
 	if err != nil {
 		return false, err
 	}
-	// Any words may answer whether a plan is approved, such as the number of an option.
+	// Any text may answer a plan approval, such as the number of an option.
 	return slices.ContainsFunc(now.Interrupts, func(i contracts.Interrupt) bool { return i.Type == contracts.InterruptPlanApproval }), nil
 }

@@ -12,7 +12,7 @@ import (
 // BaselineFile is a Baseline in a JSON file.
 type BaselineFile string
 
-// Load reads the file; one that is not there says nothing.
+// Load reads the file; a missing file is an empty baseline.
 func (f BaselineFile) Load() (map[string]Definition, error) {
 	raw, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,7 +25,7 @@ func (f BaselineFile) Load() (map[string]Definition, error) {
 	return out, contracts.DecodeStrict(raw, &out)
 }
 
-// Save writes the file whole, or leaves it as it was.
+// Save replaces the file atomically.
 func (f BaselineFile) Save(all map[string]Definition) error {
 	raw, err := json.Marshal(all)
 	if err != nil {

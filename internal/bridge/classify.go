@@ -9,15 +9,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Finding is the outcome of one operation.
+// Finding is the classification of one operation.
 type Finding struct {
 	Operation string `json:"operation"`
-	// Capability is what it is called in the domain, "" if it is not served.
+	// Capability is the name of the capability, "" if it is not served.
 	Capability string                    `json:"capability,omitempty"`
 	Class      contracts.SideEffectClass `json:"class,omitempty"`
-	// Why explains why it has this class, or why it is not served.
+	// Why is the reason for the class, or for not serving it.
 	Why string `json:"why"`
-	// Quarantined means that it has changed since it was looked at.
+	// Quarantined means that the operation has changed since it was reviewed.
 	Quarantined bool `json:"quarantined,omitempty"`
 
 	definition Definition
@@ -28,7 +28,7 @@ type Finding struct {
 // Served reports whether the operation may be called.
 func (f Finding) Served() bool { return f.Capability != "" }
 
-// judge reports what each operation counts as. The order is that of the names.
+// judge classifies the operations, sorted by name.
 func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs contracts.WriteVerbs) []Finding {
 	var out []Finding
 	for _, d := range defs {
@@ -50,7 +50,7 @@ func judge(o Overlay, defs []Definition, seen map[string]Definition, verbs contr
 	return rejectDependents(rejectNameClashes(out))
 }
 
-// refusal is why an operation is not served, "" if it is.
+// refusal returns why an operation is not served, "" if it is.
 func refusal(o Overlay, f Finding, seen map[string]Definition) string {
 	if f.tool.Serve != nil && !*f.tool.Serve || !o.Select.Takes(f.definition) {
 		return "left out by the overlay"
@@ -67,7 +67,7 @@ func refusal(o Overlay, f Finding, seen map[string]Definition) string {
 	return ""
 }
 
-// changed compares an operation with its pin, or else with how it was seen first.
+// changed compares an operation with its pin, or else with its baseline.
 func changed(o Overlay, d Definition, seen map[string]Definition) ([]string, bool) {
 	known, ok := o.Pins[d.Name]
 	if !ok {
@@ -81,8 +81,9 @@ func changed(o Overlay, d Definition, seen map[string]Definition) ([]string, boo
 	return Differences(known, d), true
 }
 
-// classify reports what an operation counts as. Evidence that it writes always
-// counts; evidence that it only reads counts where an operator says so.
+// classify returns the metadata of an operation and the reason for its class. Evidence for a write
+// always counts. Evidence for a read counts only if the protocol defines it, or if an operator trusts
+// the service's claims.
 func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (contracts.Metadata, string) {
 	m := t.Metadata
 	if m.SideEffectClass != "" {
@@ -117,7 +118,7 @@ func classify(o Overlay, d Definition, t Tool, verbs contracts.WriteVerbs) (cont
 	return m, "the server says that it only reads, and is trusted"
 }
 
-// rejectNameClashes leaves out operations that would have the same name.
+// rejectNameClashes excludes operations that would have the same capability name.
 func rejectNameClashes(found []Finding) []Finding {
 	names := map[string]int{}
 	for _, f := range found {
@@ -132,7 +133,7 @@ func rejectNameClashes(found []Finding) []Finding {
 	return found
 }
 
-// rejectDependents leaves out operations that depend on one that is not served.
+// rejectDependents excludes operations that depend on one that is not served.
 func rejectDependents(found []Finding) []Finding {
 	for again := true; again; {
 		again = false
@@ -163,7 +164,7 @@ func leansOn(m contracts.Metadata, served, missing map[string]bool) string {
 	return ""
 }
 
-// calls are the capabilities that rules of another one name.
+// calls returns the capabilities that the metadata refers to.
 func calls(m contracts.Metadata) []string {
 	var out []string
 	for _, c := range []*contracts.CapabilityCall{m.Compensation, m.Reconcile} {

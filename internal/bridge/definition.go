@@ -11,25 +11,24 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// Definition is one operation as a service describes it.
+// Definition is one operation as its service describes it.
 type Definition struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
 	InputSchema  json.RawMessage `json:"input_schema"`
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
-	// Claims are what the service says of the effect of a call, nil if nothing.
+	// Claims are the service's hints about the effect of a call, nil if there are none.
 	Claims *Claims `json:"claims,omitempty"`
-	// Tags group operations; Path is where one is called, if it is called by a path.
+	// Tags group operations. Path is the operation's URL path, if it has one.
 	Tags []string `json:"tags,omitempty"`
 	Path string   `json:"path,omitempty"`
-	// Fault is why it cannot be used, as far as its source knows.
+	// Fault says why the source cannot call it, if so.
 	Fault string `json:"fault,omitempty"`
-	// Plain means that the protocol itself makes it a read or a write, as the method
-	// of a request does.
+	// Plain means that the protocol itself defines whether it is a read or a write, as HTTP methods do.
 	Plain bool `json:"plain,omitempty"`
 }
 
-// Claims are the hints of a service about an operation.
+// Claims are a service's hints about an operation.
 type Claims struct {
 	ReadOnly    bool  `json:"read_only,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`
@@ -37,11 +36,11 @@ type Claims struct {
 	OpenWorld   *bool `json:"open_world,omitempty"`
 }
 
-// Digest is what a pin is compared by.
+// Digest returns the hash that pins are compared by.
 func (d Definition) Digest() string {
 	hash, err := contracts.Hash(d)
 	if err != nil {
-		return "" // no pin has it
+		return "" // no pin equals it
 	}
 	return hash
 }
@@ -51,23 +50,23 @@ type Call struct {
 	Name      string
 	Arguments map[string]any
 	Context   domainkit.Call
-	// Writes means that it may have an effect.
+	// Writes means that the call may have an effect.
 	Writes bool
 	Tool   Tool
 }
 
-// Source is a service behind a bridge.
+// Source is the service behind a bridge.
 type Source interface {
-	// Definitions lists what it offers now; it may leave out what is not selected.
+	// Definitions lists the current operations; it may omit those that are not selected.
 	Definitions(ctx context.Context, selected *Select) ([]Definition, error)
-	// Call calls an operation. Errors are contracts.ToolError where the effect is
-	// known.
+	// Call calls an operation. If the effect of a failed call is known, the error is a
+	// *contracts.ToolError.
 	Call(ctx context.Context, call Call) (contracts.ToolResult, error)
-	// Close gives up what it holds.
+	// Close releases the source's resources.
 	Close() error
 }
 
-// CapabilityName makes the name of a capability out of that of an operation.
+// CapabilityName derives the name of a capability from that of an operation.
 func CapabilityName(name string) string {
 	var out strings.Builder
 	for _, r := range name {
@@ -86,22 +85,21 @@ func CapabilityName(name string) string {
 }
 
 const (
-	// maxName is how long the name of a capability may be.
+	// maxName bounds the name of a capability.
 	maxName = 64
-	// maxSchemaBytes bounds one schema, maxDescription what is taken of a description.
+	// maxSchemaBytes bounds one schema, maxDescription the used part of a description.
 	maxSchemaBytes = 64 << 10
 	maxDescription = 400
 )
 
-// plainName reports whether a name is of letters that cannot be taken for others.
+// plainName reports whether a name has only ASCII characters, which cannot be mistaken for others.
 func plainName(name string) bool {
 	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
 		return r > unicode.MaxASCII || r < 0x20
 	})
 }
 
-// described returns a description as data: one line, no characters that are not
-// seen, and not longer than people read.
+// described returns a description as data: one line, without invisible characters, of bounded length.
 func described(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) {
@@ -119,7 +117,7 @@ func described(text string) string {
 	return string(runes)
 }
 
-// fault is why an operation cannot be served, "" if it can.
+// fault returns why an operation cannot be served, "" if it can.
 func (d Definition) fault() string {
 	switch {
 	case d.Fault != "":
@@ -141,7 +139,7 @@ func (d Definition) fault() string {
 	return ""
 }
 
-// Differences lists where two definitions differ, by JSON pointer.
+// Differences lists the differences between two definitions as JSON pointers.
 func Differences(before, after Definition) []string {
 	var out []string
 	differ("", tree(before), tree(after), &out)

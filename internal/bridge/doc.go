@@ -1,6 +1,5 @@
-// Package bridge makes a domain of a service that describes itself and was not
-// written for Manifold: an MCP server, or an API with an OpenAPI document. What
-// such a service says of itself is a claim. Each of its operations is a write that
-// a person approves, until an operator says otherwise in an overlay; and an
-// operation that no longer is what was looked at is not used.
+// Package bridge turns a self-describing service that was not written for Manifold into a domain: an
+// MCP server, or an API with an OpenAPI document. Descriptions from such a service are unverified
+// claims. Each operation is a write with approval, unless its HTTP method only reads, or an operator
+// classifies it in an overlay. An operation that has changed since it was reviewed is not used.
 package bridge

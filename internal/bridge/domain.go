@@ -22,37 +22,36 @@ import (
 )
 
 const (
-	// fresh is for how long the list of operations is taken as it was.
+	// fresh is how long the list of operations is cached.
 	fresh = 5 * time.Second
-	// listTime bounds the time to get it.
+	// listTime bounds one listing.
 	listTime = 20 * time.Second
-	// maxOld bounds the services that still answer for work that they accepted.
+	// maxOld bounds the earlier services that still answer polls of accepted work.
 	maxOld = 4
 )
 
-// Config describes what a bridge is called and how it is served; zero values take the
-// defaults in brackets.
+// Config configures a bridge; zero values take the defaults in brackets.
 type Config struct {
 	// Domain is the name of the domain.
 	Domain  string
 	Version string // ["1"]
 	Overlay Overlay
-	// Tokens are the bearer tokens that are accepted [none: open].
+	// Tokens are the accepted bearer tokens [none: no authentication].
 	Tokens []string
-	// Store keeps the idempotency keys [in memory].
+	// Store holds the idempotency keys [in memory].
 	Store domainkit.Store
-	// Baseline keeps the definitions of operations as they were first listed [in memory].
+	// Baseline holds the first listed definition of each operation [in memory].
 	Baseline Baseline
-	// MaxOperations bounds what a service may offer [500].
+	// MaxOperations bounds the operations of a service [500].
 	MaxOperations int
-	// MaxConcurrent bounds the calls at once [16].
+	// MaxConcurrent bounds the concurrent calls [16].
 	MaxConcurrent int
 	Now           func() time.Time
 	Logger        *slog.Logger
 }
 
-// Baseline stores the definitions of a service's operations as they were first listed. An
-// operation without a pin is compared with it.
+// Baseline stores the first listed definition of each operation. An operation without a pin is compared
+// with it.
 type Baseline interface {
 	Load() (map[string]Definition, error)
 	Save(all map[string]Definition) error
@@ -74,20 +73,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Domain is a bridge as a domain: an http.Handler with the three endpoints.
+// Domain serves a bridge as a domain: an http.Handler with the three endpoints.
 type Domain struct {
 	cfg    Config
 	source Source
 	verbs  contracts.WriteVerbs
 
-	busy chan struct{} // held while the operations are listed
+	busy chan struct{} // held during a listing
 
 	mu      sync.Mutex // guards the fields below
 	overlay Overlay
 	seen    map[string]Definition
-	changes int               // how often the overlay was replaced or the service said that it has changed
-	offered map[string]string // digests of what was listed last
-	listed  map[string]string // digests of what current was built from, nil if it is to be built again
+	changes int               // number of overlay replacements and change notifications
+	offered map[string]string // digests of the last listing
+	listed  map[string]string // digests that current was built from, nil to force a rebuild
 	at      time.Time
 	stale   bool
 	current *serving
@@ -95,14 +94,14 @@ type Domain struct {
 	trouble string
 }
 
-// serving is a manifest in service.
+// serving is an active manifest.
 type serving struct {
 	service  *domainkit.Service
 	handler  http.Handler
 	findings []Finding
 }
 
-// New makes a bridge. It does not call the service yet.
+// New returns a bridge. It does not call the service yet.
 func New(cfg Config, source Source) (*Domain, error) {
 	verbs, err := contracts.LoadWriteVerbs()
 	if err != nil {
@@ -120,7 +119,7 @@ func New(cfg Config, source Source) (*Domain, error) {
 	return d, nil
 }
 
-// SetOverlay replaces the overlay; calls under way end with the one before.
+// SetOverlay replaces the overlay. Running calls finish with the previous one.
 func (d *Domain) SetOverlay(o Overlay) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,7 +133,7 @@ func (d *Domain) currentOverlay() Overlay {
 	return d.overlay
 }
 
-// Close ends the bridge; what is under way may end until ctx does.
+// Close shuts the bridge down. Running calls may finish until ctx ends.
 func (d *Domain) Close(ctx context.Context) error {
 	d.mu.Lock()
 	all := d.old
@@ -149,7 +148,7 @@ func (d *Domain) Close(ctx context.Context) error {
 	return errors.Join(append(errs, d.source.Close())...)
 }
 
-// Changed tells that the service has said that its operations have changed.
+// Changed marks the operations as changed, after a notification from the service.
 func (d *Domain) Changed() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -157,7 +156,7 @@ func (d *Domain) Changed() {
 	d.changes++
 }
 
-// Findings says the outcome of each operation. It asks the service.
+// Findings returns the classification of each operation. It calls the service.
 func (d *Domain) Findings(ctx context.Context) ([]Finding, error) {
 	s, err := d.refresh(ctx, true)
 	if err != nil {
@@ -166,14 +165,14 @@ func (d *Domain) Findings(ctx context.Context) ([]Finding, error) {
 	return s.findings, nil
 }
 
-// Pages are those that people open to log in, below /login/; nil if there are none. They
-// need no token.
+// Pages returns the handler of the source's login pages below /login/, nil if there are none. They
+// require no token.
 func (d *Domain) Pages() http.Handler {
 	pages, _ := d.source.(http.Handler)
 	return pages
 }
 
-// ServeHTTP answers the three endpoints of a domain.
+// ServeHTTP serves the three endpoints of a domain.
 func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if pages := d.Pages(); pages != nil && strings.HasPrefix(r.URL.Path, "/login/") {
 		pages.ServeHTTP(w, r)
@@ -195,7 +194,7 @@ func (d *Domain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// ServeUnavailable answers while the service cannot be used and never was.
+// ServeUnavailable answers while the service is unusable and no manifest was ever built.
 func ServeUnavailable(w http.ResponseWriter, r *http.Request, err error) {
 	detail := contracts.CleanSummary(err.Error())
 	if r.URL.Path == "/health" {
@@ -214,7 +213,7 @@ func refusalOf(e *contracts.ToolError) contracts.ToolResult {
 func tell(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // who does not read has gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }
 
 func (d *Domain) authorized(header string) bool {
@@ -227,8 +226,8 @@ func (d *Domain) authorized(header string) bool {
 	return len(d.cfg.Tokens) == 0 || fits == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// polled answers for work that an earlier manifest's service has accepted; false:
-// it is not for one of these.
+// polled answers a poll of work that an earlier service has accepted. It reports false for other
+// requests.
 func (d *Domain) polled(w http.ResponseWriter, r *http.Request, now *serving) bool {
 	d.mu.Lock()
 	old := d.old
@@ -262,12 +261,12 @@ func (d *Domain) polled(w http.ResponseWriter, r *http.Request, now *serving) bo
 	return false
 }
 
-// failing gives an error, or the end.
+// failing is a reader that returns err, or else io.EOF.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, cmp.Or(f.err, io.EOF) }
 
-// recordedResponse holds an answer back.
+// recordedResponse records a response.
 type recordedResponse struct {
 	header http.Header
 	code   int
@@ -294,9 +293,9 @@ func (d *Domain) add(svc *domainkit.Service, f *Finding, digest string) error {
 	})
 }
 
-// call makes one call. Before a write the service is asked whether the operation still is
-// the one that was approved; a read must be what the service offered when it was listed last,
-// also while no manifest can be made of that.
+// call makes one call. Before a write it lists the operations again, and rejects the call if the
+// operation has changed. A read must equal its last listing, even if no manifest can be built from
+// it.
 func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit.Call, parameters json.RawMessage) (contracts.ToolResult, error) {
 	if err := contracts.Decode(parameters, &c.Arguments); err != nil {
 		return contracts.ToolResult{}, err
@@ -324,11 +323,10 @@ func (d *Domain) call(ctx context.Context, c Call, digest string, with domainkit
 	return result, err
 }
 
-// ErrChanged is the type of the error by which a call is refused whose operation is
-// no longer what it was.
+// ErrChanged is the error type of a call whose operation has changed.
 const ErrChanged = "domain.operation_changed"
 
-// offers reports whether the operation was listed as it was declared.
+// offers reports whether the operation was listed last with this digest.
 func (d *Domain) offers(name, digest string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -338,7 +336,7 @@ func (d *Domain) offers(name, digest string) bool {
 func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 	defs, err := d.definitions(ctx)
 	if refused, ok := errors.AsType[*contracts.ToolError](err); ok && refused.Type == contracts.ErrUnauthorized {
-		return refused // a repeat would be refused as well
+		return refused // a repeat would be rejected as well
 	}
 	if err != nil {
 		return domainkit.Retryf(contracts.ErrUpstream, "the server cannot be asked whether %s is what was approved: %s", name, contracts.CleanSummary(err.Error()))
@@ -352,7 +350,7 @@ func (d *Domain) unchanged(ctx context.Context, name, digest string) error {
 	return domainkit.Refusef(ErrChanged, "%s is no longer what was approved; the server has changed it", name)
 }
 
-// withoutKey takes the parameter out of a schema that the bridge fills in.
+// withoutKey removes the parameter that the bridge fills in from a schema.
 func withoutKey(raw json.RawMessage, param string) (json.RawMessage, error) {
 	var root struct {
 		Type any `json:"type"`

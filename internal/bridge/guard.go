@@ -14,24 +14,24 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// MaxAnswer bounds the answer of a service.
+// MaxAnswer bounds the response of a service, in bytes.
 const MaxAnswer = 16 << 20
 
-// ErrTooLarge tells that an answer is larger than is read.
+// ErrTooLarge reports that a response exceeds MaxAnswer.
 var ErrTooLarge = errors.New("the answer is larger than is read")
 
-// HTTP describes how a service is reached.
+// HTTP configures the connection to a service.
 type HTTP struct {
-	// Control is asked before every dial [nothing].
+	// Control is called before every dial [nothing].
 	Control func(network, address string, c syscall.RawConn) error
-	// Authorize adds a credential to a request.
+	// Authorize adds credentials to a request.
 	Authorize func(*http.Request) error
-	// Timeout bounds the time until the header of an answer [30s].
+	// Timeout bounds the time until the response header [30s].
 	Timeout time.Duration
 }
 
-// Client makes a client that sends a credential to one place only: no redirect is
-// followed, no proxy asked, and answers are bounded.
+// Client returns a client that sends credentials to one host only: it follows no redirects, uses no
+// proxy, and bounds responses.
 func (h HTTP) Client() *http.Client {
 	if h.Timeout <= 0 {
 		h.Timeout = contracts.MaxExchange
@@ -46,35 +46,34 @@ func (h HTTP) Client() *http.Client {
 	}
 }
 
-// bounded adds the credential, notes the status, and reads no more than MaxAnswer.
+// bounded adds credentials, records the status, and limits the response to MaxAnswer.
 type bounded struct {
 	authorize func(*http.Request) error
 	next      http.RoundTripper
 }
 
-// Status is what a call was answered with, for errors that do not say so.
+// Status is the HTTP status of a call, for errors that do not include it.
 type Status struct {
 	Code       int
 	RetryAfter string
-	// Refused is why a request was not sent, or not sent again, for want of a credential.
+	// Refused says why a request was not sent, or not repeated, for lack of credentials.
 	Refused *contracts.ToolError
 }
 
-// Failed reports whether it is no success.
+// Failed reports whether the call failed.
 func (s Status) Failed() bool { return s.Code >= 300 || s.Refused != nil }
 
 type statusKey struct{}
 
-// WithStatusRecorder returns a context under which the status of each answer is noted, and
-// a function that returns the newest. A protocol may answer several requests of one call
-// at once.
+// WithStatusRecorder returns a context that records the status of each response, and a function that
+// returns the newest. It is safe for concurrent requests of one call.
 func WithStatusRecorder(ctx context.Context) (context.Context, func() Status) {
 	newest := &atomic.Pointer[Status]{}
 	newest.Store(&Status{})
 	return context.WithValue(ctx, statusKey{}, newest), func() Status { return *newest.Load() }
 }
 
-// RecordStatus notes a status under a context of WithStatusRecorder.
+// RecordStatus records a status in a context of WithStatusRecorder.
 func RecordStatus(ctx context.Context, s Status) {
 	if newest, ok := ctx.Value(statusKey{}).(*atomic.Pointer[Status]); ok {
 		newest.Store(&s)
@@ -98,14 +97,14 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// limited ends with an error when there is more than may be read.
+// limited returns ErrTooLarge if there is more to read than allowed.
 type limited struct {
 	io.ReadCloser
 
 	left int64
 }
 
-// Read reads what may be read.
+// Read reads up to the limit.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		var one [1]byte
@@ -122,8 +121,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Failure words the status of an answer that is no success. A write that was
-// refused did nothing; of another one that is not known.
+// Failure returns the error for a failed status. A rejected write had no effect; after other failures
+// the effect is unknown.
 func (s Status) Failure(subject string) *contracts.ToolError {
 	fail := func(kind string, effect contracts.Effect, retry bool, text string) *contracts.ToolError {
 		return &contracts.ToolError{Type: kind, Message: subject + " " + text, Effect: effect, Retryable: retry}
@@ -131,7 +130,7 @@ func (s Status) Failure(subject string) *contracts.ToolError {
 	switch {
 	case s.Refused != nil:
 		return s.Refused
-	case s.Code >= 300 && s.Code < 400: // it may have been done before
+	case s.Code >= 300 && s.Code < 400: // it may have had an effect
 		return fail(contracts.ErrUpstream, contracts.EffectUnknown, false, "answered with a redirect, which is not followed; give the final address")
 	case s.Code == http.StatusRequestTimeout:
 		return fail(contracts.ErrTimeout, contracts.EffectUnknown, true, "did not take the request in time")
@@ -149,7 +148,7 @@ func (s Status) Failure(subject string) *contracts.ToolError {
 	return fail(contracts.ErrUpstream, contracts.EffectUnknown, true, "failed")
 }
 
-// IsURL reports whether a text is an address of the web.
+// IsURL reports whether a text is an http or https URL.
 func IsURL(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }

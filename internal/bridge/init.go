@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Draft writes a first overlay for a service: each operation with what it counts
-// as and why, as it would be without an overlay, and the pins of all.
+// Draft returns a first overlay for a service: each operation with its class and the reason for it,
+// as without an overlay, and the pins of all operations.
 func Draft(findings []Finding) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(`# What is said here holds; what is not said fails closed: an operation is an
@@ -60,10 +60,10 @@ func draft(out *bytes.Buffer, f *Finding) {
 	out.WriteString("      # intent_hints: {examples: [\"…\"]}\n")
 }
 
-// pinsHead begins the part of an overlay that is written by the program alone.
+// pinsHead starts the generated part of an overlay.
 const pinsHead = "\n# What was looked at. An operation that differs from this is not used until this\n# part is written anew, with \"manifold bridge … confirm\".\npins:\n"
 
-// Pins writes definitions as the last part of an overlay.
+// Pins returns definitions as the last part of an overlay.
 func Pins(pins map[string]Definition) ([]byte, error) {
 	out := bytes.NewBufferString(pinsHead)
 	for _, name := range sortedKeys(pins) {
@@ -80,9 +80,9 @@ func Pins(pins map[string]Definition) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Repin returns the text of an overlay with the pins of these operations as they are
-// now, and what has changed of each. The first pins are those of all: an operation
-// without one would be new.
+// Repin returns an overlay with the current definitions of these operations as pins, and the changes
+// of each. If the overlay has no pins yet, it pins all operations: one without a pin would count as
+// new.
 func Repin(text []byte, findings []Finding, names []string) (next []byte, changes []string, err error) {
 	o, err := ParseOverlay(text)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/manifold-run/manifold/domainkit"
 )
 
-// refresh returns what is in service. With look, or when there is nothing yet, or the
-// service says that it has changed, its operations are listed first; a service that
-// cannot be reached then stays in service as it was.
+// refresh returns the active manifest. It lists the operations first if none is active, the service
+// has reported a change, or look is set and the last listing is older than fresh. On an error it
+// returns the previous manifest, if there is one.
 func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
 	if s := d.asItIs(look); s != nil {
 		return s, nil
@@ -42,7 +42,7 @@ func (d *Domain) refresh(ctx context.Context, look bool) (*serving, error) {
 	return s, err
 }
 
-// asItIs returns what is in service, nil if it should be looked at.
+// asItIs returns the active manifest, nil if the operations must be listed first.
 func (d *Domain) asItIs(look bool) *serving {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,7 +52,7 @@ func (d *Domain) asItIs(look bool) *serving {
 	return d.current
 }
 
-// list asks for the operations, and puts them into service if they are others.
+// list lists the operations, and activates a new manifest if they have changed.
 func (d *Domain) list(ctx context.Context) (*serving, error) {
 	d.mu.Lock()
 	changes := d.changes
@@ -94,7 +94,7 @@ func (d *Domain) list(ctx context.Context) (*serving, error) {
 	return next, nil
 }
 
-// recordBaseline adds operations that are listed for the first time.
+// recordBaseline adds the operations that are listed for the first time.
 func (d *Domain) recordBaseline(defs []Definition) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,7 +113,7 @@ func (d *Domain) recordBaseline(defs []Definition) error {
 	return nil
 }
 
-// definitions lists the operations, bounded in time and number.
+// definitions lists the operations, with limits on time and number.
 func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
@@ -134,7 +134,7 @@ func (d *Domain) definitions(ctx context.Context) ([]Definition, error) {
 	return taken, nil
 }
 
-// build makes the service of what may be served.
+// build returns a service with the operations that may be served.
 func (d *Domain) build(defs []Definition, digests map[string]string) (*serving, error) {
 	overlay := d.currentOverlay()
 	if faults := overlay.faults(defs); len(faults) > 0 {
@@ -177,7 +177,7 @@ func (d *Domain) build(defs []Definition, digests map[string]string) (*serving, 
 	return out, err
 }
 
-// reachable is a health check: how the last look at the service went.
+// reachable is a health check: it returns the error of the last listing.
 func (d *Domain) reachable(context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -187,7 +187,7 @@ func (d *Domain) reachable(context.Context) error {
 	return errors.New(d.trouble)
 }
 
-// unserved says which operations are in quarantine, or have a fault.
+// unserved returns an error that lists the operations in quarantine or with a fault.
 func unserved(findings []Finding) error {
 	var names []string
 	for _, f := range findings {

@@ -12,100 +12,98 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Overlay is what an operator says of a service.
+// Overlay is an operator's configuration of a service.
 type Overlay struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Trusted lets the claims of the service count; without it they are shown and
-	// not believed.
+	// Trusted accepts the claims of the service; otherwise they are only shown.
 	Trusted bool `json:"trusted,omitempty"`
-	// Select names what is served; absent, all of it.
+	// Select selects the served operations; nil selects all.
 	Select *Select `json:"select,omitempty"`
-	// Tools are operations by their names; "*suffix" is the one whose name ends so.
+	// Tools configures operations by name; "*suffix" matches the one with that suffix.
 	Tools map[string]Tool `json:"tools,omitempty"`
-	// Remote are the hosts whose documents may be referred to.
+	// Remote are the hosts that documents may be referenced from.
 	Remote []string                `json:"remote,omitempty"`
 	Tests  []contracts.RoutingTest `json:"tests,omitempty"`
-	// Pins are the definitions that somebody has looked at.
+	// Pins are the reviewed definitions.
 	Pins map[string]Definition `json:"pins,omitempty"`
 }
 
-// Select is a choice of operations: those that fit one of the lists.
+// Select selects the operations that match one of its lists.
 type Select struct {
-	// Names and Paths may have "*".
+	// Names and Paths may contain "*".
 	Names []string `json:"names,omitempty"`
 	Paths []string `json:"paths,omitempty"`
 	Tags  []string `json:"tags,omitempty"`
 }
 
-// Tool is what an operator says of one operation.
+// Tool is an operator's configuration of one operation.
 type Tool struct {
-	// Name is that of the capability [made of the operation's].
+	// Name is the name of the capability [derived from the operation's].
 	Name string `json:"name,omitempty"`
-	// Serve false leaves it out.
+	// Serve excludes the operation if false.
 	Serve       *bool  `json:"serve,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Metadata is that of a capability: its class, how it is verified and undone, who
-	// may use it, the sentences that lead to it.
+	// Metadata is the capability's metadata: its class, verification and compensation, its users,
+	// and example sentences.
 	Metadata     contracts.Metadata `json:"metadata,omitzero"`
 	OutputSchema json.RawMessage    `json:"output_schema,omitempty"`
-	// KeyParam is the parameter, KeyHeader the header, that takes the idempotency key
-	// of a write.
+	// KeyParam is the parameter, KeyHeader the header, for the idempotency key of a write.
 	KeyParam  string `json:"key_param,omitempty"`
 	KeyHeader string `json:"key_header,omitempty"`
-	// Matches makes a search of a read, for the look-ups of others.
+	// Matches makes a read usable as a search in lookups.
 	Matches *Matches `json:"matches,omitempty"`
-	// Pages describes how the pages of a list follow [what the document says].
+	// Pages describes the pagination of a list [as the document says].
 	Pages *Pages `json:"pages,omitempty"`
-	// ErrorEffect is what a write did that answers with an error [unknown].
+	// ErrorEffect is the effect of a write that returns an error [unknown].
 	ErrorEffect contracts.Effect `json:"error_effect,omitempty"`
-	// AskEffect is what a write did that asks a person while it is under way [unknown].
+	// AskEffect is the effect of a write at the time when it asks a person [unknown].
 	AskEffect contracts.Effect `json:"ask_effect,omitempty"`
 }
 
-// Matches specifies where the answer of a read has its list, and what of each item is the
-// value that a look-up wants, and how that is called.
+// Matches specifies the list in a read's result, and which members of an item are the value and the
+// label of a lookup.
 type Matches struct {
-	Items  string `json:"items,omitempty"` // a path with dots ["items"]
+	Items  string `json:"items,omitempty"` // a dotted path ["items"]
 	Value  string `json:"value"`
 	Label  string `json:"label"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// The ways in which pages follow.
+// The kinds of pagination.
 const (
-	PagesNone   = "none"   // one page is all
-	PagesLink   = "link"   // the header Link of the answer (RFC 8288)
-	PagesNext   = "next"   // a member of the answer has what Param takes, or the URL
+	PagesNone   = "none"   // one page only
+	PagesLink   = "link"   // the Link header of the response (RFC 8288)
+	PagesNext   = "next"   // a member of the response is the next value of Param, or the URL
 	PagesLast   = "last"   // Param takes a member of the last item
-	PagesPage   = "page"   // Param counts pages
-	PagesOffset = "offset" // Param counts items
+	PagesPage   = "page"   // Param is a page number
+	PagesOffset = "offset" // Param is an item offset
 )
 
-// Pages describes how the pages of a list follow each other. Places are paths with dots.
+// Pages describes the pagination of a list. Places are dotted paths.
 type Pages struct {
 	By    string `json:"by"`
 	Param string `json:"param,omitempty"`
-	// Next is the place of what Param takes; without Param, of the URL of the next page.
+	// Next is the place of the next value of Param, or of the next URL if Param is empty.
 	Next string `json:"next,omitempty"`
 	Last string `json:"last,omitempty"`
 	// First is the number of the first page [1], or item [0].
 	First *int `json:"first,omitempty"`
-	// More is the place of what is false on the last page, Total of the number of items.
+	// More is the place of a flag that is false on the last page, Total that of the number of items.
 	More  string `json:"more,omitempty"`
 	Total string `json:"total,omitempty"`
-	// Items is where the list stands [that of Matches, or the only list].
+	// Items is the place of the list [that of Matches, or the only list].
 	Items string `json:"items,omitempty"`
-	// Size is the parameter for the size of a page; who gives it wants one page.
+	// Size is the page size parameter; a call that sets it gets one page only.
 	Size     string `json:"size,omitempty"`
 	MaxPages int    `json:"max_pages,omitempty"` // [10]
 	MaxItems int    `json:"max_items,omitempty"` // [1000]
 }
 
-// The most that an overlay may ask for.
+// The maximum limits of an overlay.
 const mostPages, mostItems = 100, 10_000
 
-// fault is why pages cannot be followed so, "" if they can.
+// fault returns why this pagination does not fit an operation, "" if it does.
 func (p *Pages) fault(d Definition) string {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -129,8 +127,7 @@ func (p *Pages) fault(d Definition) string {
 	return ""
 }
 
-// ParseOverlay reads an overlay in YAML, of which JSON is a part. Unknown keys are
-// errors.
+// ParseOverlay parses an overlay in YAML or JSON. Unknown keys are errors.
 func ParseOverlay(text []byte) (Overlay, error) {
 	var o Overlay
 	if len(strings.TrimSpace(string(text))) == 0 {
@@ -140,7 +137,7 @@ func ParseOverlay(text []byte) (Overlay, error) {
 	if err != nil {
 		return o, contracts.Errorf(contracts.CodeInvalid, "the overlay is no YAML: %s", yaml.FormatError(err, false, false))
 	}
-	if string(raw) == "null\n" || string(raw) == "null" { // comments alone
+	if string(raw) == "null\n" || string(raw) == "null" { // only comments
 		return o, nil
 	}
 	if err := contracts.DecodeStrict(raw, &o); err != nil {
@@ -149,8 +146,8 @@ func ParseOverlay(text []byte) (Overlay, error) {
 	return o, nil
 }
 
-// tool returns what is said of an operation. A "*suffix" must fit one operation
-// only; the names of all are needed for that.
+// tool returns the configuration of an operation. A "*suffix" must match one operation only; faults
+// checks that.
 func (o Overlay) tool(name string) Tool {
 	if t, ok := o.Tools[name]; ok {
 		return t
@@ -163,8 +160,7 @@ func (o Overlay) tool(name string) Tool {
 	return Tool{}
 }
 
-// faults lists what the overlay says of operations that are not there, or that
-// cannot be told apart.
+// faults lists configurations that match no operation, or several.
 func (o Overlay) faults(defs []Definition) []contracts.Fault {
 	var out []contracts.Fault
 	for _, pattern := range sortedKeys(o.Tools) {
@@ -188,8 +184,7 @@ func (o Overlay) faults(defs []Definition) []contracts.Fault {
 	return out
 }
 
-// Takes reports whether an operation is served by the selection; nil takes all. It looks at
-// the name, the path and the tags.
+// Takes reports whether the selection includes an operation, by name, path or tag; nil includes all.
 func (s *Select) Takes(d Definition) bool {
 	if s == nil {
 		return true

@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// factsBudget is what is taken of an answer as facts; the whole is an artifact.
+// factsBudget bounds the part of a result that becomes facts; the whole is an artifact.
 const factsBudget = contracts.MaxFactsBytes - (1 << 10)
 
-// Result makes the result of a call out of what a service answered: a JSON value,
-// and a text for people, either of which may be absent.
+// Result converts a service's response: a JSON value and a text for people, either of which may be
+// absent.
 func Result(value any, text string) (contracts.ToolResult, error) {
 	facts, ok := value.(map[string]any)
 	switch {
@@ -44,8 +44,8 @@ func Result(value any, text string) (contracts.ToolResult, error) {
 	return r, nil
 }
 
-// in replaces the list of an answer by the matches that a look-up reads: the whole list,
-// of which only a part may have fitted into the facts.
+// in replaces the list of a result by the matches of a lookup. It uses the whole list, of which the
+// facts may hold only a part.
 func (m Matches) in(r *contracts.ToolResult) error {
 	facts := r.Facts
 	if whole, shortened := r.Artifacts["result"]; shortened {
@@ -88,14 +88,14 @@ func (m Matches) in(r *contracts.ToolResult) error {
 	return nil
 }
 
-// shortened keeps what fits, small members first, lists and texts as far as they fit,
-// and names what was left out.
+// shortened returns the members that fit, smallest first, with lists and texts cut to fit, and lists
+// what was omitted.
 func shortened(facts map[string]any) map[string]any {
 	out, left := map[string]any{}, factsBudget
 	var without []string
 	sizes := map[string]int{}
 	for name, v := range facts {
-		raw, _ := json.Marshal(v) // what cannot be written is left out below
+		raw, _ := json.Marshal(v) // an unencodable value is omitted below
 		sizes[name] = len(raw)
 	}
 	bySize := func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b)) }
@@ -125,7 +125,7 @@ func fitted(v any, room int) (any, int) {
 		if room < 64 {
 			return nil, -1
 		}
-		kept := v[:min(len(v), room/6)] // JSON makes at most six bytes of a byte
+		kept := v[:min(len(v), room/6)] // JSON escapes a byte with at most six
 		return strings.ToValidUTF8(kept, ""), len(kept)*6 + 2
 	case []any:
 		kept, used := []any{}, 2

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// heard starts a session and goes on in it; it gives all that came back last.
+// heard starts a session and continues it; it returns all texts of the last response.
 func heard(t *testing.T, who *client.Client, says ...string) (contracts.SessionResponse, string) {
 	t.Helper()
 	session, err := who.StartSession(t.Context(), contracts.StartSession{Message: says[0]}, wait())
@@ -31,8 +31,8 @@ func heard(t *testing.T, who *client.Client, says ...string) (contracts.SessionR
 	return session, string(raw)
 }
 
-// TestMyIsTheAskersOwn: whom the domain knows, they get their own without a question,
-// in each language of the manifest's examples.
+// TestMyIsTheAskersOwn: a requester who is known to the domain gets their own data without a
+// question, in each language of the manifest's examples.
 func TestMyIsTheAskersOwn(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))
@@ -70,8 +70,8 @@ func TestMyIsTheAskersOwn(t *testing.T) {
 	}
 }
 
-// TestDaysOffReachTheirGateWithinOneQuestion: who says which days, as people say them,
-// sees the days one by one at a gate, after one question at most.
+// TestDaysOffReachTheirGateWithinOneQuestion: a requester who names the days in common words sees
+// them at a gate, after at most one question.
 func TestDaysOffReachTheirGateWithinOneQuestion(t *testing.T) {
 	t.Parallel()
 	begun, monday := time.Now(), time.Date(2026, time.November, 2, 9, 0, 0, 0, time.UTC)
@@ -94,7 +94,7 @@ func TestDaysOffReachTheirGateWithinOneQuestion(t *testing.T) {
 	}
 }
 
-// answerTo is what a person answers: the choice that requests the days, or from which day on.
+// answerTo returns a person's answer: the choice that requests the days, or the first day.
 func answerTo(i *contracts.Interrupt) string {
 	for _, o := range i.Options {
 		if strings.HasSuffix(o.ID, "request_time_off") {
@@ -104,8 +104,8 @@ func answerTo(i *contracts.Interrupt) string {
 	return "2026-11-12"
 }
 
-// TestWhoIsNoWorkerIsAskedForWhom: whoever may ask about anybody and is nobody in the
-// domain is asked for whom, by the question of the manifest, and answers with a name.
+// TestWhoIsNoWorkerIsAskedForWhom: a requester who may access everybody but is not in the domain is
+// asked for the person, with the manifest's question, and answers with a name.
 func TestWhoIsNoWorkerIsAskedForWhom(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))
@@ -121,9 +121,9 @@ func TestWhoIsNoWorkerIsAskedForWhom(t *testing.T) {
 	}
 }
 
-// TestTheDomainHoldsWhoAsksAboutWhom: what the core reads grants nothing. A stranger is
-// told nothing of anybody, not even in a choice; a colleague is refused another's days,
-// a manager sees those of their reports.
+// TestTheDomainHoldsWhoAsksAboutWhom: the core's reading grants no access. A stranger sees nothing of
+// anybody, not even in a choice; a colleague may not see another's days, a manager those of their
+// reports.
 func TestTheDomainHoldsWhoAsksAboutWhom(t *testing.T) {
 	t.Parallel()
 	s := setup(t, withPeople(t))

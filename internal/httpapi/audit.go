@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// auditRoutes show what is proven.
+// auditRoutes serve the audit log: verification, signed roots and proofs.
 type auditRoutes struct{ ledgers *audit.Audit }
 
 func (s *auditRoutes) routes() []route {
@@ -66,7 +66,7 @@ func (s *auditRoutes) consistency(k *call) error {
 	return k.ok(proof)
 }
 
-// positive reads a number of a query that must be given.
+// positive reads a required positive number from the query.
 func positive(k *call, name string) (int64, error) {
 	n, err := strconv.ParseInt(k.query(name), 10, 64)
 	if err != nil || n < 1 {

@@ -20,14 +20,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// call is one authenticated request.
+// call is one request, with its caller if the route requires one.
 type call struct {
 	gin *gin.Context
 	who access.Principal
 }
 
-// adapt is the one way from a route to its handler: authenticate, bound, hold the
-// query to what is known, handle, and write the error if there is one.
+// adapt wraps a route's handler: it authenticates the caller, applies limits, rejects unknown query
+// parameters, and writes the handler's error, if any.
 func (s *Server) adapt(r route) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		k := &call{gin: c}
@@ -40,8 +40,7 @@ func (s *Server) adapt(r route) gin.HandlerFunc {
 			who.From = c.ClientIP()
 			k.who = who
 		}
-		// Probes and links are spared: who probes a server, or passes a link on, adds
-		// parameters of its own.
+		// Probes and links are exempt: monitoring and messengers append parameters of their own.
 		if !r.public || strings.HasPrefix(r.path, "/v1/") {
 			if err := checkQuery(r.method, r.path, c.Request.URL.RawQuery); err != nil {
 				s.problems.fail(c, err)
@@ -65,7 +64,7 @@ func (k *call) json(code int, v any) error {
 
 func (k *call) ok(v any) error { return k.json(http.StatusOK, v) }
 
-// list writes a page of a listing; an empty one is [] and not null.
+// list writes one page of a list. An empty page is [] and not null.
 func list[T any](k *call, page contracts.List[T]) error {
 	if page.Items == nil {
 		page.Items = []T{}
@@ -73,17 +72,17 @@ func list[T any](k *call, page contracts.List[T]) error {
 	return k.ok(page)
 }
 
-// maxCatalog bounds a page of a listing that is held in memory whole: catalogs of several
-// hundred capabilities are not rare.
+// maxCatalog bounds a page of a list that is held in memory: catalogs of several hundred
+// capabilities are common.
 const maxCatalog = 1000
 
-// sorted writes a page of a listing that is held in memory whole.
+// sorted sorts a list that is held in memory and writes one page of it.
 func sorted[T any](k *call, all []T, key func(T) string) error {
 	p, err := k.page()
 	if err != nil {
 		return err
 	}
-	if p.Limit <= 0 { // nothing is searched for it, and who asks for a catalog wants it whole
+	if p.Limit <= 0 { // no query is needed, and clients expect the whole catalog
 		p.Limit = maxCatalog
 	}
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
@@ -91,7 +90,7 @@ func sorted[T any](k *call, all []T, key func(T) string) error {
 	return list(k, contracts.Cut(all, p.Bounded(maxCatalog).Limit, key))
 }
 
-// listAs is list with a view of each item.
+// listAs is like list with a view of each item.
 func listAs[T, V any](k *call, page contracts.List[T], view func(T) V) error {
 	out := contracts.List[V]{Next: page.Next}
 	for _, item := range page.Items {
@@ -100,7 +99,7 @@ func listAs[T, V any](k *call, page contracts.List[T], view func(T) V) error {
 	return list(k, out)
 }
 
-// raw reads the body up to the limit.
+// raw reads the JSON body, up to limit bytes.
 func (k *call) raw(limit int64) ([]byte, error) {
 	if kind := k.gin.GetHeader("Content-Type"); kind != "" {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
@@ -115,14 +114,13 @@ func (k *call) raw(limit int64) ([]byte, error) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the body could not be read: %w", err)
 	}
 	if !utf8.Valid(body) {
-		// What is not text would be read as something else than was sent.
+		// Invalid UTF-8 would be decoded to something else than was sent.
 		return nil, contracts.Errorf(contracts.CodeInvalid, "the body is not valid UTF-8")
 	}
 	return body, nil
 }
 
-// body decodes the body strictly and holds it to a schema of the contract, which
-// is what openapi.yaml says of it.
+// body decodes the body strictly and validates it against the schema that openapi.yaml documents.
 func (k *call) body(schema contracts.SchemaName, v any, limit int64) error {
 	raw, err := k.raw(limit)
 	if err != nil {
@@ -134,8 +132,8 @@ func (k *call) body(schema contracts.SchemaName, v any, limit int64) error {
 	return contracts.Parse(schema, raw, v)
 }
 
-// wait reads "Prefer: wait=N" (RFC 7240); what it does not understand it
-// ignores, as that RFC demands.
+// wait reads "Prefer: wait=N" (RFC 7240). It ignores preferences that it does not support, as that
+// RFC requires.
 func (k *call) wait() time.Duration {
 	for _, header := range k.gin.Request.Header.Values("Prefer") {
 		for preference := range strings.SplitSeq(header, ",") {
@@ -152,7 +150,7 @@ func (k *call) wait() time.Duration {
 	return 0
 }
 
-// minimal reads "Prefer: return=minimal": what takes long to find is left out.
+// minimal reads "Prefer: return=minimal": parts that are slow to compute are left out.
 func (k *call) minimal() bool {
 	for _, header := range k.gin.Request.Header.Values("Prefer") {
 		for preference := range strings.SplitSeq(header, ",") {
@@ -165,7 +163,7 @@ func (k *call) minimal() bool {
 	return false
 }
 
-// idempotencyKey returns the header of a request that may be repeated.
+// idempotencyKey returns the Idempotency-Key header, "" if there is none.
 func (k *call) idempotencyKey() (string, error) {
 	key := strings.TrimSpace(k.gin.GetHeader("Idempotency-Key"))
 	if len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
@@ -174,7 +172,7 @@ func (k *call) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// number reads a whole number of the query that is not negative.
+// number reads an optional non-negative integer from the query.
 func (k *call) number(name string) (int64, error) {
 	text, given := k.gin.GetQuery(name)
 	if !given {
@@ -187,14 +185,14 @@ func (k *call) number(name string) (int64, error) {
 	return n, nil
 }
 
-// page reads which part of a listing is wanted.
+// page reads the cursor and the limit of a list from the query.
 func (k *call) page() (contracts.Page, error) {
 	n, err := k.number("limit")
 	return contracts.Page{Cursor: k.query("cursor"), Limit: int(min(n, math.MaxInt32))}, err
 }
 
-// pageAfter is page for what is numbered: "after" is the number of the last item
-// that the reader has, and so is a cursor.
+// pageAfter is like page for numbered items: "after", the number of the last item that the client
+// has, may stand in for a cursor.
 func (k *call) pageAfter() (contracts.Page, error) {
 	p, err := k.page()
 	if err != nil {
@@ -207,7 +205,7 @@ func (k *call) pageAfter() (contracts.Page, error) {
 	return p, err
 }
 
-// time reads a moment of the query, RFC 3339.
+// time reads an optional RFC 3339 time from the query.
 func (k *call) time(name string) (time.Time, error) {
 	text, given := k.gin.GetQuery(name)
 	if !given {
@@ -220,7 +218,7 @@ func (k *call) time(name string) (time.Time, error) {
 	return at, nil
 }
 
-// oneOf reads a word of the query that is one of those that are known.
+// oneOf reads an optional enum value from the query.
 func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
 	text, given := k.gin.GetQuery(name)
 	if word := T(text); !given || slices.Contains(known, word) {
@@ -229,7 +227,7 @@ func oneOf[T ~string](k *call, name string, known ...T) (T, error) {
 	return "", contracts.Invalid("the query is not valid", contracts.Fault{Pointer: "/" + name, Message: fmt.Sprintf("must be one of %v", known)})
 }
 
-// share reads a number from 0 to 1; 0 if it is not given.
+// share reads an optional number from 0 to 1 from the query; absent means 0.
 func (k *call) share(name string) (float64, error) {
 	text, given := k.gin.GetQuery(name)
 	if !given {
@@ -242,7 +240,7 @@ func (k *call) share(name string) (float64, error) {
 	return v, nil
 }
 
-// flag reads a yes or no of the query.
+// flag reads an optional boolean from the query.
 func (k *call) flag(name string) (bool, error) {
 	text, given := k.gin.GetQuery(name)
 	if given && text != "true" && text != "false" {

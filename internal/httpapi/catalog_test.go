@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// TestACatalogOfHundredsIsListedWhole: who asks what there is, and says no limit, is
-// not shown a part of it as if it were all.
+// TestACatalogOfHundredsIsListedWhole: a request without a limit does not get a part of the catalog
+// as if it were all.
 func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
 	t.Parallel()
 	const many = 320
@@ -28,7 +28,7 @@ func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		answers := map[string]string{"/health": `{"status":"ok","version":"1"}`, "/manifest": manifest}
-		_, _ = w.Write([]byte(answers[r.URL.Path])) // a caller that is gone does not matter
+		_, _ = w.Write([]byte(answers[r.URL.Path])) // the client may have disconnected
 	}))
 	t.Cleanup(server.Close)
 	s := setup(t, func(c *app.Config) {
@@ -46,7 +46,7 @@ func TestACatalogOfHundredsIsListedWhole(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsTakenBackHasAnAnswer also for who only looks at the session.
+// TestAQuestionThatIsTakenBackHasAnAnswer, also for clients that only read the session.
 func TestAQuestionThatIsTakenBackHasAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -62,7 +62,7 @@ func TestAQuestionThatIsTakenBackHasAnAnswer(t *testing.T) {
 	}
 }
 
-// TestAllThatWaitsIsListed: an approver looks through it for the newest as well.
+// TestAllThatWaitsIsListed: an approver finds the newest gate as well.
 func TestAllThatWaitsIsListed(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// completion is the answer to a chat that is not streamed.
+// completion is the response to a chat request that is not streamed.
 type completion struct {
 	ID      string             `json:"id"`
 	Object  string             `json:"object"`
@@ -47,7 +47,7 @@ func usageOf(t contracts.Tokens) usage {
 	return usage{Prompt: t.In, Completion: t.Out, Total: t.In + t.Out}
 }
 
-// chatRoutes are what chat frontends speak: the protocol of OpenAI.
+// chatRoutes serve chat frontends, in OpenAI's protocol.
 type chatRoutes struct {
 	cfg          Config
 	conversation *conversation.Conversation
@@ -98,22 +98,22 @@ func (s *chatRoutes) complete(k *call) error {
 	return s.answerChat(k, request, turn)
 }
 
-// clearDeadlines removes the time limits of the connection for a request that waits on
-// purpose; each write of a stream sets its own.
+// clearDeadlines removes the deadlines of the connection for a request that waits on purpose. Each
+// write of a stream sets its own.
 func (k *call) clearDeadlines() {
 	control := http.NewResponseController(k.gin.Writer)
-	_ = control.SetReadDeadline(time.Time{})  // a writer without deadlines has no limits to lift
+	_ = control.SetReadDeadline(time.Time{})  // a writer without deadlines needs no clearing
 	_ = control.SetWriteDeadline(time.Time{}) // as above
 }
 
-// setWriteDeadline limits the writing of an answer that was waited for: a client that reads
-// nothing would hold it for ever.
+// setWriteDeadline bounds the write of a delayed answer, so that a client that does not read
+// cannot block it forever.
 func (k *call) setWriteDeadline() {
 	_ = http.NewResponseController(k.gin.Writer).SetWriteDeadline(time.Now().Add(writePatience)) // as above
 }
 
-// answerChat answers in one piece: what there is after a while. What still runs
-// goes on.
+// answerChat answers without streaming: it returns the state after at most ChatWait. Running work
+// continues.
 func (s *chatRoutes) answerChat(k *call, request chatRequest, turn conversation.Input) error {
 	accepted, err := s.conversation.Resolve(k.ctx(), k.who, turn)
 	if err != nil {
@@ -140,8 +140,7 @@ func (s *chatRoutes) completion(model, content string, tokens contracts.Tokens) 
 	}
 }
 
-// take has the message taken to its end, even if its sender goes away: what was
-// said is said.
+// take processes the message to completion, even if the client disconnects.
 func (s *chatRoutes) take(k *call, accepted conversation.Input) (state orchestrator.SessionView, err error) {
 	ctx, cancel := conversation.DetachContext(k.ctx())
 	defer cancel()
@@ -157,8 +156,7 @@ func (s *chatRoutes) take(k *call, accepted conversation.Input) (state orchestra
 	return s.conversation.View(ctx, k.who, outcome)
 }
 
-// content is the whole text of an answer: what is to be read, and the marker
-// that ties the next message to it.
+// content returns the text of an answer, with the marker that ties the next message to the session.
 func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.SessionView) string {
 	frame := chat.Frame{Links: s.approvals.links(k.who, state), Rich: k.openWebUI()}
 	if card, ok := s.cardShown(k, request); ok {
@@ -176,8 +174,7 @@ func (s *chatRoutes) content(k *call, request chatRequest, state orchestrator.Se
 	return text + "\n\n" + s.signer.Line(m, k.who.Subject())
 }
 
-// openWebUI reports whether the frontend is an Open WebUI, which understands more
-// than others.
+// openWebUI reports whether the frontend is Open WebUI, which supports additional events.
 func (k *call) openWebUI() bool {
 	for name := range k.gin.Request.Header {
 		if strings.HasPrefix(name, "X-Openwebui-") {
@@ -187,10 +184,10 @@ func (k *call) openWebUI() bool {
 	return false
 }
 
-// answerTask answers a background call at once, out of what is known of the
-// chat; nothing is begun.
+// answerTask answers a frontend's background request from what is known of the chat. It starts
+// nothing.
 func (s *chatRoutes) answerTask(k *call, request chatRequest, domain string, task chat.Task) error {
-	// A bucket of their own: what a frontend asks by itself takes nothing from people.
+	// A separate bucket: background requests do not use up the limit of the user.
 	if err := s.limiter.take("background of " + k.who.Subject()); err != nil {
 		return err
 	}

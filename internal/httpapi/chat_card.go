@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// The words of an approval card. The frontend recommends the first option of
-// every card, so the first one decides nothing.
+// The texts of an approval card. The frontend recommends the first option of every card, so the
+// first option decides nothing.
 const (
 	cardTool     = "ask_user"
 	cardQuestion = "decision"
@@ -41,9 +41,8 @@ type cardOption struct {
 	Description string `json:"description"`
 }
 
-// card is an approval or a question of a procedure as a native card, where the
-// frontend offers them: for one that the reader may decide or answer. It must be
-// the only tool call.
+// card returns the single open gate or question as a native card, if the frontend offers cards and
+// the caller may decide or answer it. A card must be the only tool call.
 func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView) (toolCall, bool) {
 	if !r.offers(cardTool) || len(state.Open) != 1 || len(state.MayApprove)+len(state.MayAnswer) != 1 {
 		return toolCall{}, false
@@ -54,7 +53,7 @@ func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView
 		return toolCall{}, false
 	}
 	if m, ok := s.cardShown(k, r); ok && slices.Contains(m.Codes, gate.Code) {
-		return toolCall{}, false // it was put away just now
+		return toolCall{}, false // the user has just dismissed it
 	}
 	arguments := cardArguments{Timeout: 240_000, Questions: []cardAsks{asks}}
 	return toolCall{
@@ -63,12 +62,10 @@ func (s *chatRoutes) card(k *call, r chatRequest, state orchestrator.SessionView
 	}, true
 }
 
-// cardChoices is how many choices a card has beside the first, which decides
-// nothing: three are the most that Open WebUI shows.
+// cardChoices bounds the choices of a card besides the first one: Open WebUI shows at most three.
 const cardChoices = 2
 
-// cardOf is a gate or a question as a card; false means that it is none: what was
-// asked for is asked about in the chat.
+// cardOf returns a gate or question as a card. It reports false if it must be asked as text.
 func cardOf(i contracts.Interrupt) (cardAsks, bool) {
 	out := cardAsks{
 		ID: cardQuestion, Header: "Approval " + i.Code, Question: cutText(i.Prompt, 480), AllowOther: true,
@@ -92,8 +89,8 @@ func cardOf(i contracts.Interrupt) (cardAsks, bool) {
 	return out, true
 }
 
-// cardSplit are the choices that a card shows, and what else can be written: the
-// answers go before what there is to choose among, which stands above the card.
+// cardSplit returns the options that a card shows, and the texts for the other ones. Answers precede
+// the options to choose from, which the text above the card lists as well.
 func cardSplit(i contracts.Interrupt) (shown []contracts.InterruptOption, rest []string) {
 	for _, answers := range []bool{true, false} {
 		for n, o := range i.Options {
@@ -109,7 +106,7 @@ func cardSplit(i contracts.Interrupt) (shown []contracts.InterruptOption, rest [
 	return shown, rest
 }
 
-// cardChoice is the option of the question of a card that a label means.
+// cardChoice returns the option that a label of a question card stands for.
 func (s *chatRoutes) cardChoice(k *call, code, label string) (contracts.InterruptOption, bool) {
 	i, err := s.approvals.gates.Get(k.ctx(), k.who, code)
 	if err != nil || i.Type.IsGate() || label == "" {
@@ -123,7 +120,7 @@ func (s *chatRoutes) cardChoice(k *call, code, label string) (contracts.Interrup
 	return shown[at], true
 }
 
-// cardShown is the card of ours that the last message is the answer of.
+// cardShown returns the marker of our card that the last message answers.
 func (s *chatRoutes) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 	last := r.Messages[len(r.Messages)-1]
 	if last.Role != "tool" {
@@ -132,8 +129,8 @@ func (s *chatRoutes) cardShown(k *call, r chatRequest) (chat.Marker, bool) {
 	return s.signer.ReadCard(last.ToolCallID, k.who.Subject())
 }
 
-// cardTurn reads the answer of a card. A choice decides. Words of one's own are
-// what they would be in the chat. All else asks only where the chat stands.
+// cardTurn reads the answer to a card. A choice decides or answers the interrupt, free text is
+// handled as a chat message, and anything else only returns the status.
 func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conversation.Input {
 	t.Command = &chat.Command{Verb: chat.Status}
 	m, ok := s.cardShown(k, r)
@@ -159,7 +156,7 @@ func (s *chatRoutes) cardTurn(k *call, r chatRequest, t conversation.Input) conv
 	return t
 }
 
-// cardAnswer reads what was chosen on a card, or what was written on it.
+// cardAnswer returns the chosen label of a card, or the text that was entered.
 func cardAnswer(text string) (label, words string) {
 	var answer struct {
 		Status  string `json:"status"`

@@ -7,8 +7,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// taskList is the checklist that Open WebUI shows above its input while
-// something on it is open.
+// taskList is the checklist that Open WebUI shows above its input while an item is open.
 type taskList struct {
 	Tasks []taskItem `json:"tasks"`
 }
@@ -28,12 +27,11 @@ const (
 	taskCancelled  taskStatus = "cancelled"
 )
 
-// maxTasks is how many steps somebody reads as a list; it also keeps the line
+// maxTasks bounds the steps of a checklist: people do not read longer ones, and the event stays
 // short.
 const maxTasks = 100
 
-// checklist writes the steps of a run as Open WebUI's checklist; a single step
-// is none.
+// checklist returns the steps of a run as a checklist. It reports false for fewer than two steps.
 func checklist(steps []orchestrator.Step) ([]taskItem, bool) {
 	if len(steps) < 2 || len(steps) > maxTasks {
 		return nil, false
@@ -58,8 +56,8 @@ func taskState(s contracts.NodeState) taskStatus {
 	return taskPending
 }
 
-// steps sends the checklist when it has changed: at most once a second, but
-// always where the answer ends: it closes what an earlier answer left open.
+// steps sends the checklist if it has changed: at most once a second, but always at the end of the
+// answer, to close the items of earlier answers. It reports whether an update was held back.
 func (c *chatStream) steps(steps []orchestrator.Step, last bool) (held bool) {
 	tasks, ok := checklist(steps)
 	if !c.rich || !ok || slices.Equal(tasks, c.tasks) {

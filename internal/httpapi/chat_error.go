@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// chatPaths are the roots of what OpenAI's clients ask for. All of them get
-// errors in the form that these clients read, also where there is nothing.
+// chatPaths are the path prefixes of OpenAI's API. All of them return errors in OpenAI's format, also
+// if there is no such route.
 func chatPaths() []string {
 	return []string{
 		"/v1/models", "/v1/chat", "/v1/completions", "/v1/responses", "/v1/embeddings", "/v1/audio", "/v1/images",
@@ -21,8 +21,8 @@ func chatPaths() []string {
 	}
 }
 
-// chatPath finds the route that a frontend means: people leave out the /v1 or
-// write slashes twice. It is no redirect, because clients follow one with a GET.
+// chatPath maps variants of a path to the route: users omit /v1 or double slashes. It does not
+// redirect, because clients follow redirects with a GET.
 func chatPath(r *http.Request) *http.Request {
 	meant := path.Clean(r.URL.Path)
 	for _, short := range []string{"/models", "/chat/completions", "/completions", "/responses", "/embeddings"} {
@@ -44,7 +44,7 @@ func isChatPath(p string) bool {
 
 func forOpenAI(c *gin.Context) bool { return isChatPath(c.Request.URL.Path) }
 
-// openAIFailure is how OpenAI's clients read an error.
+// openAIFailure is an error response in OpenAI's format.
 type openAIFailure struct {
 	Error openAIProblem `json:"error"`
 }
@@ -82,7 +82,7 @@ func openAIError(p contracts.Problem) openAIFailure {
 	return openAIFailure{Error: out}
 }
 
-// noModel is a not_found that tells of a model, not of an endpoint.
+// noModel returns the not-found problem for a model.
 func noModel(id string) contracts.Problem {
 	return complete(contracts.Problem{Code: "model_not_found", Detail: fmt.Sprintf("there is no model %.80q; GET /v1/models lists them", id)}, http.StatusNotFound)
 }

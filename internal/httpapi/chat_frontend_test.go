@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// said is what a frontend has of an answer.
+// said is an answer as a frontend sees it.
 type said struct {
 	status    int
 	content   string
@@ -68,12 +68,12 @@ type pieceChoice struct {
 	FinishReason string `json:"finish_reason"`
 }
 
-// longestLine is what the HTTP client of Open WebUI takes.
+// longestLine is the limit of Open WebUI's HTTP client.
 const longestLine = 128 << 10
 
-// readLikeOpenWebUI reads a streamed answer by the rules of Open WebUI's own
-// reader: single lines that begin with "data:" count, comments and names do
-// not, [DONE] means nothing, and only the end of the connection is the end.
+// readLikeOpenWebUI reads a streamed answer by the rules of Open WebUI's reader: single lines with the
+// prefix "data:" count, comments and names do not, [DONE] is ignored, and the stream ends with the
+// connection.
 func readLikeOpenWebUI(t *testing.T, res *http.Response, begun time.Time) said {
 	t.Helper()
 	out := said{status: res.StatusCode, events: map[string]json.RawMessage{}}
@@ -170,7 +170,7 @@ func (s *said) event(t *testing.T, kind string, data json.RawMessage) {
 	case "status":
 	case "chat:message:follow_ups", "chat:message:tasks":
 		return
-	default: // others ask for an answer, run scripts, or fight with the text
+	default: // other events ask for an answer, run scripts, or conflict with the text
 		t.Errorf("an event that Open WebUI must not get: %s", kind)
 		return
 	}
@@ -181,7 +181,7 @@ func (s *said) event(t *testing.T, kind string, data json.RawMessage) {
 	s.statuses = append(s.statuses, st)
 }
 
-// tasks are the states of the last checklist, in order.
+// tasks returns the states of the last checklist, in order.
 func (s *said) tasks(t *testing.T) string {
 	t.Helper()
 	raw, sent := s.events["chat:message:tasks"]

@@ -13,22 +13,20 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// FrontendConfig describes what to believe of what a chat frontend tells about its
-// users. It counts only for keys of the kind frontend.
+// FrontendConfig specifies what chat frontends may claim about their users. It applies only to keys
+// of kind frontend.
 type FrontendConfig struct {
-	// JWTSecret checks the signed user of Open WebUI
-	// (FORWARD_USER_INFO_HEADER_JWT_SECRET). With one, unsigned user headers are
-	// refused.
+	// JWTSecret verifies the user token that Open WebUI signs
+	// (FORWARD_USER_INFO_HEADER_JWT_SECRET). If it is set, unsigned user headers are rejected.
 	JWTSecret []byte
-	// Roles are the roles that a user of the frontend has by the frontend's own
-	// role, never more than those of the key [admin: viewer, operator, approver;
-	// user: viewer, requester; pending: none].
+	// Roles maps a frontend's role to the roles of its users here. They are limited to those of the key
+	// [admin: viewer, operator, approver; user: viewer, requester; pending: none].
 	Roles map[string][]access.Role
 }
 
 func (f FrontendConfig) roles(name string) []access.Role {
 	if name == "" {
-		return nil // the frontend does not say: those of the key
+		return nil // not reported: those of the key
 	}
 	if roles, ok := f.Roles[name]; ok {
 		return slices.Concat([]access.Role{}, roles)
@@ -43,20 +41,19 @@ func (f FrontendConfig) roles(name string) []access.Role {
 	}
 }
 
-// callers says who is asking, and bounds how often they may.
+// callers authenticates requests and applies rate limits.
 type callers struct {
 	cfg     Config
 	keys    *access.Keys
 	limiter *limiter
-	// failures bounds how often an address may come with a key or a person that
-	// does not count.
+	// failures bounds the failed authentications of one address.
 	failures *limiter
 	pages    *pages // nil without links
 	browsers *browsers
 }
 
-// identify finds who is asking, and bounds how often they may. For chat frontends
-// that is bounded where it is known whether they ask by themselves.
+// identify authenticates the caller and applies the rate limit. Chat requests are limited later,
+// where background requests of the frontend are recognised.
 func (s *callers) identify(c *gin.Context) (access.Principal, error) {
 	if forOpenAI(c) {
 		return s.caller(c, true)
@@ -64,7 +61,7 @@ func (s *callers) identify(c *gin.Context) (access.Principal, error) {
 	return s.authenticate(c)
 }
 
-// authenticate finds who is asking where no chat is.
+// authenticate authenticates the caller of a route that is not a chat route.
 func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
 	who, err := s.caller(c, false)
 	if err != nil {
@@ -73,9 +70,8 @@ func (s *callers) authenticate(c *gin.Context) (access.Principal, error) {
 	return who, s.limiter.take(who.Subject())
 }
 
-// caller finds for whom a request's key speaks. The headers in which chat
-// frontends tell of their users count in chats alone; a signed user counts
-// everywhere, and where users are signed nothing else does.
+// caller returns the principal of a request. Unsigned user headers of chat frontends count only in
+// chat routes. A signed user counts everywhere; if users are signed, no other claim counts.
 func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	if c.GetHeader("Authorization") == "" && s.browsers.token(c) != "" {
 		return s.browser(c, true)
@@ -95,7 +91,7 @@ func (s *callers) caller(c *gin.Context, chat bool) (access.Principal, error) {
 	return who, nil
 }
 
-// browser finds whom a browser is signed in as.
+// browser returns the principal of a signed-in browser.
 func (s *callers) browser(c *gin.Context, active bool) (access.Principal, error) {
 	in, err := s.browsers.read(c, active)
 	if err != nil {
@@ -105,7 +101,7 @@ func (s *callers) browser(c *gin.Context, active bool) (access.Principal, error)
 	return in.Who, nil
 }
 
-// failed bounds how often an address may come with what does not count.
+// failed applies the limit on failed authentications of one address.
 func (s *callers) failed(c *gin.Context, err error) error {
 	if contracts.CodeOf(err) == contracts.CodeUnauthorized {
 		if limited := s.failures.take(c.ClientIP()); limited != nil {
@@ -115,7 +111,7 @@ func (s *callers) failed(c *gin.Context, err error) error {
 	return err
 }
 
-// forwarded returns the person whom a frontend speaks for.
+// forwarded returns the principal that a frontend makes the request for.
 func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (access.Principal, error) {
 	var plain frontendUser
 	if chat {
@@ -130,8 +126,8 @@ func (s *callers) forwarded(h http.Header, who access.Principal, chat bool) (acc
 	return s.spokenFor(who, plain.Name(), plain.Role, false)
 }
 
-// signedUser returns the user whom a frontend has signed; claimed tells that it
-// names one besides, which counts for nothing.
+// signedUser returns the user that a frontend has signed. claimed means that unsigned headers name a
+// user, which is rejected without a signature.
 func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) (access.Principal, error) {
 	signed, _ := frontendHeader(h, "X-OpenWebUI-User-Jwt")
 	if signed == "" {
@@ -147,8 +143,8 @@ func (s *callers) signedUser(h http.Header, who access.Principal, claimed bool) 
 	return s.spokenFor(who, user.Name(), cmp.Or(strings.ToLower(user.Role), "user"), true)
 }
 
-// spokenFor returns a frontend's user with the roles that the frontend tells of,
-// and remembers these for the links of that person.
+// spokenFor returns the frontend's user with the roles that the frontend reports, and remembers them
+// for the approval links of that person.
 func (s *callers) spokenFor(who access.Principal, name, role string, vouched bool) (access.Principal, error) {
 	who, err := who.ForPerson(name, s.cfg.Frontends.roles(role), vouched)
 	if err == nil && role != "" && s.pages != nil {
@@ -157,7 +153,7 @@ func (s *callers) spokenFor(who access.Principal, name, role string, vouched boo
 	return who, err
 }
 
-// stillMay asks again whether the key counts: a stream must not outlive it.
+// stillMay reports whether the key is still valid: a stream must end with its key.
 func (s *callers) stillMay(k *call) bool {
 	var err error
 	if k.who.Via == gates.ByPage {

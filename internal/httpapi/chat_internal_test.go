@@ -29,8 +29,8 @@ func TestPiecesAreShortAndCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-// TestNoLineIsTooLongForAFrontend writes the worst of each kind of line: Open
-// WebUI's reader gives up on one of 128 KiB, and proxies cut at 64.
+// TestNoLineIsTooLongForAFrontend writes the longest line of each kind: Open WebUI's reader fails
+// at 128 KiB, and proxies cut at 64 KiB.
 func TestNoLineIsTooLongForAFrontend(t *testing.T) {
 	t.Parallel()
 	const nasty = "\x01\"\\\u2028"

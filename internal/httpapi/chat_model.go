@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// generalModel chooses from all domains; "manifold-" and a domain's name from
+// generalModel is the model for all domains. "manifold-" and the name of a domain is the model for
 // that domain.
 const generalModel = "manifold"
 
-// chatModel is one entry of GET /models. Info is Open WebUI's; others ignore it.
+// chatModel is one entry of GET /models. Info is specific to Open WebUI.
 type chatModel struct {
 	ID      string    `json:"id"`
 	Object  string    `json:"object"`
@@ -33,7 +33,7 @@ type modelMeta struct {
 	BuiltinTools map[string]bool `json:"builtinTools"`
 }
 
-// starter is a prompt that Open WebUI offers on an empty chat.
+// starter is a prompt suggestion that Open WebUI shows in an empty chat.
 type starter struct {
 	Title   [2]string `json:"title"`
 	Content string    `json:"content"`
@@ -44,10 +44,10 @@ type modelList struct {
 	Data   []chatModel `json:"data"`
 }
 
-// maxStarters bounds the starter prompts of one model.
+// maxStarters bounds the prompt suggestions of one model.
 const maxStarters = 6
 
-// modelsCreated is a fixed time: a model is no event.
+// modelsCreated is a fixed creation time; clients require one.
 const modelsCreated = 1767225600
 
 func (s *chatRoutes) listModels(k *call) error {
@@ -70,8 +70,7 @@ func (s *chatRoutes) showModel(k *call) error {
 	return nil
 }
 
-// models makes the list out of the catalog in memory: it is asked for on every
-// page load.
+// models builds the list from the catalog in memory, since frontends request it on every page load.
 func models(catalog *contracts.Catalog, who access.Principal) []chatModel {
 	general := newModel(generalModel, "Manifold", "Plans what you ask for across all connected systems, asks for approval before it changes anything, and shows what it did.")
 	out := []chatModel{general}
@@ -99,7 +98,7 @@ func newModel(id, name, description string) chatModel {
 				"usage": true, "citations": true, "status_updates": true, "builtin_tools": true,
 				"image_generation": false, "code_interpreter": false, "web_search": false, "vision": false, "file_upload": false, "terminal": false,
 			},
-			// The tools stay on as such, because the approval card is one of them.
+			// Tools in general stay enabled, because the approval card is one of them.
 			BuiltinTools: map[string]bool{
 				"time": false, "knowledge": false, "chats": false, "memory": false, "web_search": false, "image_generation": false,
 				"code_interpreter": false, "notes": false, "channels": false, "tasks": false, "automations": false, "calendar": false,
@@ -108,7 +107,7 @@ func newModel(id, name, description string) chatModel {
 	}
 }
 
-// starters are the first example of each capability that people may ask for.
+// starters returns the first example of each routable capability.
 func starters(d *contracts.DomainEntry) []starter {
 	out := []starter{}
 	for _, e := range d.Capabilities {
@@ -122,14 +121,14 @@ func starters(d *contracts.DomainEntry) []starter {
 	return out
 }
 
-// halves cuts a sentence into the two lines of a starter.
+// halves splits a sentence into the two lines of a starter.
 func halves(text string) [2]string {
 	words := strings.Fields(text)
 	n := (len(words) + 1) / 2
 	return [2]string{strings.Join(words[:n], " "), strings.Join(words[n:], " ")}
 }
 
-// modelDomain is the domain that a model chooses from, "" for all.
+// modelDomain returns the domain of a model, "" for all domains.
 func modelDomain(catalog *contracts.Catalog, id string) (string, bool) {
 	if id == generalModel {
 		return "", true

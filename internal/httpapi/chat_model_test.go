@@ -25,8 +25,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
-// The stores of a server that is asked for nothing but its models: a call that
-// is not counted here panics, and fails the request.
+// Stores for a server of which only the models are requested: a method that is not counted here panics,
+// and fails the request.
 type (
 	countedKeys struct {
 		access.KeyStore
@@ -71,7 +71,7 @@ func (c *countedSet) Manifest(ctx context.Context, digest string) ([]byte, error
 	return c.Store.Manifest(ctx, digest)
 }
 
-// modelServer serves the models of one domain from stores that count.
+// modelServer serves the models of one domain from stores that count their calls.
 func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key string, keys *countedKeys, domains *countedSet) {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})
@@ -117,7 +117,7 @@ func modelServer(t *testing.T, cfg httpapi.Config) (api *httpapi.Server, key str
 
 func TestAskingForModelsCostsOneReadOfTheKeyAndNothingElse(t *testing.T) {
 	t.Parallel()
-	// One request in a minute, if models were counted like chats.
+	// One request per minute, if models were limited like chats.
 	api, key, keys, domains := modelServer(t, httpapi.Config{RequestsPerMinute: 1, Burst: 1})
 	web := httptest.NewServer(api)
 	t.Cleanup(web.Close)
@@ -170,7 +170,7 @@ func TestAGateIsWholeWhateverLengthIsAskedFor(t *testing.T) {
 	}
 }
 
-// deadlined is a reader of answers that keeps the last deadline of its writes.
+// deadlined is a response recorder that keeps the last write deadline.
 type deadlined struct {
 	*httptest.ResponseRecorder
 

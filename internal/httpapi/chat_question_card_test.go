@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// agreed is a procedure that asks before it looks.
+// agreed is a workflow that asks before a lookup.
 const agreed = `{"schema_version":"1","domain":"desk","version":"1","workflows":[{
   "name":"agreed_price","description":"Asks, and looks a price up.",
   "schema":{"type":"object","required":["symbol"],"properties":{"symbol":{"type":"string","enum":["AAPL","MSFT"]}}},

@@ -12,11 +12,11 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// MaxChatBody bounds a chat's history: frontends put pictures into it.
+// MaxChatBody bounds the body of a chat request: frontends include images in the history.
 const MaxChatBody = 50 << 20
 
-// chatRequest is as much of a chat completion's body as matters here. What
-// else frontends send, and all tools but the approval card, is ignored.
+// chatRequest holds the used fields of a chat completion request. Other fields, and all tools but
+// the approval card, are ignored.
 type chatRequest struct {
 	Model         string        `json:"model"`
 	Messages      []chatMessage `json:"messages"`
@@ -37,10 +37,10 @@ type chatMessage struct {
 	ToolCallID string      `json:"tool_call_id"`
 }
 
-// chatContent is the text of a message, which comes as a text or in parts.
+// chatContent is the text of a message, which is sent as a string or as a list of parts.
 type chatContent string
 
-// UnmarshalJSON takes a text, the text parts of a list, or null.
+// UnmarshalJSON accepts a string, a list of parts of which only text is used, or null.
 func (c *chatContent) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -88,7 +88,7 @@ func (r chatRequest) offers(tool string) bool {
 	return false
 }
 
-// texts returns the texts of the messages of a role, in order.
+// texts returns the texts of the messages with a role, in order.
 func (r chatRequest) texts(role string) []string {
 	var out []string
 	for _, m := range r.Messages {
@@ -99,7 +99,7 @@ func (r chatRequest) texts(role string) []string {
 	return out
 }
 
-// task reports whether the frontend asks by itself.
+// task reports whether this is a background request of the frontend, and which one.
 func (r chatRequest) task(h http.Header) (chat.Task, bool) {
 	header, has := frontendHeader(h, "X-OpenWebUI-Task")
 	return chat.Recognize(chat.Request{
@@ -108,8 +108,8 @@ func (r chatRequest) task(h http.Header) (chat.Task, bool) {
 	})
 }
 
-// conversationOf is the frontend's id of the chat. Those of temporary chats are
-// shared by all of them, and count for nothing.
+// conversationOf returns the frontend's id of the chat. Ids of temporary chats are ignored, because
+// all temporary chats share them.
 func conversationOf(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-Chat-Id", "X-Conversation-Id", "X-Chat-Id", "X-Session-Id"} {
 		id, _ := frontendHeader(h, name)
@@ -120,7 +120,7 @@ func conversationOf(h http.Header) string {
 	return ""
 }
 
-// chatTurn reads out of a history what is said now, and what it is said to.
+// chatTurn returns the newest message of a history as an input, with the thread that it belongs to.
 func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversation.Input, error) {
 	h, subject := k.gin.Request.Header, k.who.Subject()
 	t := conversation.Input{Thread: &conversation.Thread{Conversation: conversationOf(h)}, Domain: domain, Language: chat.PreferredLanguage(h.Get("Accept-Language"))}
@@ -152,7 +152,7 @@ func (s *chatRoutes) chatTurn(k *call, r chatRequest, domain string) (conversati
 	return t, nil
 }
 
-// lastAnswer is the last message of ours in a history.
+// lastAnswer returns the last answer of the server in a history.
 func lastAnswer(messages []chatMessage) (string, bool) {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == "assistant" {
@@ -162,9 +162,8 @@ func lastAnswer(messages []chatMessage) (string, bool) {
 	return "", false
 }
 
-// tie ties together what is sent again where the frontend names no chat and the
-// history carries no marker: by the message's own id, else by the count of
-// repeats that OpenAI's clients send.
+// tie identifies repeated requests if the frontend names no chat and the history carries no marker:
+// by the message's own id, or else by the retry count of OpenAI's clients.
 func tie(t *conversation.Thread, h http.Header, r chatRequest) error {
 	if id := messageID(h); id != "" {
 		t.Conversation = ofMessage(id)
@@ -174,7 +173,7 @@ func tie(t *conversation.Thread, h http.Header, r chatRequest) error {
 	if count == "" {
 		return nil
 	}
-	t.Try = 1 // of a count that cannot be read only this much is known
+	t.Try = 1 // an unreadable count still says that this is a retry
 	if n, err := strconv.Atoi(count); err == nil && n >= 0 {
 		t.Try = n
 	}
@@ -183,12 +182,12 @@ func tie(t *conversation.Thread, h http.Header, r chatRequest) error {
 	return err
 }
 
-// ofMessage is the conversation of a message that belongs to no chat.
+// ofMessage returns the conversation id of a message that belongs to no chat.
 func ofMessage(id string) string { return "message:" + id }
 
-// messageKey identifies a user's message, by its id or else by its place: after
-// these messages, on this card. The words belong to it: the same id comes again
-// with other words when somebody regenerates with an instruction.
+// messageKey returns the key of a user's message: its id, or else its position in the history (placed),
+// with a hash of its text and of the card that it answers. The text is included because a frontend
+// sends the same id again with another text when a user regenerates with an instruction.
 func messageKey(h http.Header, users []string, card, words string) (key string, placed bool) {
 	id := messageID(h)
 	if placed = id == ""; placed {
@@ -197,7 +196,7 @@ func messageKey(h http.Header, users []string, card, words string) (key string, 
 	return id + ":" + contracts.HashBytes([]byte(card + "\x00" + words))[:16], placed
 }
 
-// placeOf is the place of the last message of a user: after these messages.
+// placeOf returns the position of the last user message, as a hash of the messages before it.
 func placeOf(users []string) string {
 	before := ""
 	for _, text := range users[:max(len(users)-1, 0)] {
@@ -207,7 +206,7 @@ func placeOf(users []string) string {
 	return strconv.Itoa(len(users)) + before[:min(len(before), 16)]
 }
 
-// messageID is what a frontend or a client calls the message, "" if it does not.
+// messageID returns the id that a frontend or client gives the message, "" if there is none.
 func messageID(h http.Header) string {
 	for _, name := range []string{"X-OpenWebUI-User-Message-Id", "Idempotency-Key"} {
 		if id, _ := frontendHeader(h, name); id != "" && len(id) <= 200 {

@@ -15,8 +15,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/conversation"
 )
 
-// chunk is one piece of a streamed answer. Choices is always there: OpenAI's
-// clients fail without.
+// chunk is one piece of a streamed answer. Choices is never omitted: OpenAI's clients require it.
 type chunk struct {
 	ID      string        `json:"id"`
 	Object  string        `json:"object"`
@@ -24,7 +23,7 @@ type chunk struct {
 	Model   string        `json:"model"`
 	Choices []chunkChoice `json:"choices"`
 	Usage   *usage        `json:"usage,omitempty"`
-	// Event is an event of Open WebUI, for it alone.
+	// Event is an event for Open WebUI only.
 	Event *frontendEvent `json:"event,omitempty"`
 }
 
@@ -64,13 +63,13 @@ type statusData struct {
 }
 
 const (
-	// maxPiece keeps every line under 64 KiB, however much of it is escaped.
+	// maxPiece keeps every line under 64 KiB, also after JSON escaping.
 	maxPiece = 8 << 10
-	// statusEvery bounds status events: a frontend stores each.
+	// statusEvery limits status events, because a frontend stores each of them.
 	statusEvery = time.Second
 )
 
-// chatStream writes a streamed answer; one goroutine uses it.
+// chatStream writes a streamed answer. It is not safe for concurrent use.
 type chatStream struct {
 	*sse
 
@@ -102,32 +101,32 @@ func (c *chatStream) send(choices []chunkChoice, change func(*chunk)) {
 	c.data(encode(out))
 }
 
-// encode makes JSON on one line.
+// encode returns v as JSON on one line.
 func encode(v any) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil {
-		return []byte(`{"choices":[]}`) // plain structs of texts always encode
+		return []byte(`{"choices":[]}`) // structs of strings can always be encoded
 	}
 	return bytes.TrimSpace(buf.Bytes())
 }
 
-// begin sends the role, so that the frontend knows that it is understood.
+// begin opens the stream and sends the role, so that the frontend knows that the request was accepted.
 func (c *chatStream) begin() {
 	c.open()
 	c.send([]chunkChoice{{Delta: delta{Role: "assistant", Content: new("")}}}, nil)
 }
 
-// text sends a part of the answer, in pieces.
+// text sends a text in pieces of at most maxPiece bytes.
 func (c *chatStream) text(s string) {
 	for piece := range pieces(s) {
 		c.send([]chunkChoice{{Delta: delta{Content: new(piece)}}}, nil)
 	}
 }
 
-// answer sends a whole answer: what a model has worded sentence by sentence, as they
-// were checked, then the rest.
+// answer sends a complete answer: first the sentences that a model has worded, one by one, then the
+// rest.
 func (c *chatStream) answer(text string, a *contracts.Answer) {
 	if a != nil && len(a.Blocks) > 0 {
 		for _, s := range a.Blocks[0].Sentences {
@@ -141,7 +140,7 @@ func (c *chatStream) answer(text string, a *contracts.Answer) {
 	c.text(text)
 }
 
-// pieces cuts a text between characters.
+// pieces splits a text between characters.
 func pieces(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for s != "" {
@@ -157,8 +156,8 @@ func pieces(s string) func(yield func(string) bool) {
 	}
 }
 
-// progress sends what happens, for everybody as reasoning, which frontends fold.
-// That a step begins is said where it is gone once it has ended: in the status.
+// progress sends a progress line as reasoning, which frontends fold. For Open WebUI, a step's start is
+// sent only as status, which disappears when the step ends.
 func (c *chatStream) progress(e contracts.Event) {
 	line := chat.Progress(e)
 	if line == "" {
@@ -177,7 +176,7 @@ func (c *chatStream) event(kind string, data any) {
 	c.send(nil, func(out *chunk) { out.Event = &frontendEvent{Type: kind, Data: data} })
 }
 
-// end finishes the answer: a status that is left open would shimmer for ever.
+// end finishes the answer: without it, frontends would show an open status forever.
 func (c *chatStream) end(r chatRequest, reason string, tokens contracts.Tokens) error {
 	c.send([]chunkChoice{{FinishReason: &reason}}, nil)
 	if r.StreamOptions.IncludeUsage {
@@ -187,7 +186,7 @@ func (c *chatStream) end(r chatRequest, reason string, tokens contracts.Tokens) 
 	return nil
 }
 
-// fail ends a stream that has begun already with an error.
+// fail ends an open stream with an error.
 func (c *chatStream) fail(p contracts.Problem) {
 	if !c.status.IsZero() {
 		c.event("status", statusData{Description: "It did not work", Done: true})
@@ -196,10 +195,9 @@ func (c *chatStream) fail(p contracts.Problem) {
 	c.data([]byte("[DONE]"))
 }
 
-// streamChat answers while it happens. What can be refused at once has a status
-// of its own; then the role goes out, before the message is understood. The
-// request never waits for a person, and what runs goes on when the reader has
-// gone.
+// streamChat streams the answer. Errors found at once have their own HTTP status; then the role is
+// sent, before the message is interpreted. The request never waits for a person, and running
+// work continues when the client disconnects.
 func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.Input) error {
 	accepted, err := s.conversation.Resolve(k.ctx(), k.who, turn)
 	if err != nil {
@@ -233,7 +231,7 @@ func (s *chatRoutes) streamChat(k *call, request chatRequest, turn conversation.
 				stream.fail(problemOf(t.err))
 			}
 			return nil
-		case <-beat.C: // the goroutine is waited for even if the reader has gone
+		case <-beat.C: // the goroutine is awaited even if the client has disconnected
 			stream.comment("keep-alive")
 		}
 	}
@@ -245,7 +243,7 @@ func (s *chatRoutes) streamProgress(k *call, request chatRequest, stream *chatSt
 	defer cancel()
 	state, err := s.watch(ctx, k, stream, state)
 	if err != nil && ctx.Err() != nil && k.ctx().Err() == nil {
-		err = nil // it takes longer than anybody looks at a chat
+		err = nil // it takes longer than anybody watches a chat
 	}
 	if err != nil {
 		return err
@@ -259,19 +257,18 @@ func (s *chatRoutes) streamProgress(k *call, request chatRequest, stream *chatSt
 		stream.send([]chunkChoice{{Delta: delta{ToolCalls: []toolCall{card}}}}, nil)
 		return stream.end(request, "tool_calls", state.Used)
 	}
-	// Not beside a card: what it decides is told in the same message, which would
-	// go on to offer the same decision.
+	// Not with a card: follow-ups are part of the same message, and would go on offering the decision
+	// that the card has made.
 	if stream.rich && len(state.Open) > 0 {
 		stream.event("chat:message:follow_ups", map[string]any{"follow_ups": chat.FollowUps(state)})
 	}
 	return stream.end(request, "stop", state.Used)
 }
 
-// settle keeps the first answer of a chat open until the frontend can show it.
-// Open WebUI makes the chat while the answer runs already, tells its page the
-// chat's id in the reply to the message, and until then the page drops every
-// event of the chat: an answer that ends before stays blank until it is loaded
-// again. The last event has the whole answer, so that it is the end that waits.
+// settle keeps the first answer of a chat open until the frontend can show it. Open WebUI creates
+// the chat while the answer runs and tells its page the chat's id in the reply to the message.
+// Until then the page drops every event of the chat: an answer that ends earlier stays blank until
+// it is reloaded. Only the end waits, because the last event has the whole answer.
 func (s *chatRoutes) settle(ctx context.Context, stream *chatStream, r chatRequest) {
 	rest := s.cfg.ChatSettle - s.cfg.Now().Sub(stream.begun)
 	if !stream.rich || rest <= 0 || len(r.texts("assistant")) > 0 {
@@ -296,8 +293,8 @@ func summary(state orchestrator.SessionView) string {
 	}
 }
 
-// watch sends the events of the turn's run. The state is read before the
-// events: once it says that nothing runs, the events after it are all there.
+// watch sends the events of the turn's run. It reads the state before the events: once the state
+// says that nothing runs, the events that follow are complete.
 func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, state orchestrator.SessionView) (orchestrator.SessionView, error) {
 	if state.RunID == "" {
 		return state, nil
@@ -340,7 +337,7 @@ func (s *chatRoutes) watch(ctx context.Context, k *call, stream *chatStream, sta
 	}
 }
 
-// sendEvents sends the new events of a turn's run, and returns the last one's number.
+// sendEvents sends the new events of a turn's run and returns the sequence number of the last one.
 func (c *chatStream) sendEvents(state orchestrator.SessionView, events []contracts.Event, seen int64) int64 {
 	for _, e := range events {
 		if seen = e.Seq; e.RunID == state.RunID && state.IsNews(e) {
@@ -350,7 +347,7 @@ func (c *chatStream) sendEvents(state orchestrator.SessionView, events []contrac
 	return seen
 }
 
-// pause waits until there may be something to say.
+// pause waits until there may be an update to send.
 func pause(ctx context.Context, signal <-chan struct{}, held, beat <-chan time.Time) error {
 	select {
 	case <-signal:
@@ -362,8 +359,7 @@ func pause(ctx context.Context, signal <-chan struct{}, held, beat <-chan time.T
 	return nil
 }
 
-// askAgain asks once a heartbeat whether the key counts still: somebody may have been
-// revoked, or is nobody's user any more.
+// askAgain checks once per heartbeat whether the key is still valid and the user still exists.
 func (s *chatRoutes) askAgain(k *call, asked time.Time) (time.Time, error) {
 	now := s.cfg.Now()
 	if now.Sub(asked) < s.cfg.Heartbeat {

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// oracle is a domain that answers when it is told to.
+// oracle is a domain that answers on demand.
 type oracle struct {
 	once    sync.Once
 	asked   chan struct{}
@@ -31,7 +31,7 @@ func (o *oracle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
 	case "/health":
-		_, _ = w.Write([]byte(`{"status":"ok","version":"1"}`)) // a caller that is gone does not matter
+		_, _ = w.Write([]byte(`{"status":"ok","version":"1"}`)) // the client may have disconnected
 	case "/manifest":
 		_, _ = w.Write([]byte(`{"schema_version":"1","domain":"oracle","version":"1","title":"Oracle","description":"Says what will be.","capabilities":[{
 			"name":"ask_oracle","description":"Asks the oracle what will be","schema":{"type":"object","properties":{}},
@@ -65,7 +65,7 @@ func withOracle(t *testing.T, says string, change ...func(*app.Config)) (*site, 
 	return setup(t, change...), o
 }
 
-// open begins a streamed chat, and returns its lines.
+// open starts a streamed chat and returns its lines.
 func (s *site) open(ctx context.Context, who, words string) (*http.Response, *bufio.Reader) {
 	s.t.Helper()
 	raw, err := json.Marshal(ask(words, nil))
@@ -100,7 +100,7 @@ func TestTheRoleComesAtOnceAndHeartbeatsKeepAQuietStream(t *testing.T) {
 	}
 	<-o.asked
 	beats := 0
-	for time.Since(begun) < 1500*time.Millisecond { // longer than the server lets an answer take
+	for time.Since(begun) < 1500*time.Millisecond { // longer than the server's write timeout
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			t.Fatalf("cut after %s: %v", time.Since(begun), err)
@@ -137,7 +137,7 @@ func TestARunOutlivesItsReader(t *testing.T) {
 	}
 	<-o.asked
 	leave()
-	_ = res.Body.Close() // the reader is gone
+	_ = res.Body.Close() // the client disconnects
 	o.let()
 	deadline, tick := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()
@@ -159,7 +159,7 @@ func TestARunOutlivesItsReader(t *testing.T) {
 	if !strings.Contains(got.content, "sun") {
 		t.Errorf("%s", got.content)
 	}
-	// The same message again shows the result of it.
+	// The same message again shows its result.
 	got = s.post("rita", ask(consult, nil), map[string]string{"X-OpenWebUI-Chat-Id": "c1"})
 	if runs, err := s.rita.Runs(t.Context(), client.RunsFilter{}); err != nil || len(runs) != 1 || !strings.Contains(got.content, "sun") || got.reasoning == "" {
 		t.Errorf("%d runs, %v, %s", len(runs), err, got.content)

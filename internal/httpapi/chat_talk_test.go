@@ -19,9 +19,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestConversations plays the conversations of testdata/chat. Each file says
-// which mistakes it pins, then has sections in the form of txtar: what
-// somebody does, and what must be so then.
+// TestConversations plays the conversations of testdata/chat. Each file says which mistakes it
+// covers, and has sections in txtar format: actions, and the expectations after them.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/chat/*.txtar")
@@ -36,7 +35,7 @@ func TestConversations(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			if strings.HasPrefix(filepath.Base(file), "hour-") { // these need people as well
+			if strings.HasPrefix(filepath.Base(file), "hour-") { // these need Workday as well
 				newTalk(t, withPeople(t)).play(raw)
 				return
 			}
@@ -45,8 +44,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestEveryConversationIsInTheTable holds the table of testdata/chat to the
-// files beside it.
+// TestEveryConversationIsInTheTable compares the table of testdata/chat with the files beside it.
 func TestEveryConversationIsInTheTable(t *testing.T) {
 	t.Parallel()
 	table, err := os.ReadFile("testdata/chat/README.md")
@@ -73,7 +71,7 @@ func TestEveryConversationIsInTheTable(t *testing.T) {
 
 type section struct{ name, body string }
 
-// sections cuts a txtar archive.
+// sections parses a txtar archive.
 func sections(raw []byte) []section {
 	var out []section
 	for line := range strings.SplitAfterSeq(string(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))), "\n") {
@@ -87,7 +85,7 @@ func sections(raw []byte) []section {
 	return out
 }
 
-// talk is what a frontend keeps: the histories of its chats.
+// talk is the state of a frontend: the histories of its chats.
 type talk struct {
 	*site
 
@@ -95,7 +93,7 @@ type talk struct {
 	ids   map[string]string // of the last user message of a chat
 	last  said
 	codes []string
-	marks string // the last marker that was seen
+	marks string // the last marker
 }
 
 func newTalk(t *testing.T, change ...func(*app.Config)) *talk {
@@ -123,7 +121,7 @@ func (k *talk) play(raw []byte) {
 			k.say(options, body)
 		case "put": // a message of another role, not sent yet
 			k.chats[options["chat"]] = append(k.chats[options["chat"]], message{Role: options["role"], Content: body, ToolCallID: options["tool"]})
-		case "twice": // a double click: the same message at the same moment
+		case "twice": // a double click: the same message at the same time
 			k.twice(options, body)
 		case "task":
 			k.task(options, body)
@@ -137,7 +135,7 @@ func (k *talk) play(raw []byte) {
 	}
 }
 
-// fill puts the codes that were shown into a text.
+// fill replaces placeholders in a text by the displayed codes.
 func (k *talk) fill(text string) string {
 	for n, code := range k.codes {
 		text = strings.ReplaceAll(text, "{code"+strconv.Itoa(n+1)+"}", code)
@@ -153,7 +151,7 @@ func (k *talk) say(o map[string]string, words string) {
 	k.send(o)
 }
 
-// twice sends one message twice at once; both answers must show the same.
+// twice sends one message twice concurrently; both answers must be the same.
 func (k *talk) twice(o map[string]string, words string) {
 	k.t.Helper()
 	history := append(slices.Clone(k.chats[o["chat"]]), message{Role: "user", Content: words})
@@ -169,7 +167,7 @@ func (k *talk) twice(o map[string]string, words string) {
 	}
 }
 
-// task makes a background call of the frontend about a chat.
+// task makes a background request of the frontend about a chat.
 func (k *talk) task(o map[string]string, prompt string) {
 	k.t.Helper()
 	headers := headersOf(o)
@@ -179,7 +177,7 @@ func (k *talk) task(o map[string]string, prompt string) {
 	k.last = k.post(cmp.Or(o["as"], "uma"), map[string]any{"model": "manifold", "stream": false, "messages": []message{{Role: "user", Content: prompt}}}, headers)
 }
 
-// headersOf are what the frontend tells of the chat, the message and the user.
+// headersOf returns the frontend's headers for the chat, the message and the user.
 func headersOf(o map[string]string) map[string]string {
 	headers := map[string]string{}
 	for option, name := range map[string]string{
@@ -193,7 +191,7 @@ func headersOf(o map[string]string) map[string]string {
 	return headers
 }
 
-// send sends the history of a chat as it is, and keeps the answer.
+// send sends the history of a chat unchanged, and appends the answer.
 func (k *talk) send(o map[string]string) {
 	k.t.Helper()
 	chat, who := o["chat"], cmp.Or(o["as"], "uma")
@@ -226,7 +224,7 @@ func (k *talk) rework(what string, o map[string]string, words string) {
 		o["id"] = k.ids[chat]
 	}
 	switch what {
-	case "regenerate": // the answer goes, the message stays the same
+	case "regenerate": // the answer is removed, the message stays the same
 		k.chats[chat] = history[:len(history)-1]
 		if words != "" { // with an instruction, which is a further message
 			k.chats[chat] = append(k.chats[chat], message{Role: "user", Content: words})
@@ -237,19 +235,19 @@ func (k *talk) rework(what string, o map[string]string, words string) {
 		k.chats[chat] = history
 	case "fork":
 		k.chats[o["to"]] = append([]message{}, history...)
-	case "edit": // a user message is replaced, what came after it is gone
+	case "edit": // a user message is replaced, and later messages are removed
 		turn, err := strconv.Atoi(o["turn"])
 		if err != nil {
 			k.t.Fatal(err)
 		}
 		k.chats[chat] = append([]message{}, history[:2*(turn-1)]...)
 		k.say(o, words)
-	case "fake": // the last answer is not what was answered
+	case "fake": // the last answer is replaced by another one
 		history[len(history)-1].Content = words
 	}
 }
 
-// expect checks one line after the other.
+// expect checks the expectations line by line.
 func (k *talk) expect(where, lines string) {
 	k.t.Helper()
 	for line := range strings.SplitSeq(lines, "\n") {
@@ -306,7 +304,7 @@ func (k *talk) runs(state contracts.RunState) []contracts.RunSummary {
 	return runs
 }
 
-// completed waits for what an approver has set going for somebody else.
+// completed waits for the runs that an approver has started for somebody else.
 func (k *talk) completed(n int) bool {
 	deadline, tick := time.After(10*time.Second), time.NewTicker(20*time.Millisecond)
 	defer tick.Stop()

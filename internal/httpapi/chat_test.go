@@ -216,7 +216,7 @@ func TestATaskHeaderThatIsEmptyOrNotFilledInIsNoTask(t *testing.T) {
 			t.Errorf("%q: %s", header, got.content)
 		}
 	}
-	// A text that looks like a task is none when the header says so.
+	// With the header, a text that looks like a background task is none.
 	got := s.post("rita", ask("### Task:\nGenerate a concise, 3-5 word title with an emoji\n<chat_history>\n</chat_history>", map[string]any{"stream": false}), map[string]string{"X-OpenWebUI-Task": ""})
 	if strings.HasPrefix(got.content, "{") {
 		t.Errorf("taken for a task: %s", got.content)
@@ -298,7 +298,7 @@ func TestAnApprovalCardWhereItIsOffered(t *testing.T) {
 			}
 			checkCard(t, first.tools[0].Function.Arguments)
 			history := []message{{Role: "user", Content: alert}, {Role: "assistant", Content: first.content}, {Role: "tool", Content: c.answer, ToolCallID: first.tools[0].ID}}
-			for range 2 { // the same answer again is no new decision
+			for range 2 { // a repeated answer is not a new decision
 				got := k.post("uma", map[string]any{"model": "manifold", "stream": true, "messages": history, "tools": offer}, map[string]string{"X-OpenWebUI-Chat-Id": "c1"})
 				if !strings.Contains(got.content, c.says) || !k.completed(c.done) {
 					t.Errorf("%s", got.content)
@@ -311,7 +311,7 @@ func TestAnApprovalCardWhereItIsOffered(t *testing.T) {
 	}
 }
 
-// checkCard holds a card to the limits of Open WebUI.
+// checkCard checks a card against the limits of Open WebUI.
 func checkCard(t *testing.T, arguments string) {
 	t.Helper()
 	var card struct {
@@ -345,7 +345,7 @@ func TestACardOfSomebodyElseDecidesNothing(t *testing.T) {
 	if k.openGates() != 1 || strings.Contains(got.content, "is approved") {
 		t.Errorf("%s", got.content)
 	}
-	// Who may not approve is not offered the card.
+	// A user who may not approve gets no card.
 	if none := k.post("rita", ask("set an alert for MSFT above 500", map[string]any{"tools": offer}), nil); len(none.tools) != 0 {
 		t.Errorf("%+v", none.tools)
 	}

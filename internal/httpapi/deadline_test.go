@@ -6,8 +6,8 @@ import (
 	"github.com/manifold-run/manifold/internal/httpapi"
 )
 
-// A read deadline that passes while a handler waits cancels its request, so
-// both deadlines must leave room for the longest wait.
+// TestDeadlinesLeaveRoomForTheLongestWait: a read deadline that expires while a handler waits
+// cancels its request, so both deadlines must exceed the longest wait.
 func TestDeadlinesLeaveRoomForTheLongestWait(t *testing.T) {
 	t.Parallel()
 	srv := httpapi.HTTPServer(nil)

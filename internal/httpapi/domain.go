@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// domainRoutes are the domains and what they offer.
+// domainRoutes serve the domains and their capabilities.
 type domainRoutes struct {
 	registry *registry.Registry
-	gone     func(domain string) // told which domain was unregistered
+	gone     func(domain string) // called with each domain that was unregistered
 }
 
 func (s *domainRoutes) routes() []route {
@@ -50,8 +50,8 @@ func (s *domainRoutes) registerDomain(k *call) error {
 	return reported(k, http.StatusCreated, report, err)
 }
 
-// reported answers with a report; with an error, the report goes along as its
-// data, because it says what is wrong with the manifest.
+// reported writes a report. With an error, the report is sent as the problem's data, because it says
+// what is wrong with the manifest.
 func reported(k *call, code int, report contracts.DomainReport, err error) error {
 	if err == nil {
 		return k.json(code, report)
@@ -107,8 +107,7 @@ func (s *domainRoutes) confirmDomain(k *call) error {
 	return reported(k, http.StatusOK, report, err)
 }
 
-// diffDomain asks the service itself when nothing is pending, so it is not for
-// everyone who may read.
+// diffDomain calls the service if nothing is pending, so read permission is not enough.
 func (s *domainRoutes) diffDomain(k *call) error {
 	if err := k.who.MayManage(access.ActionManageDomains, k.param("name")); err != nil {
 		return err

@@ -78,7 +78,7 @@ func TestAPlanIsShownRunApprovedVerifiedAndUndone(t *testing.T) {
 	}
 }
 
-// recorded checks what is kept of a run that was done.
+// recorded checks the records of a completed run.
 func (s *site) recorded(run string) {
 	s.t.Helper()
 	entries, err := s.rita.Ledger(s.t.Context(), run)
@@ -171,7 +171,7 @@ func TestAListShowsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// otto2 is another operator.
+// otto2 returns another operator.
 func (s *site) otto2() *client.Client {
 	s.t.Helper()
 	return s.person("olga", "operator")

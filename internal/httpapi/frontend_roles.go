@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// lastRoles keeps what frontends said last of their users' roles. A link goes
-// round the frontend, so this is what is known of them when it is used. It is
-// kept in memory, and as long as a link may count: after a restart, a link has
-// the roles of its making until the frontend names the person again.
+// lastRoles caches the roles that frontends reported last for their users. An approval link bypasses
+// the frontend, so this is the latest information when it is used. It is held in memory, as
+// long as a link may be valid: after a restart, a link has the roles of its creation until the
+// frontend reports the person again.
 type lastRoles struct {
 	ttl time.Duration
 	now func() time.Time
@@ -28,12 +28,12 @@ type rolesAt struct {
 	at    time.Time
 }
 
-// newLastRoles keeps them for ttl.
+// newLastRoles returns a cache whose entries expire after ttl.
 func newLastRoles(ttl time.Duration, now func() time.Time) *lastRoles {
 	return &lastRoles{ttl: ttl, now: now, people: map[personOfKey]rolesAt{}}
 }
 
-// Note keeps the roles of a person whom a frontend speaks for.
+// Note stores the roles of a person that a frontend speaks for.
 func (l *lastRoles) Note(who access.Principal) {
 	now := l.now()
 	l.mu.Lock()
@@ -49,7 +49,7 @@ func (l *lastRoles) Note(who access.Principal) {
 	l.people[personOfKey{who.KeyID, who.Forwarded}] = rolesAt{slices.Clone(who.Roles), now}
 }
 
-// Narrow leaves of somebody's roles those that the frontend named last.
+// Narrow limits a person's roles to those that the frontend reported last.
 func (l *lastRoles) Narrow(who access.Principal) access.Principal {
 	l.mu.Lock()
 	told, known := l.people[personOfKey{who.KeyID, who.Forwarded}]

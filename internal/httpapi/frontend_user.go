@@ -12,8 +12,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// frontendHeader reads a header that an admin has to set up. A place that the frontend
-// did not fill in counts as not sent.
+// frontendHeader reads a header that an admin must configure. An unfilled template ("{{…") counts as
+// absent.
 func frontendHeader(h http.Header, name string) (string, bool) {
 	values, sent := h[http.CanonicalHeaderKey(name)]
 	if !sent || len(values) == 0 || strings.HasPrefix(values[0], "{{") {
@@ -22,15 +22,14 @@ func frontendHeader(h http.Header, name string) (string, bool) {
 	return strings.TrimSpace(values[0]), true
 }
 
-// frontendUser is who a frontend says is asking.
+// frontendUser is the user that a frontend names.
 type frontendUser struct{ ID, Email, Role string }
 
-// Name is what the person is called here: the address, because the same person
-// may also have a key of their own under it, and nobody may be their own second
-// pair of eyes.
+// Name returns the person's name here: the address, because the same person may also have a key
+// under it, and nobody may be their own second approver.
 func (u frontendUser) Name() string { return cmp.Or(strings.ToLower(u.Email), u.ID) }
 
-// userFromHeaders is the user that a chat frontend names in plain headers, unsigned.
+// userFromHeaders returns the user that a chat frontend names in unsigned headers.
 func userFromHeaders(h http.Header) frontendUser {
 	told := func(what string) string {
 		open, _ := frontendHeader(h, "X-OpenWebUI-User-"+what)
@@ -40,7 +39,7 @@ func userFromHeaders(h http.Header) frontendUser {
 	return frontendUser{ID: told("Id"), Email: told("Email"), Role: strings.ToLower(told("Role"))}
 }
 
-// userClaims are what Open WebUI signs of its user.
+// userClaims are the claims of Open WebUI's user token.
 type userClaims struct {
 	jwt.RegisteredClaims
 
@@ -48,7 +47,7 @@ type userClaims struct {
 	Role  string `json:"role"`
 }
 
-// verifyUser checks the HS256 token that Open WebUI signs its user with.
+// verifyUser verifies the HS256 user token of Open WebUI.
 func verifyUser(token string, secret []byte, now time.Time) (frontendUser, error) {
 	var claims userClaims
 	_, err := jwt.ParseWithClaims(

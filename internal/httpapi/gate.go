@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-// gateRoutes are the questions to people, and the locks that runs hold.
+// gateRoutes serve the interrupts, and the locks that runs hold.
 type gateRoutes struct {
 	conversation *conversation.Conversation
 	gates        *gates.Gates

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// sheet shows a gate as people read it. Who may read the gate may read all of it
-// but the steps that wait for it, which are the run's.
+// sheet returns a gate in the form that people read. The steps that wait for the gate belong to the
+// run and need permission to read it.
 func (s *gateRoutes) sheet(k *call) error {
 	gate, err := s.gates.Get(k.ctx(), k.who, k.param("id"))
 	if err != nil {
@@ -61,7 +61,7 @@ func mayOf(rights map[contracts.Decision]error) contracts.GatePermissions {
 	return out
 }
 
-// capability adds what the catalog knows of a gate's action.
+// capability adds the catalog's data of the gate's action.
 func (s *gateRoutes) capability(gate contracts.Interrupt, out *contracts.GateView) {
 	if gate.Action == nil {
 		return
@@ -79,7 +79,7 @@ func (s *gateRoutes) capability(gate contracts.Interrupt, out *contracts.GateVie
 	}
 }
 
-// waitingFor are the steps of a run that need one of its nodes.
+// waitingFor returns the steps of a run that depend on one of its nodes.
 func waitingFor(run contracts.RunView, node string) (out []contracts.StepID) {
 	for i := range run.Nodes {
 		if n := &run.Nodes[i]; slices.Contains(n.DependsOn, node) {

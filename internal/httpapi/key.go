@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// keyRoutes are the API keys, and the key of webhooks.
+// keyRoutes serve the API keys and the webhook key.
 type keyRoutes struct {
 	keys    *access.Keys
 	webhook contracts.WebhookKey
@@ -71,7 +71,7 @@ func keyView(k access.Key) contracts.KeyView {
 	}
 }
 
-// webhookKey shows what receivers check the signatures of webhooks with.
+// webhookKey returns the key that receivers verify webhook signatures with.
 func (s *keyRoutes) webhookKey(k *call) error {
 	if err := k.who.MayManage(access.ActionManageKeys, ""); err != nil {
 		return err

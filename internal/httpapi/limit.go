@@ -9,10 +9,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// limiter bounds the requests of each caller.
+// limiter limits the request rate of each caller.
 type limiter struct {
 	limit   ratelimit.Limit
-	share   *ratelimit.Share // what this server has of it; nil is all
+	share   *ratelimit.Share // this server's share of the limit; nil means all of it
 	now     func() time.Time
 	buckets ratelimit.Keyed
 }
@@ -21,7 +21,7 @@ func newLimiter(perMinute, burst int, share *ratelimit.Share, now func() time.Ti
 	return &limiter{share: share, limit: ratelimit.Limit{PerMinute: float64(perMinute), Burst: burst}, now: now}
 }
 
-// take spends a token of the subject, or says when there will be one.
+// take takes one token of the subject. Its error says when the next one is available.
 func (l *limiter) take(subject string) error {
 	wait := l.buckets.Take(subject, l.share.Of(l.limit), l.now())
 	if wait <= 0 {

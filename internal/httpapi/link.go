@@ -22,19 +22,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// LinkConfig is how people may decide gates on a page.
+// LinkConfig configures the links to approval pages.
 type LinkConfig struct {
-	// PublicURL is where people reach this server; without it there are no links.
+	// PublicURL is the URL of this server for people; without it there are no links.
 	PublicURL string
 	// Key signs the links; it has at least 32 bytes.
 	Key []byte
-	// TTL is how long a link counts, and never longer than its gate [1h].
+	// TTL is how long a link is valid; it also ends with its gate [1h].
 	TTL time.Duration
-	// Others are the people without a key whom another interface has authenticated.
+	// Others are people without a key whom another interface authenticates.
 	Others []access.Principal
 }
 
-// pages is what the pages of links need.
+// pages holds what the approval pages need.
 type pages struct {
 	base   string
 	ttl    time.Duration
@@ -76,7 +76,7 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// linkRoutes let people decide a gate on a page that a link leads to.
+// linkRoutes serve the approval pages that links lead to.
 type linkRoutes struct {
 	cfg          Config
 	conversation *conversation.Conversation
@@ -95,8 +95,8 @@ func (s *linkRoutes) routes() []route {
 	}
 }
 
-// links are the pages for those open gates that the reader may approve. Only a
-// person gets one.
+// links returns the approval pages of the open gates that the caller may approve. Only a person gets
+// links.
 func (s *linkRoutes) links(who access.Principal, state orchestrator.SessionView) map[string]string {
 	if s.pages == nil || who.Person() == "" {
 		return nil
@@ -110,7 +110,7 @@ func (s *linkRoutes) links(who access.Principal, state orchestrator.SessionView)
 	return out
 }
 
-// page is where somebody may decide a gate, "" if this server has no such pages.
+// page returns the URL of a gate's approval page, "" if this server has no such pages.
 func (s *linkRoutes) page(who access.Principal, i contracts.Interrupt) string {
 	if s.pages == nil || who.Person() == "" {
 		return ""
@@ -119,7 +119,7 @@ func (s *linkRoutes) page(who access.Principal, i contracts.Interrupt) string {
 	return s.pages.base + "/approve/" + s.pages.signer.LinkToken(link)
 }
 
-// refusal is why a link does not count.
+// refusal is an error that says why a link is not accepted.
 type refusal struct {
 	status int
 	kind   string
@@ -130,14 +130,14 @@ func (r *refusal) Error() string { return r.kind + ": " + r.text }
 
 func refuseLink(status int, kind, text string) error { return &refusal{status, kind, text} }
 
-// linked is a link with whom and what it is about, as they are now.
+// linked is a link with the current state of its person and gate.
 type linked struct {
 	link chat.Link
 	who  access.Principal
 	gate contracts.Interrupt
 }
 
-// readLink reads the link of a request, and refuses one that does not count.
+// readLink reads the link of a request and rejects an invalid one.
 func (s *linkRoutes) readLink(c *gin.Context) (linked, error) {
 	link, ok := s.pages.signer.ReadLink(c.Param("token"))
 	switch {
@@ -161,7 +161,7 @@ func (s *linkRoutes) readLink(c *gin.Context) (linked, error) {
 	return linked{link, who, gate}, cmp.Or(err, open(gate, who))
 }
 
-// open tells why a gate cannot be decided through its link any more.
+// open returns an error if a gate can no longer be decided through its link.
 func open(gate contracts.Interrupt, who access.Principal) error {
 	switch {
 	case gates.HasDecided(gate, who.Subject()):
@@ -174,9 +174,9 @@ func open(gate contracts.Interrupt, who access.Principal) error {
 	return nil
 }
 
-// reviewer returns the person of a link with the rights that they have now, as far
-// as that is known here, and never more than they had when it was made. A request that says by itself who
-// is asking, as behind a proxy with a login, must be theirs.
+// reviewer returns the person of a link with their current rights, as far as they are known here,
+// and never with more than they had when the link was created. If the request is authenticated
+// itself, as behind a proxy with a login, it must be by the same person.
 func (s *linkRoutes) reviewer(c *gin.Context, link chat.Link) (access.Principal, error) {
 	who, err := s.holder(c.Request.Context(), link)
 	if code := contracts.CodeOf(err); code == contracts.CodeUnauthorized || code == contracts.CodeInvalid {
@@ -212,7 +212,7 @@ func (s *linkRoutes) holder(ctx context.Context, link chat.Link) (access.Princip
 	return link.Narrow(who), nil
 }
 
-// withoutKey is the holder of a link whom another interface authenticates, if it still does.
+// withoutKey returns the principal of a link whose person another interface still authenticates.
 func (p *pages) withoutKey(link chat.Link) (access.Principal, error) {
 	at := slices.IndexFunc(p.others, func(who access.Principal) bool { return who.Person() == link.Person })
 	if at < 0 {
@@ -221,8 +221,7 @@ func (p *pages) withoutKey(link chat.Link) (access.Principal, error) {
 	return link.Narrow(p.others[at]), nil
 }
 
-// showLink shows what is to be decided. It changes nothing: programs that look
-// at links before people do would decide otherwise.
+// showLink shows the action to decide. It changes nothing: link previews would decide otherwise.
 func (s *linkRoutes) showLink(k *call) error {
 	if s.pages == nil {
 		return noLinks()
@@ -238,10 +237,10 @@ func noLinks() error {
 	return contracts.Errorf(contracts.CodeNotFound, "this server has no approval links")
 }
 
-// maxForm bounds the form of a decision.
+// maxForm bounds the form of a decision, in bytes.
 const maxForm = 16 << 10
 
-// decideLink takes the decision of the page, once.
+// decideLink applies the decision of an approval page, once.
 func (s *linkRoutes) decideLink(k *call) error {
 	if s.pages == nil {
 		return noLinks()

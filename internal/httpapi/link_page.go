@@ -18,13 +18,12 @@ import (
 //go:embed link.html
 var linkHTML string
 
-// linkStyle is the whole style of the page; its hash is all that the browser
-// may apply.
+// linkStyle is the page's only style. The CSP allows nothing but its hash.
 const linkStyle = `body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ccc;overflow-wrap:anywhere}
 button{font:inherit;padding:.6rem 1.2rem;margin:.5rem .5rem 0 0}textarea{font:inherit;width:100%}code{overflow-wrap:anywhere}`
 
-// linkPage is what a page shows.
+// linkPage is the data of an approval page.
 type linkPage struct {
 	Style      template.CSS
 	Title      string
@@ -58,8 +57,7 @@ func donePage(gate contracts.Interrupt) linkPage {
 	return p
 }
 
-// refusePage says why a link does not count. What is ours to mend stays in the
-// log.
+// refusePage says why a link is not accepted. Internal errors are only logged.
 func (s *linkRoutes) refusePage(k *call, err error) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return s.write(k, r.status, linkPage{Title: "Nothing was decided", Text: r.text, Refusal: r.kind})
@@ -76,8 +74,8 @@ func (s *linkRoutes) refusePage(k *call, err error) error {
 	return s.write(k, p.Status, linkPage{Title: "Nothing was decided", Text: p.Detail, Refusal: kind})
 }
 
-// write writes a page that runs nothing, loads nothing, stands in no frame, and
-// sends its form to nobody but this server.
+// write writes a page without scripts, resources or frames, whose form can be sent to this server
+// only.
 func (s *linkRoutes) write(k *call, status int, p linkPage) error {
 	p.Style = linkStyle
 	var body bytes.Buffer
@@ -87,8 +85,8 @@ func (s *linkRoutes) write(k *call, status int, p linkPage) error {
 	sum := sha256.Sum256([]byte(linkStyle))
 	h := k.gin.Writer.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-	// The address is the secret: it goes to this server only. Without any, browsers
-	// would not say where the form comes from.
+	// The URL is a secret: it is sent as referrer to this server only. With no referrer at all,
+	// browsers would not say where the form comes from.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	k.gin.Data(status, "text/html; charset=utf-8", body.Bytes())

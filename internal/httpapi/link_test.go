@@ -22,8 +22,8 @@ func withLinks(c *app.Config) { c.Links.PublicURL = publicURL }
 
 var linkForm = regexp.MustCompile(`\]\(` + publicURL + `(/approve/[^)]+)\)`)
 
-// linkOf asks for a write in a chat, and returns the path of the link that the
-// reader is shown, "" if there is none.
+// linkOf requests a write in a chat, and returns the path of the link in the answer, "" if there is
+// none.
 func (s *site) linkOf(who string, headers map[string]string) string {
 	s.t.Helper()
 	said := s.post(who, ask(alert, nil), headers)
@@ -36,7 +36,7 @@ func (s *site) linkOf(who string, headers map[string]string) string {
 	return ""
 }
 
-// anna asks for what she may approve herself.
+// anna requests an action that she may approve herself.
 func anna(t *testing.T, change ...func(*app.Config)) (*site, string) {
 	t.Helper()
 	s := setup(t, append([]func(*app.Config){withLinks}, change...)...)
@@ -67,7 +67,7 @@ func (s *site) page(path string) (page answer, hash string) {
 	return page, m[1]
 }
 
-// refused holds a page to a refusal that names its reason.
+// refused checks that a page is a refusal with this reason.
 func refused(t *testing.T, what string, got answer, status int, reason string) {
 	t.Helper()
 	if got.status != status || !strings.Contains(got.body, `id="refusal">`+reason+`<`) || strings.Contains(got.body, "<form") {
@@ -75,7 +75,7 @@ func refused(t *testing.T, what string, got answer, status int, reason string) {
 	}
 }
 
-// only returns the one gate that there is.
+// only returns the only gate.
 func (s *site) only() contracts.Interrupt {
 	s.t.Helper()
 	all, err := s.admin.Gates(s.t.Context(), client.GatesFilter{})
@@ -284,7 +284,7 @@ func TestALinkLosesTheRolesThatAFrontendTakesAway(t *testing.T) {
 	if g := s.only(); g.Status != contracts.InterruptOpen || len(g.Decisions) != 0 {
 		t.Errorf("%+v", g)
 	}
-	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "cora@example.com") // says nothing of roles
+	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "cora@example.com") // without roles
 	refused(t, "after a request without a role", s.submit(path, "approve", hash), http.StatusForbidden, "forbidden")
 	s.send("webui", http.MethodGet, "/v1/models", "", "X-OpenWebUI-User-Email", "cora@example.com", "X-OpenWebUI-User-Role", "admin")
 	if done := s.submit(path, "approve", hash); done.status != http.StatusOK {

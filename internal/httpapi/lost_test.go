@@ -16,14 +16,13 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// lossy does a request, and loses the answer of the first that says something
-// in a session.
+// lossy is a transport that loses the first response to a message in a session.
 type lossy struct{ lost atomic.Bool }
 
 func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && (strings.HasSuffix(r.URL.Path, "/messages") || strings.HasSuffix(r.URL.Path, "/resume")) && l.lost.CompareAndSwap(false, true) {
-		_ = res.Body.Close() // its answer is what is lost
+		_ = res.Body.Close() // this response is lost
 		return nil, errors.New("connection reset by peer")
 	}
 	return res, err
@@ -34,7 +33,7 @@ type move struct {
 	To   int `json:"to_floor"`
 }
 
-// movers is a domain that asks two numbers.
+// movers is a domain that requires two numbers.
 func movers(t *testing.T) *domainkit.Service {
 	t.Helper()
 	svc, err := domainkit.New(domainkit.Config{Domain: "desks", Version: "1"})

@@ -20,8 +20,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// TestManyOpenGatesCostLittleMemory opens 20,000 gates and has twenty people
-// look at them, at once. What their clients need is counted as well.
+// TestManyOpenGatesCostLittleMemory opens 20,000 gates, which twenty people list concurrently. The
+// memory of their clients is included.
 func TestManyOpenGatesCostLittleMemory(t *testing.T) {
 	if testing.Short() || resident(t) == 0 {
 		t.Skip("it takes a while, and needs Linux to tell the memory")
@@ -30,7 +30,7 @@ func TestManyOpenGatesCostLittleMemory(t *testing.T) {
 	dir := t.TempDir()
 	openMany(t, dir, gates)
 	s := setup(t, func(cfg *app.Config) { cfg.DataDir = dir })
-	// A first page, so that what everything needs once is not counted.
+	// A first page, so that one-time costs are not counted.
 	if _, err := s.otto.Gates(t.Context(), client.GatesFilter{Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,7 @@ func TestManyOpenGatesCostLittleMemory(t *testing.T) {
 	}
 }
 
-// look lists the first page of gates again and again, as somebody does who has
-// nothing else open.
+// look lists the first page of gates repeatedly.
 func look(ctx context.Context, who *client.Client) error {
 	for range 20 {
 		gates, err := who.Gates(ctx, client.GatesFilter{Status: contracts.InterruptOpen, Limit: contracts.PageLimit})
@@ -79,7 +78,7 @@ func look(ctx context.Context, who *client.Client) error {
 	return nil
 }
 
-// openMany fills a store with open gates of a hundred sessions.
+// openMany fills a store with open gates in a hundred sessions.
 func openMany(t *testing.T, dir string, n int) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "manifold.db")})
@@ -115,7 +114,7 @@ func openMany(t *testing.T, dir string, n int) {
 	}
 }
 
-// resident is the memory of this process in bytes, 0 where nobody tells.
+// resident returns the memory of this process in bytes, 0 if unknown.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/self/statm")

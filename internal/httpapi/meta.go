@@ -11,13 +11,13 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
-// health tells that the process answers; ready says how its parts are.
+// health reports that the process answers; ready reports the state of its parts.
 func (s *Server) health(k *call) error {
 	return k.ok(contracts.Health{Status: contracts.HealthOK, Version: s.cfg.Version})
 }
 
-// ready tells strangers only whether requests can be served; the names of the
-// domains are for callers with a key.
+// ready tells anonymous callers only whether the server accepts requests. The names of the domains
+// are for callers with a key.
 func (s *Server) ready(k *call) error {
 	state := s.state.Ready(k.ctx())
 	if k.gin.GetHeader("Authorization") == "" {
@@ -36,7 +36,7 @@ func (s *Server) openAPI(k *call) error {
 	return nil
 }
 
-// showSettings shows what the server was started with.
+// showSettings returns the settings that the server was started with.
 func (s *Server) showSettings(k *call) error {
 	if err := k.who.May(access.ActionReadOperations); err != nil {
 		return err

@@ -22,8 +22,8 @@ var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
-// observe gives the request an id, turns a panic into a problem, and writes
-// the line of the access log: no query, no header, no body.
+// observe assigns a request id, turns a panic into a problem, and writes the access log without
+// query, headers or body.
 func (s *Server) observe(c *gin.Context) {
 	start := s.cfg.Now()
 	id := c.GetHeader("X-Request-Id")
@@ -32,7 +32,7 @@ func (s *Server) observe(c *gin.Context) {
 	}
 	c.Set(keyRequestID, id)
 	c.Header("X-Request-Id", id)
-	c.Request.Pattern = c.FullPath() // bounded, for who measures requests
+	c.Request.Pattern = c.FullPath() // a bounded label for metrics
 	s.guarded(c)
 	s.cfg.Logger.InfoContext(
 		c.Request.Context(), "request",
@@ -61,7 +61,7 @@ func (s *Server) guarded(c *gin.Context) {
 	c.Next()
 }
 
-// harden sets what keeps browsers from making more of an answer than it is.
+// harden sets security headers for browsers.
 func (s *Server) harden(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("X-Content-Type-Options", "nosniff")

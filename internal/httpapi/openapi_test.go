@@ -23,7 +23,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// document is as much of openapi.yaml as the tests look at.
+// document is the part of openapi.yaml that the tests use.
 type document struct {
 	Paths      map[string]map[string]any `yaml:"paths"`
 	Components struct {
@@ -42,27 +42,25 @@ type schema struct {
 	Min        int               `yaml:"minItems"`
 	Max        int               `yaml:"maxItems"`
 	Values     *values           `yaml:"additionalProperties"`
-	// Beyond its type, what the contract's schema says of a value.
+	// Further constraints of the contract's schema.
 	Pattern   string   `yaml:"pattern"`
 	MinLength int      `yaml:"minLength"`
 	MaxLength int      `yaml:"maxLength"`
 	Minimum   *float64 `yaml:"minimum"`
 	Maximum   *float64 `yaml:"maximum"`
 	AnyOf     []schema `yaml:"anyOf"`
-	// Own is what authors may add to an object that has nothing else that is not
-	// listed.
+	// Own are the patterns of additional members, for an object that allows no others.
 	Own  map[string]schema `yaml:"patternProperties"`
 	Defs map[string]schema `yaml:"$defs"`
 }
 
-// values is what the members of an object are that are not listed: of a schema,
-// or none at all.
+// values describes the additional members of an object: a schema, or none allowed.
 type values struct {
 	Of   schema
 	None bool
 }
 
-// UnmarshalYAML takes a schema, or false.
+// UnmarshalYAML accepts a schema, or false.
 func (v *values) UnmarshalYAML(raw []byte) error {
 	if v.None = strings.TrimSpace(string(raw)) == "false"; v.None {
 		return nil
@@ -94,7 +92,7 @@ func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
 				continue
 			}
 			described = append(described, strings.ToUpper(method)+" "+path)
-			fields, _ := op.(map[string]any) // anything else has no operationId
+			fields, _ := op.(map[string]any) // other members have no operationId
 			id, _ := fields["operationId"].(string)
 			if id == "" || ids[id] || fields["summary"] == "" {
 				t.Errorf("%s %s: operation id %q", method, path, id)
@@ -113,7 +111,7 @@ func TestPublicRoutesAreSaidToBePublic(t *testing.T) {
 	t.Parallel()
 	paths := openAPIDocument(t).Paths
 	for _, r := range (&Server{}).routes() {
-		op, _ := paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // a missing one is another test's
+		op, _ := paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // another test finds missing ones
 		if _, open := op["security"]; open != r.public {
 			t.Errorf("%s %s: public %v, said %v", r.method, r.path, r.public, open)
 		}
@@ -134,7 +132,7 @@ func TestTheDocumentNamesEveryQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range (&Server{}).routes() {
-		op, _ := document.Paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // a missing one is another test's
+		op, _ := document.Paths[place.ReplaceAllString(r.path, "{$1}")][strings.ToLower(r.method)].(map[string]any) // another test finds missing ones
 		listed, _ := op["parameters"].([]any)
 		var described []string
 		for _, one := range listed {
@@ -153,8 +151,7 @@ func TestTheDocumentNamesEveryQuery(t *testing.T) {
 	}
 }
 
-// bodies are the Go types that the routes take, with the schemas that they are held
-// to.
+// bodies returns the Go types of request bodies, with the schemas that validate them.
 func bodies() map[contracts.SchemaName]reflect.Type {
 	return map[contracts.SchemaName]reflect.Type{
 		contracts.SchemaStartSession: reflect.TypeFor[contracts.StartSession](), contracts.SchemaMessage: reflect.TypeFor[contracts.Message](),
@@ -166,7 +163,7 @@ func bodies() map[contracts.SchemaName]reflect.Type {
 	}
 }
 
-// wireTypes are the Go types that the routes give.
+// wireTypes returns the Go types of responses.
 func wireTypes() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[contracts.Problem](), reflect.TypeFor[contracts.Health](), reflect.TypeFor[contracts.Readiness](),
@@ -216,7 +213,7 @@ func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// writer makes the schemas that the types have.
+// writer generates the schemas of the types.
 type writer struct {
 	enums map[string][]string
 	out   map[string]schema
@@ -259,7 +256,7 @@ func (w writer) of(t reflect.Type, held limits) schema {
 	}
 }
 
-// text is an enumeration where the contract closes the set.
+// text returns an enumeration if the contract closes the set.
 func (w writer) text(t reflect.Type, at schema) schema {
 	open := []string{"string", "Strategy", "ErrorType"}
 	if slices.Contains(open, t.Name()) || len(w.enums[t.Name()]) == 0 {
@@ -301,7 +298,7 @@ func (w writer) fields(t reflect.Type, held limits, s *schema) {
 	}
 }
 
-// limits is a place in a schema of the contract; the zero place says nothing.
+// limits is a place in a schema of the contract; the zero value has no constraints.
 type limits struct{ root, at *schema }
 
 func contractSchema(t *testing.T, name contracts.SchemaName) *schema {
@@ -317,7 +314,7 @@ func contractSchema(t *testing.T, name contracts.SchemaName) *schema {
 	return &s
 }
 
-// here is the schema at the place.
+// here returns the schema at the place.
 func (l limits) here() schema {
 	switch name, found := strings.CutPrefix(l.ref(), "#/$defs/"); {
 	case found:
@@ -345,8 +342,7 @@ func (l limits) of(property string) limits {
 	return limits{}
 }
 
-// constants are the texts of each string type of the contract, in the order of
-// the source.
+// constants returns the constants of each string type of the contract, in source order.
 func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("../../contracts/*.go")
@@ -371,7 +367,7 @@ func constants(t *testing.T) map[string][]string {
 			name, ok := spec.Type.(*ast.Ident)
 			for _, value := range spec.Values {
 				if literal, isText := value.(*ast.BasicLit); ok && isText && literal.Kind == token.STRING {
-					text, _ := strconv.Unquote(literal.Value) // the parser has read it
+					text, _ := strconv.Unquote(literal.Value) // the parser has validated it
 					out[name.Name] = append(out[name.Name], text)
 				}
 			}

@@ -74,7 +74,7 @@ func writeFields(b *strings.Builder, s schema, of reflect.Type, docs map[string]
 	}
 }
 
-// inline is a schema on one line, without its braces.
+// inline returns a schema on one line, without its braces.
 func inline(s schema) []string {
 	var parts []string
 	add := func(key, value string) {
@@ -141,8 +141,7 @@ func bound(at *float64) string {
 	return strconv.FormatFloat(*at, 'f', -1, 64)
 }
 
-// comments gives what the contract says of its types, by "Type", and of their
-// fields, by "Type.Field".
+// comments returns the contract's comments: of types by "Type", of fields by "Type.Field".
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../contracts/*.go")
@@ -187,8 +186,7 @@ func commentsOf(of *ast.TypeSpec, doc string, out map[string]string) {
 	}
 }
 
-// oneLine is a comment without its line breaks; one about several things is
-// none about the first.
+// oneLine returns a comment without line breaks.
 func oneLine(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(doc.Text()), " ")
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// problems writes what went wrong, and keeps what callers are not told.
+// problems writes errors as problem documents, and logs what callers may not see.
 type problems struct{ logger *slog.Logger }
 
-// status is the one table of what a code is in HTTP.
+// status maps an error code to its HTTP status.
 func status(code contracts.Code) int {
 	switch code {
 	case contracts.CodeInvalid:
@@ -45,8 +45,8 @@ func status(code contracts.Code) int {
 	return 0
 }
 
-// problemOf reports what of an error the caller gets: an error without a code is
-// internal, and its text stays in the log.
+// problemOf returns the part of an error that the caller may see. An error without a code is
+// internal: its text is only logged.
 func problemOf(err error) contracts.Problem {
 	e, coded := errors.AsType[*contracts.Error](err)
 	switch {
@@ -68,7 +68,7 @@ func complete(p contracts.Problem, code int) contracts.Problem {
 	return p
 }
 
-// fail is the one place that writes errors.
+// fail writes an error. All errors are written here.
 func (s *problems) fail(c *gin.Context, err error) {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError && c.Request.Context().Err() == nil {
@@ -90,7 +90,7 @@ func (s *problems) write(c *gin.Context, p contracts.Problem) {
 	if forOpenAI(c) {
 		status := p.Status
 		if status == http.StatusConflict {
-			status = http.StatusBadRequest // clients repeat a 409 by themselves
+			status = http.StatusBadRequest // clients retry a 409 automatically
 		}
 		c.AbortWithStatusJSON(status, openAIError(p))
 		return
@@ -104,7 +104,7 @@ func (s *problems) write(c *gin.Context, p contracts.Problem) {
 	c.Data(p.Status, "application/problem+json", body)
 }
 
-// advise sets the headers that say what to do about a problem.
+// advise sets the headers that tell clients how to proceed after a problem.
 func advise(c *gin.Context, p contracts.Problem) {
 	switch p.Code {
 	case contracts.CodeUnauthorized:
@@ -115,8 +115,8 @@ func advise(c *gin.Context, p contracts.Problem) {
 	}
 }
 
-// retryAfter is when to ask again, in seconds. Where nobody knows it is by chance:
-// all who were refused at once would come back at once.
+// retryAfter returns the seconds until a retry. If they are unknown they are random, so that callers
+// that were rejected together do not retry together.
 func retryAfter(data any) string {
 	if after, ok := data.(access.RetryAfter); ok {
 		return strconv.Itoa(after.Seconds)

@@ -41,7 +41,7 @@ func TestWhatHasNoCodeStaysInTheLog(t *testing.T) {
 	}
 }
 
-// bare is a server with one route of its own and nothing behind it.
+// bare returns a server with one route of its own and no use cases.
 func bare(t *testing.T, handle func(*gin.Context)) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// knownQueries are the parameters that the routes read from their query, as
-// openapi.yaml lists them; a route that is not here reads none.
+// knownQueries are the query parameters of the routes, as openapi.yaml lists them. A route that is not
+// here has none.
 var knownQueries = map[string][]string{
 	"GET /v1/sessions":            {"before", "cursor", "limit"},
 	"GET /v1/sessions/:id/events": {"after", "cursor", "limit"},
@@ -30,11 +30,10 @@ var knownQueries = map[string][]string{
 	"GET /v1/audit/consistency":   {"from"},
 }
 
-// queryParams returns the parameters of a route, in the order of the document.
+// queryParams returns the query parameters of a route, in the order of openapi.yaml.
 func queryParams(method, path string) []string { return knownQueries[method+" "+path] }
 
-// checkQuery refuses a query that the route would not read whole: a filter with a slip
-// in its name must not give everything.
+// checkQuery rejects unknown query parameters: a misspelt filter must not return everything.
 func checkQuery(method, path, raw string) error {
 	if raw == "" {
 		return nil

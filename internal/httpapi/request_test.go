@@ -235,7 +235,7 @@ func TestTheAccessLogHoldsNoPayload(t *testing.T) {
 	}
 }
 
-// logged waits for a line of the log: it is written after the answer.
+// logged waits for a line of the log, which is written after the response.
 func (s *site) logged(line string) string {
 	s.t.Helper()
 	deadline, tick := time.After(10*time.Second), time.NewTicker(time.Millisecond)

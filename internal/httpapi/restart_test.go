@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// TestAReaderOutlivesARestart stops the server under a reader, and starts it
-// again at the same address: the reader has every event once.
+// TestAReaderOutlivesARestart stops the server while a client streams, and restarts it at the same
+// address: the client gets every event once.
 func TestAReaderOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	var cfg app.Config

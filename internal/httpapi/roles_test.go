@@ -16,15 +16,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// scene is what rita has made and others try to reach.
+// scene holds resources of rita's that others try to access.
 type scene struct {
 	s                             *site
 	session, run, node, gate, key string
 }
 
-// permission says who may use a route. Everybody else is answered by denied:
-// 403 where the route itself is closed, 404 where somebody else's thing is not
-// even confirmed to exist.
+// permission says who may use a route. All others get denied: 403 if the route itself is forbidden,
+// 404 if even the existence of another person's resource is hidden.
 type permission struct {
 	route   string
 	path    func(*scene) string // nil: the path of the route
@@ -87,7 +86,7 @@ func permissions() []permission {
 		{"GET /v1/gates/{id}", gate(""), nil, "operator approver admin", 404},
 		{"GET /v1/gates/{id}/sheet", gate("/sheet"), nil, "operator approver admin", 404},
 		{"POST /v1/gates/{id}/decision", gate("/decision"), is(`{"decision":"reject"}`), "approver admin", 0},
-		// Without --approval-links they are not there; what they refuse else is tested with them.
+		// Without --approval-links they do not exist; their other errors are tested with them.
 		{"GET /approve/{token}", is("/approve/x.y"), nil, "", 404},
 		{"POST /approve/{token}", is("/approve/x.y"), nil, "", 404},
 
@@ -106,7 +105,7 @@ func permissions() []permission {
 
 		{"GET /v1/keys", nil, nil, "admin", 403},
 		{"POST /v1/keys", nil, is(`{"kind":"user","principal":"new","roles":["viewer"]}`), "admin", 403},
-		// A session of a browser is no key's; signing in is tested by itself.
+		// A browser session does not belong to a key; signing in has its own tests.
 		{"POST /v1/session", nil, is(`{"key":"mfk_none"}`), "", 0},
 		{"GET /v1/session", nil, nil, "nobody other " + everybody, 0},
 		{"DELETE /v1/session", nil, nil, everybody + " other", 0},
@@ -127,8 +126,8 @@ func permissions() []permission {
 	}
 }
 
-// TestWhoMayUseWhichRoute goes through every route with every role, each time
-// with things of somebody else's.
+// TestWhoMayUseWhichRoute calls every route with every role, each time with resources of another
+// person.
 func TestWhoMayUseWhichRoute(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -170,8 +169,7 @@ func (p permission) try(t *testing.T, s *site, caller string) {
 	}
 }
 
-// makeScene makes things of rita's that the route may work on; each caller
-// gets fresh ones.
+// makeScene creates resources of rita's for the route; each caller gets new ones.
 func makeScene(s *site, route string) *scene {
 	s.t.Helper()
 	c := &scene{s: s}
@@ -193,7 +191,7 @@ func makeScene(s *site, route string) *scene {
 	return c
 }
 
-// finish has the write done, so that it can be undone and looked into.
+// finish completes the write, so that it can be undone and inspected.
 func (c *scene) finish() {
 	c.s.t.Helper()
 	gate, err := c.s.otto.Gate(c.s.t.Context(), c.gate)

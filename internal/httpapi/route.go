@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// route is one line of the API.
+// route is one route of the API.
 type route struct {
 	method, path string
-	// public routes need no key.
+	// public routes require no key.
 	public bool
 	handle func(*call) error
 }
 
-// routes is everything that is served.
+// routes returns all routes of the API.
 func (s *Server) routes() []route {
 	return slices.Concat(
 		[]route{

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-// runRoutes are plans, runs and what was recorded of them.
+// runRoutes serve plans, runs and their records.
 type runRoutes struct {
 	conversation *conversation.Conversation
 	runs         *runs.Runs
@@ -72,7 +72,7 @@ func (s *runRoutes) runPlan(k *call) error {
 	return k.json(http.StatusCreated, response)
 }
 
-// countRuns counts what listRuns lists.
+// countRuns counts the runs that listRuns would list.
 func (s *runRoutes) countRuns(k *call) error {
 	filter, err := runFilter(k)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *runRoutes) countRuns(k *call) error {
 	return k.ok(counts)
 }
 
-// runFilter reads which runs are wanted.
+// runFilter reads the filter of runs from the query.
 func runFilter(k *call) (filter runs.Filter, err error) {
 	filter = runs.Filter{SessionID: k.query("session_id"), Goal: k.query("q"), Domain: k.query("domain"), Owner: k.query("owner")}
 	if len(filter.Goal) > 200 {
@@ -252,7 +252,7 @@ func (s *runRoutes) nodeData(k *call) error {
 	return k.foreign(body)
 }
 
-// foreign writes what a domain sent: as a file, never to be shown as a page.
+// foreign writes content from a domain: as an attachment, so that browsers never render it.
 func (k *call) foreign(body []byte) error {
 	k.gin.Header("Content-Disposition", "attachment")
 	k.gin.Data(http.StatusOK, "application/json", body)

@@ -21,7 +21,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// The limits of requests.
+// Limits of requests.
 const (
 	MaxBody     = 1 << 20
 	MaxPlanBody = 4 << 20
@@ -31,35 +31,35 @@ const (
 	failuresPerMinute, failuresAtOnce = 60, 300
 )
 
-// Config bounds the API; zero values take the defaults in brackets.
+// Config configures the API; zero values take the defaults in brackets.
 type Config struct {
-	// ForwardedUser is the header in which frontend keys say who is asking
+	// ForwardedUser is the header in which a frontend names the person that it makes the request for
 	// ["Manifold-User"].
 	ForwardedUser string
-	// RequestsPerMinute bounds the requests of one caller in the long run
-	// [1200], Burst those at once [200].
+	// RequestsPerMinute is the sustained request rate of one caller [1200], Burst the number of
+	// requests at once [200].
 	RequestsPerMinute, Burst int
-	// Share is what this server has of these limits [all].
+	// Share is this server's share of these limits [all].
 	Share *ratelimit.Share
-	// Frontends says whom to believe what chat frontends say of their users.
+	// Frontends specifies which claims of chat frontends about their users are accepted.
 	Frontends FrontendConfig
-	// Heartbeat is how often a quiet stream gives a sign of life [15s].
+	// Heartbeat is the interval of keep-alives on an idle stream [15s].
 	Heartbeat time.Duration
-	// ChatWait is how long a chat that is not streamed waits for an answer [50s],
-	// ChatStream how long one that is streamed [30m].
+	// ChatWait is how long a chat request waits for an answer [50s], ChatStream how long a streamed one
+	// [30m].
 	ChatWait, ChatStream time.Duration
-	// ChatSettle is how long the first answer of a chat is kept open at least for
-	// a frontend that drops what comes before it knows its own chat [2s].
+	// ChatSettle is the minimum time that the first answer of a chat is kept open, for a frontend that
+	// drops events before it knows its own chat [2s].
 	ChatSettle time.Duration
-	// Links lets people decide gates on a page; without a URL there are none.
+	// Links configures links to approval pages; without a URL there are none.
 	Links LinkConfig
-	// Version is what /health tells.
+	// Version is the version that /health reports.
 	Version string
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
 
-// Deps are the use cases behind the routes.
+// Deps are the use cases and settings that the routes use.
 type Deps struct {
 	Conversation *conversation.Conversation
 	Sessions     *sessions.Directory
@@ -69,22 +69,20 @@ type Deps struct {
 	Registry     *registry.Registry
 	Keys         *access.Keys
 	SignIns      *access.SignIns
-	// WebhookKey is shown to admins, for the receivers of webhooks.
+	// WebhookKey is shown to admins, who configure it at webhook receivers.
 	WebhookKey contracts.WebhookKey
-	// MarkerKey signs what ties a chat's history to its session; at least 32
-	// bytes.
+	// MarkerKey signs the markers that tie a chat's history to its session; at least 32 bytes.
 	MarkerKey []byte
 	// Settings are shown to operators.
 	Settings contracts.Settings
 	// Page is the web page; without a handler there is none.
 	Page Page
-	// Unregistered is told which domain is gone; it may be nil.
+	// Unregistered is called with the name of an unregistered domain; it may be nil.
 	Unregistered func(domain string)
 }
 
-// Server is the REST API as an http.Handler: it says who is asking, hands the
-// request to the group of routes that it belongs to, and writes what went wrong.
-// The groups keep nothing between requests.
+// Server is the REST API as an http.Handler: it authenticates the caller, calls the route's handler,
+// and writes its error. The groups of routes keep no state between requests.
 type Server struct {
 	cfg      Config
 	page     Page
@@ -108,12 +106,12 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// Page returns the page on which somebody may decide a gate, "" if there is none.
+// Page returns the URL of a gate's approval page for a person, "" if there is none.
 func (s *Server) Page(who access.Principal, i contracts.Interrupt) string {
 	return s.links.page(who, i)
 }
 
-// New makes the API. HTTPServer serves it.
+// New returns the API. Serve it with HTTPServer.
 func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Conversation == nil || deps.Sessions == nil || deps.Gates == nil || deps.Runs == nil || deps.Audit == nil || deps.Registry == nil || deps.Keys == nil || deps.SignIns == nil {
 		return nil, errors.New("httpapi: the use cases, registry and keys are needed")
@@ -188,20 +186,18 @@ func (s *Server) build() error {
 	return nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.engine.ServeHTTP(w, chatPath(r))
 }
 
-// HTTPServer makes a server for the handler with the times that keep slow
-// clients from holding connections, and still let a request wait as long as
-// MaxWait.
+// HTTPServer returns a server for the handler. Its timeouts stop slow clients from holding
+// connections, and still allow a request to wait for MaxWait.
 func HTTPServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
-		// Not shorter than a wait: a read deadline that passes while a handler
-		// waits ends its request.
+		// Longer than a wait: a read deadline that expires while a handler waits ends its request.
 		ReadTimeout:    MaxWait + 30*time.Second,
 		WriteTimeout:   MaxWait + 30*time.Second,
 		IdleTimeout:    2 * time.Minute,

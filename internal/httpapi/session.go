@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// sessionRoutes are what is said in sessions, and the result of it.
+// sessionRoutes serve sessions and their messages.
 type sessionRoutes struct {
 	conversation *conversation.Conversation
 	sessions     *sessions.Directory
@@ -47,7 +47,7 @@ func (s *sessionRoutes) startSession(k *call) error {
 	return k.json(http.StatusCreated, response)
 }
 
-// told takes what somebody says, and answers with where the session stands then.
+// told handles an input and returns the state of its session.
 func told(k *call, talk *conversation.Conversation, in conversation.Input) (contracts.SessionResponse, error) {
 	outcome, err := talk.Handle(k.ctx(), k.who, in)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// site is a whole server with one domain, and the people who use it.
+// site is a whole server with one domain, and its users.
 type site struct {
 	t      *testing.T
 	url    string
@@ -55,7 +55,7 @@ func setup(t *testing.T, change ...func(*app.Config)) *site {
 	return s
 }
 
-// bootstrap serves the domain and returns the file that names it.
+// bootstrap serves the domain and returns the bootstrap file for it.
 func bootstrap(t *testing.T) []byte {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})
@@ -65,8 +65,8 @@ func bootstrap(t *testing.T) []byte {
 	return []byte(`{"domains":[{"domain":"finance","url":"` + domaintest.Serve(t, svc) + `"}]}`)
 }
 
-// withPeople has a tenant of Workday beside the stocks; a worker's key is in the
-// worker's name: "Ana.Souza".
+// withPeople adds a Workday tenant besides the stocks domain; a worker's key has the worker's name:
+// "Ana.Souza".
 func withPeople(t *testing.T) func(*app.Config) {
 	t.Helper()
 	tenant, err := sandbox.New(sandbox.Config{})
@@ -104,7 +104,7 @@ func (s *site) with(key string) *client.Client {
 	return apptest.Client(s.t, client.Config{URL: s.url, Key: key})
 }
 
-// person makes a user's key with these roles.
+// person creates a user's key with these roles.
 func (s *site) person(name string, roles ...string) *client.Client {
 	s.t.Helper()
 	return s.with(s.key(contracts.KeySpec{Kind: "user", Principal: name, Roles: roles}))
@@ -120,15 +120,14 @@ func (s *site) key(spec contracts.KeySpec) string {
 	return key.Text
 }
 
-// answer is what came back from a raw request.
+// answer is the response to a raw request.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send makes a request as it is, with the key of a person unless the name is
-// empty.
+// send sends a raw request, with the key of a person unless who is empty.
 func (s *site) send(who, method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
@@ -160,10 +159,10 @@ func (s *site) send(who, method, path, body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, string(raw)}
 }
 
-// alert is a request that waits for an approval.
+// alert is a request that needs an approval.
 const alert = "set an alert for AAPL above 250"
 
-// waiting starts a session that stops at a gate, and gives the gate.
+// waiting starts a session that stops at a gate, and returns the gate.
 func (s *site) waiting(who *client.Client) (contracts.SessionResponse, contracts.Interrupt) {
 	s.t.Helper()
 	session, err := who.StartSession(s.t.Context(), contracts.StartSession{Message: alert}, client.Opt{Wait: 30 * time.Second})

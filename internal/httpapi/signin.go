@@ -12,21 +12,20 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// The cookie of a browser that is signed in. Over TLS its name keeps other hosts of
-// the site from setting it.
+// The cookie of a signed-in browser. Over TLS its prefix keeps other hosts of the site from setting it.
 const (
 	cookieName       = "manifold_session"
 	secureCookieName = "__Host-manifold_session"
 	csrfHeader       = "X-CSRF-Token"
 )
 
-// browsers says who is signed in by a cookie. What a browser sends by itself proves
-// nobody's will, so that a request that changes something must come from a page of
-// this server, and say what only such a page can read.
+// browsers authenticates requests by the sign-in cookie. Browsers send cookies without the user's
+// intent, so a request that changes something must come from a page of this server and carry a
+// CSRF token that only such a page can read.
 type browsers struct {
 	signIns *access.SignIns
 	cross   *http.CrossOriginProtection
-	secure  bool // people reach this server by https
+	secure  bool // people use https to reach this server
 }
 
 func newBrowsers(signIns *access.SignIns, publicURL string) (*browsers, error) {
@@ -39,7 +38,7 @@ func newBrowsers(signIns *access.SignIns, publicURL string) (*browsers, error) {
 	return b, b.cross.AddTrustedOrigin(at.Scheme + "://" + at.Host)
 }
 
-// token returns what the browser shows, "" if it shows nothing.
+// token returns the token of the cookie, "" if there is none.
 func (b *browsers) token(c *gin.Context) string {
 	cookie, err := c.Request.Cookie(b.cookieName(c))
 	if err != nil {
@@ -57,7 +56,7 @@ func (b *browsers) cookieName(c *gin.Context) string {
 	return cookieName
 }
 
-// set gives the browser its token, or takes it away.
+// set sets the cookie, or deletes it if token is "".
 func (b *browsers) set(c *gin.Context, token string) {
 	cookie := &http.Cookie{ //nolint:gosec // Secure wherever there is TLS
 		Name: b.cookieName(c), Value: token, Path: "/", HttpOnly: true, Secure: b.isSecure(c), SameSite: http.SameSiteStrictMode,
@@ -68,8 +67,8 @@ func (b *browsers) set(c *gin.Context, token string) {
 	http.SetCookie(c.Writer, cookie)
 }
 
-// read gives whom the cookie of a request stands for; active tells that it is a
-// request of its own, and not a stream that looks again.
+// read returns the sign-in of a request's cookie. active is true for a request of the user, and false
+// for the repeated check of a stream, which does not extend the sign-in.
 func (b *browsers) read(c *gin.Context, active bool) (access.SignIn, error) {
 	in, err := b.signIns.Read(c.Request.Context(), b.token(c), active)
 	if err != nil {
@@ -88,7 +87,7 @@ func (b *browsers) read(c *gin.Context, active bool) (access.SignIn, error) {
 	return in, nil
 }
 
-// ownPage refuses what a page of somebody else sends.
+// ownPage rejects requests from pages of other sites.
 func (b *browsers) ownPage(c *gin.Context) error {
 	if b.cross.Check(c.Request) != nil {
 		return contracts.Errorf(contracts.CodeForbidden, "another site has sent this")
@@ -96,7 +95,7 @@ func (b *browsers) ownPage(c *gin.Context) error {
 	return nil
 }
 
-// signInRoutes sign browsers in and out.
+// signInRoutes serve signing in and out of browsers.
 type signInRoutes struct {
 	signIns  *access.SignIns
 	callers  *callers
@@ -112,8 +111,7 @@ func (s *signInRoutes) routes() []route {
 	}
 }
 
-// signIn makes a sign-in, always with a new token; the one that the browser had is
-// ended.
+// signIn creates a sign-in with a new token and ends the browser's previous one.
 func (s *signInRoutes) signIn(k *call) error {
 	if err := s.browsers.ownPage(k.gin); err != nil {
 		return err
@@ -151,8 +149,7 @@ func signedIn(in access.SignIn) contracts.SignedIn {
 	}
 }
 
-// show tells a page whom it is signed in as; with 204 that it is not, which is no
-// fault.
+// show returns the current sign-in, or 204 if there is none.
 func (s *signInRoutes) show(k *call) error {
 	in, err := s.browsers.read(k.gin, false)
 	if contracts.CodeOf(err) == contracts.CodeUnauthorized {
@@ -174,7 +171,7 @@ func (s *signInRoutes) signOut(k *call) error {
 	return nil
 }
 
-// link gives the caller a link for a browser.
+// link returns a sign-in link for the caller.
 func (s *signInRoutes) link(k *call) error {
 	token, until, err := s.signIns.Link(k.ctx(), k.who)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// tab is a browser's tab: what it keeps, and what its page knows.
+// tab is a browser tab: its cookie, and the CSRF token of its page.
 type tab struct {
 	s      *site
 	cookie string
@@ -27,7 +27,7 @@ func (s *site) signIn(who string) *tab {
 	return b
 }
 
-// with signs in, and keeps the cookie.
+// with signs in and stores the cookie.
 func (b *tab) with(body string, headers ...string) answer {
 	b.s.t.Helper()
 	a := b.s.send("", http.MethodPost, "/v1/session", body, append(headers, "Cookie", b.cookie)...)
@@ -48,7 +48,7 @@ func (b *tab) keep(a answer) {
 	}
 }
 
-// send does what the page would.
+// send sends a request of the page.
 func (b *tab) send(method, path, body string, headers ...string) answer {
 	b.s.t.Helper()
 	return b.s.send("", method, path, body, append([]string{"Cookie", b.cookie, "X-CSRF-Token", b.in.CSRF, "Sec-Fetch-Site", "same-origin"}, headers...)...)

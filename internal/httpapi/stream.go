@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/sessions"
 )
 
-// streamRoutes send events as they happen.
+// streamRoutes serve event streams.
 type streamRoutes struct {
 	cfg      Config
 	sessions *sessions.Directory
@@ -28,14 +28,14 @@ func (s *streamRoutes) routes() []route {
 	}
 }
 
-// streamSession sends the events of a session as they happen.
+// streamSession streams the events of a session.
 func (s *streamRoutes) streamSession(k *call) error {
 	return s.stream(k, "", func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
 		return s.sessions.Listen(ctx, k.who, k.param("id"), after)
 	})
 }
 
-// streamRun sends the events of one run, and ends with it.
+// streamRun streams the events of one run and ends with it.
 func (s *streamRoutes) streamRun(k *call) error {
 	return s.stream(k, k.param("id"), func(ctx context.Context, after int64) (*orchestrator.Listener, error) {
 		run, err := s.runs.Read(ctx, k.who, k.param("id"))
@@ -66,7 +66,7 @@ func (s *streamRoutes) stream(k *call, runID string, listen listen) error {
 	k.clearDeadlines()
 	out := newSSE(k.gin.Writer, s.cfg.Now)
 	if !lost && runID != "" && after > 0 && s.over(k, runID, after) {
-		k.gin.Status(http.StatusNoContent) // tells browsers not to come back
+		k.gin.Status(http.StatusNoContent) // tells browsers not to reconnect
 		return nil
 	}
 	out.open()
@@ -78,7 +78,7 @@ func (s *streamRoutes) stream(k *call, runID string, listen listen) error {
 	return nil
 }
 
-// over reports whether a run had ended by the place that the reader has seen.
+// over reports whether the run has ended and the client has seen all its events.
 func (s *streamRoutes) over(k *call, runID string, after int64) bool {
 	view, err := s.runs.Get(k.ctx(), k.who, runID, 0)
 	if err != nil || !view.State.Terminal() {
@@ -88,7 +88,7 @@ func (s *streamRoutes) over(k *call, runID string, after int64) bool {
 	return err == nil && len(events.Items) == 0
 }
 
-// pump sends events until the reader or the server goes, or the run has ended.
+// pump sends events until the client or the server goes away, or the run has ended.
 func (s *streamRoutes) pump(k *call, out *sse, l *orchestrator.Listener, runID string) {
 	asked := s.cfg.Now()
 	for out.err == nil {
@@ -120,8 +120,7 @@ func (s *streamRoutes) pump(k *call, out *sse, l *orchestrator.Listener, runID s
 	}
 }
 
-// framesOf writes events, those of one run only where one is named; with the
-// end of that run comes a goodbye.
+// framesOf formats events; with a runID, only those of that run, and a goodbye after its end.
 func framesOf(events []contracts.Event, runID string) (frames [][]byte, ended bool) {
 	for _, e := range events {
 		if runID != "" && e.RunID != runID {
@@ -135,8 +134,8 @@ func framesOf(events []contracts.Event, runID string) (frames [][]byte, ended bo
 	return frames, false
 }
 
-// place is where the reader was: browsers say it in a header when they come
-// back, others in the query.
+// place returns the last sequence number that the client has seen: from the Last-Event-ID header of a
+// reconnecting browser, or else from the query.
 func (k *call) place() (int64, error) {
 	if text := k.gin.GetHeader("Last-Event-ID"); text != "" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// writePatience is how long one write may take: a reader who takes nothing for
-// that long is gone.
+// writePatience bounds one write: a client that reads nothing for that long is considered gone.
 const writePatience = 30 * time.Second
 
 // sse writes server-sent events. After an error it writes nothing more.
@@ -30,7 +29,7 @@ func (s *sse) open() {
 	h := s.w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache, no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
+	h.Set("X-Accel-Buffering", "no") // nginx would buffer the stream
 	s.w.WriteHeader(http.StatusOK)
 	s.opened, s.last = true, s.now()
 }
@@ -38,11 +37,10 @@ func (s *sse) open() {
 // data sends one event without a name.
 func (s *sse) data(body []byte) { s.write([]byte("data: "), body, []byte("\n\n")) }
 
-// notice sends a word of the server's own, which has no place in the stream.
+// notice sends an event of the server's own, which has no id.
 func (s *sse) notice(name string, body []byte) { s.write(frame(0, name, body)) }
 
-// frame writes one event as it is on the wire: with its place in the stream and
-// its name, unless they are empty.
+// frame formats one event, with its id and name unless they are empty.
 func frame(id int64, name string, body []byte) []byte {
 	var out bytes.Buffer
 	if id > 0 {
@@ -57,22 +55,22 @@ func frame(id int64, name string, body []byte) []byte {
 	return out.Bytes()
 }
 
-// comment sends what readers ignore.
+// comment sends a comment, which clients ignore.
 func (s *sse) comment(text string) { s.write([]byte(": " + text + "\n\n")) }
 
-// keepAlive gives a sign of life if there was none for a while.
+// keepAlive sends a comment if nothing was sent for that long.
 func (s *sse) keepAlive(every time.Duration) {
 	if s.now().Sub(s.last) >= every {
 		s.comment("keep-alive")
 	}
 }
 
-// write sends its parts at once: what happened together costs one system call.
+// write sends its parts in one system call.
 func (s *sse) write(parts ...[]byte) {
 	if s.err != nil || len(parts) == 0 {
 		return
 	}
-	// The deadline of the whole answer would cut a stream; each write has its own.
+	// A deadline for the whole response would cut the stream; each write has its own.
 	_ = s.control.SetWriteDeadline(time.Now().Add(writePatience)) // without support there is none
 	_, s.err = s.w.Write(bytes.Join(parts, nil))
 	if s.err == nil {

@@ -72,7 +72,7 @@ func readFrames(body io.Reader, out chan<- frame) {
 	}
 }
 
-// take returns the next frame that is no sign of life.
+// take returns the next frame that is not a keep-alive.
 func take(t *testing.T, frames <-chan frame) frame {
 	t.Helper()
 	for {
@@ -128,7 +128,7 @@ func TestAStreamReplaysThenTells(t *testing.T) {
 		}
 	}
 	var names []string
-	for f := range run { // ends by itself
+	for f := range run { // it ends by itself
 		names = append(names, f.name)
 	}
 	if names[len(names)-1] != "bye" {
@@ -163,7 +163,7 @@ func TestAQuietStreamIsKeptAndEndsWithItsKeyAndWithTheServer(t *testing.T) {
 	mine, _ := s.listen(t.Context(), "rita", path)
 	other, _ := s.listen(t.Context(), "second", path)
 	beats := 0
-	for begun := time.Now(); time.Since(begun) < 1500*time.Millisecond; { // longer than the server lets an answer take
+	for begun := time.Now(); time.Since(begun) < 1500*time.Millisecond; { // longer than the server's write timeout
 		if f, ok := <-mine; !ok {
 			t.Fatal("the stream was cut")
 		} else if f.name == "keep-alive" {
@@ -247,8 +247,8 @@ func TestAClientComesBackWhereItWas(t *testing.T) {
 	}
 }
 
-// TestAThousandListeners measures what a thousand readers of one session cost,
-// and how long an event takes to reach all of them.
+// TestAThousandListeners measures the cost of a thousand readers of one session, and the delay until an
+// event has reached all of them.
 func TestAThousandListeners(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -299,7 +299,7 @@ func TestAThousandListeners(t *testing.T) {
 	work.Wait()
 }
 
-// await listens until the first event comes.
+// await listens until the first event arrives.
 func (s *site) await(ctx context.Context, session string, after int64, ready chan<- bool, arrived chan<- time.Time) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/v1/sessions/%s/stream?after=%d", s.url, session, after), nil)
 	if err != nil {
@@ -322,7 +322,7 @@ func (s *site) await(ctx context.Context, session string, after int64, ready cha
 	}
 }
 
-// newCutting serves a handler, and cuts each stream after its third event.
+// newCutting serves a handler and cuts each stream after its third event.
 func newCutting(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

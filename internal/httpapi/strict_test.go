@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// operations returns what openapi.yaml of a server lists, as "METHOD /path", with
-// the name of the body's schema, if it takes one.
+// operations returns the operations of the server's openapi.yaml as "METHOD /path", with the name
+// of the body's schema, if there is one.
 func (s *site) operations() map[string]string {
 	s.t.Helper()
 	var document struct {
@@ -37,17 +37,17 @@ func (s *site) operations() map[string]string {
 	return out
 }
 
-// dig returns what is at a place of a parsed document, nil if nothing is.
+// dig returns the value at a path of a parsed document, nil if there is none.
 func dig(v any, names ...string) any {
 	for _, name := range names {
-		members, _ := v.(map[string]any) // of anything else there is nothing
+		members, _ := v.(map[string]any) // other values have no members
 		v = members[name]
 	}
 	return v
 }
 
-// TestWhatIsNotThereIsNotFoundOnAnyRoute: sessions and runs that nobody has made, on
-// every route of the document that names one, for people who may read everything.
+// TestWhatIsNotThereIsNotFoundOnAnyRoute: unknown sessions and runs, on every route of the document
+// that has an id, for people who may read everything.
 func TestWhatIsNotThereIsNotFoundOnAnyRoute(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -69,7 +69,7 @@ func TestWhatIsNotThereIsNotFoundOnAnyRoute(t *testing.T) {
 		asked++
 		for _, who := range []string{"rita", "boss"} {
 			if who == "rita" && strings.HasSuffix(path, "/data") {
-				continue // raw data is not for operators, whether it is there or not
+				continue // raw data is never for operators
 			}
 			if a := s.send(who, method, places.Replace(path), body); a.status != 404 || problem(t, a).Code != contracts.CodeNotFound {
 				t.Errorf("%s for %s: %d %s", operation, who, a.status, a.body)
@@ -81,8 +81,7 @@ func TestWhatIsNotThereIsNotFoundOnAnyRoute(t *testing.T) {
 	}
 }
 
-// TestAQueryThatIsNotReadWholeIsRefused: a filter with a slip in its name must not
-// give everything.
+// TestAQueryThatIsNotReadWholeIsRefused: a misspelt filter must not return everything.
 func TestAQueryThatIsNotReadWholeIsRefused(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -90,7 +89,7 @@ func TestAQueryThatIsNotReadWholeIsRefused(t *testing.T) {
 	for operation := range s.operations() {
 		method, path, _ := strings.Cut(operation, " ")
 		if !strings.HasPrefix(path, "/v1/") {
-			continue // probes, and links that other programs pass on
+			continue // probes, and links that other programs forward
 		}
 		a := s.send("boss", method, strings.NewReplacer("{", "", "}", "").Replace(path)+"?sesion_id=x", "")
 		if a.status != 400 || !strings.Contains(a.body, "sesion_id") {

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// office is a server with a tenant of Workday in which people can log in.
+// office is a server with a Workday tenant in which people can log in.
 type office struct {
 	*site
 	tenant *sandbox.Tenant
@@ -66,7 +66,7 @@ func withLogins(t *testing.T, policy string) office {
 	return office{s, tenant, logins}
 }
 
-// logIn opens the link that a chat has given, and logs in at the tenant by a number.
+// logIn opens the link from a chat and logs in at the tenant with an employee number.
 func (o office) logIn(t *testing.T, number string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -93,7 +93,7 @@ func (o office) logIn(t *testing.T, number string) {
 	}
 }
 
-// approved lets the approver approve what a message opens a gate for, and waits for its run.
+// approved lets the approver approve the gate of a message, and waits for its run.
 func (o office) approved(t *testing.T, who *client.Client, says string) string {
 	t.Helper()
 	session, all := heard(t, who, says)
@@ -119,8 +119,8 @@ func (o office) approved(t *testing.T, who *client.Client, says string) string {
 	return string(raw)
 }
 
-// TestAManagerDecidesInAChat by a login of their own alone: until then, and about what waits
-// for somebody else, nothing opens a gate.
+// TestAManagerDecidesInAChat only with a login of their own: before it, and for another person's tasks,
+// no gate opens.
 func TestAManagerDecidesInAChat(t *testing.T) {
 	t.Parallel()
 	o := withLogins(t, "")
@@ -163,9 +163,9 @@ func TestAManagerDecidesInAChat(t *testing.T) {
 	}
 }
 
-// TestAManagersOwnAuthorityIsEnough where the site says so of a capability: the requester
-// decides the gate in the same chat, the tenant knows it as theirs, and of all else, and for
-// everybody else, a second person is asked for as before.
+// TestAManagersOwnAuthorityIsEnough if the site says so for a capability: the requester decides the
+// gate in the same chat, and the tenant attributes it to them. For everything else, and everybody
+// else, a second person is required as before.
 func TestAManagersOwnAuthorityIsEnough(t *testing.T) {
 	t.Parallel()
 	o := withLogins(t, `,"site_policy":{"review":{"own_authority":["workday.approve_step","workday.change_job"]}}`)
@@ -238,7 +238,7 @@ func workerID(tenant *sandbox.Tenant, name string) string {
 	return ""
 }
 
-// TestTheCompanyIsAskedAboutInAChat: the chart, the chain above somebody, jobs, and reports.
+// TestTheCompanyIsAskedAboutInAChat: the org chart, the managers above a person, jobs, and reports.
 func TestTheCompanyIsAskedAboutInAChat(t *testing.T) {
 	t.Parallel()
 	o := withLogins(t, "")

@@ -1,6 +1,6 @@
-// Package model asks models: chat completions and embeddings of any server that speaks
-// OpenAI's formats, and Anthropic's messages. It keeps a journal of what was sent where an
-// operator wants one. It builds no prompt and judges no answer.
+// Package model implements reasoning.Engine and embeddings: for servers that speak OpenAI's formats,
+// and for Anthropic's messages API. It can keep a journal of requests and replies. It builds no
+// prompts and judges no answers.
 package model
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// AnthropicBaseURL is the vendor's.
+// AnthropicBaseURL is the URL of the vendor's API.
 const AnthropicBaseURL = "https://api.anthropic.com/"
 
-// AnthropicConfig specifies which model is asked where. Model and Key are needed.
+// AnthropicConfig configures an Anthropic engine. Model and Key are required.
 type AnthropicConfig struct {
 	Model string
-	// BaseURL is without the version, such as https://api.anthropic.com/.
+	// BaseURL is the URL without the version, such as https://api.anthropic.com/.
 	BaseURL string
 	Key     string
-	// Retries is how often 408, 409, 429, 5xx and lost connections are tried
-	// again; negative means never, 0 takes 2.
+	// Retries is how often 408, 409, 429, 5xx and lost connections are retried; negative means never, 0
+	// takes 2.
 	Retries int
 	HTTP    *http.Client
 }
 
-// Anthropic asks one model. It is safe for concurrent use.
+// Anthropic is an Engine for one model. It is safe for concurrent use.
 type Anthropic struct {
 	name    string
 	service sdk.MessageService
@@ -40,7 +40,7 @@ type Anthropic struct {
 
 var _ reasoning.Engine = (*Anthropic)(nil)
 
-// NewAnthropic makes an Engine.
+// NewAnthropic returns an Engine.
 func NewAnthropic(c AnthropicConfig) (*Anthropic, error) {
 	if c.Model == "" || c.Key == "" {
 		return nil, errors.New("anthropic: a model and a key are needed")
@@ -56,14 +56,14 @@ func NewAnthropic(c AnthropicConfig) (*Anthropic, error) {
 	return &Anthropic{name: c.Model, service: sdk.NewMessageService(options...)}, nil
 }
 
-// Name is the model's name.
+// Name returns the model's name.
 func (e *Anthropic) Name() string { return e.name }
 
-// anthropicAnswerTool is the tool by which an answer is constrained to a schema: the
-// model is made to call it, and its arguments are the answer.
+// anthropicAnswerTool constrains an answer to a schema: the model is forced to call this tool, and its
+// arguments are the answer.
 const anthropicAnswerTool = "answer"
 
-// Complete asks the model.
+// Complete calls the model.
 func (e *Anthropic) Complete(ctx context.Context, r reasoning.Request) (reasoning.Reply, error) {
 	answer, err := e.service.New(ctx, e.params(r))
 	if err != nil {
@@ -75,13 +75,13 @@ func (e *Anthropic) Complete(ctx context.Context, r reasoning.Request) (reasonin
 func (e *Anthropic) params(r reasoning.Request) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{Model: e.name, MaxTokens: int64(r.MaxOutputTokens), Temperature: sdk.Float(min(r.Temperature, 1))}
 	if text := r.System.String(); text != "" {
-		// The vendor reads tools before the system, and keeps what it has read of both.
+		// The vendor caches the tools and the system text up to this mark.
 		p.System = []sdk.TextBlockParam{{Text: text, CacheControl: sdk.NewCacheControlEphemeralParam()}}
 	}
 	if text := r.Context.String(); text != "" {
 		p.System = append(p.System, sdk.TextBlockParam{Text: text})
 	}
-	if len(r.Turns) > 0 && r.Turns[0].Role == reasoning.RoleAssistant { // the format begins with the person
+	if len(r.Turns) > 0 && r.Turns[0].Role == reasoning.RoleAssistant { // the format requires a user message first
 		p.Messages = append(p.Messages, sdk.NewUserMessage(sdk.NewTextBlock("…")))
 	}
 	for _, t := range r.Turns {
@@ -102,8 +102,8 @@ func (e *Anthropic) params(r reasoning.Request) sdk.MessageNewParams {
 	return p
 }
 
-// anthropicTool keeps the whole schema: what the library has no field for goes along as
-// it is.
+// anthropicTool passes the whole schema: keywords for which the library has no field are sent
+// unchanged.
 func anthropicTool(t reasoning.Tool) sdk.ToolUnionParam {
 	schema := sdk.ToolInputSchemaParam{ExtraFields: map[string]any{}}
 	for name, value := range t.Schema {

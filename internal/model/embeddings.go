@@ -20,45 +20,45 @@ import (
 )
 
 const (
-	// DefaultTimeout is the bound of one answer while somebody waits.
+	// DefaultTimeout bounds one request of Score.
 	DefaultTimeout = 300 * time.Millisecond
 
-	atOnce      = 64               // texts of one request
-	batchWithin = 2 * time.Minute  // the bound of one answer in the background
-	rest        = 10 * time.Second // for how long nobody waits again after a failure
+	atOnce      = 64               // texts per request
+	batchWithin = 2 * time.Minute  // bounds one request of Prepare
+	rest        = 10 * time.Second // how long Score fails fast after a failure
 	mostBody    = 32 << 20
 	mostNumbers = 8192 // of one vector
 	mostText    = 4096 // bytes of one text
 )
 
-// EmbeddingsConfig specifies which server to ask.
+// EmbeddingsConfig configures an embedding server.
 type EmbeddingsConfig struct {
-	// URL is the server's address, with or without /v1/embeddings.
+	// URL is the server's URL, with or without /v1/embeddings.
 	URL string
-	// Model is what the server calls the model; some servers need none.
+	// Model is the server's name of the model; some servers need none.
 	Model string
 	// Key is the bearer token; empty sends none.
 	Key string
-	// Timeout is the bound of one answer while somebody waits; 0 takes the default.
+	// Timeout bounds one request of Score; 0 takes the default.
 	Timeout time.Duration
 	// Now replaces the clock.
 	Now func() time.Time
 }
 
-// Embeddings asks one server. It may be used by several goroutines.
+// Embeddings is the client of one embedding server. It is safe for concurrent use.
 type Embeddings struct {
 	cfg     EmbeddingsConfig
 	address string
-	patient *retryablehttp.Client // for batches
-	hasty   *http.Client          // while somebody waits
+	patient *retryablehttp.Client // for batches; it retries
+	hasty   *http.Client          // for Score; it does not
 
-	mu sync.Mutex // guards what follows
-	// silent is until when the server is not asked while somebody waits: it failed.
+	mu sync.Mutex // guards the fields below
+	// silent is the time until which Score fails fast, after a failure.
 	silent time.Time
-	length int // of its vectors; 0 before the first
+	length int // of the server's vectors; 0 before the first
 }
 
-// NewEmbeddings makes a client. The server is not called yet.
+// NewEmbeddings returns a client. It does not call the server.
 func NewEmbeddings(cfg EmbeddingsConfig) (*Embeddings, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -84,10 +84,10 @@ func NewEmbeddings(cfg EmbeddingsConfig) (*Embeddings, error) {
 	return &Embeddings{cfg: cfg, address: u.String(), patient: patient, hasty: &http.Client{}}, nil
 }
 
-// Model names the model.
+// Model returns the name of the model.
 func (c *Embeddings) Model() string { return "openai/" + c.cfg.Model }
 
-// Host names the server without what somebody signs in with.
+// Host returns the server's host, without credentials.
 func (c *Embeddings) Host() string {
 	u, err := url.Parse(c.address)
 	if err != nil {
@@ -96,14 +96,14 @@ func (c *Embeddings) Host() string {
 	return u.Host
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (c *Embeddings) Close() error {
 	c.patient.HTTPClient.CloseIdleConnections()
 	c.hasty.CloseIdleConnections()
 	return nil
 }
 
-// Prepare returns the vectors of many texts, in their order.
+// Prepare returns the vectors of many texts, in order.
 func (c *Embeddings) Prepare(ctx context.Context, texts []string) ([][]float32, error) {
 	var out [][]float32
 	for some := range slices.Chunk(texts, atOnce) {
@@ -136,11 +136,11 @@ func (c *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 	return vectors, errors.Join(err, resp.Body.Close())
 }
 
-// errSilent tells that the server failed a moment ago.
+// errSilent reports that the server failed a short time ago.
 var errSilent = errors.New("the embedding server does not answer; it is asked again in a moment")
 
-// Score returns the vector of one text. After a failure the server is left alone
-// for a while, so that it costs one message its bound, not each.
+// Score returns the vector of one text. After a failure it fails fast for a while, so that a broken
+// server delays one message, not each.
 func (c *Embeddings) Score(ctx context.Context, text string) ([]float32, error) {
 	if c.resting() {
 		return nil, errSilent
@@ -149,7 +149,7 @@ func (c *Embeddings) Score(ctx context.Context, text string) ([]float32, error) 
 	defer cancel()
 	vectors, err := c.hurry(within, text)
 	if err != nil {
-		if ctx.Err() == nil { // it was the server, not the caller who left
+		if ctx.Err() == nil { // the server failed, not the caller's context
 			c.leave()
 		}
 		return nil, err
@@ -207,7 +207,7 @@ func (c *Embeddings) sign(h http.Header) {
 	}
 }
 
-// answer reads as many vectors as texts were asked about.
+// answer reads n vectors from a response.
 func (c *Embeddings) answer(resp *http.Response, n int) (out [][]float32, err error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBody+1))
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *Embeddings) answer(resp *http.Response, n int) (out [][]float32, err er
 	return out, nil
 }
 
-// unit checks a vector and brings it to length 1.
+// unit validates a vector and normalizes it to length 1.
 func (c *Embeddings) unit(v []float32) ([]float32, error) {
 	sum := 0.0
 	for _, x := range v {

@@ -31,8 +31,7 @@ func newEmbeddings(t *testing.T, cfg model.EmbeddingsConfig, handle http.Handler
 	return c
 }
 
-// Vectors come back in the order of the texts, however the server orders them,
-// with length 1.
+// TestVectorsComeInTheOrderOfTheTexts, also if the server returns them in another order, with length 1.
 func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "/", "/v1", "/v1/embeddings", "/base"} {
@@ -107,8 +106,7 @@ func TestAnswersThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-// A server that does not answer costs its bound once; until it has rested nobody
-// waits for it.
+// TestAStalledServerCostsItsBoundOnce: after a timeout, requests fail fast for a while.
 func TestAStalledServerCostsItsBoundOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -134,7 +132,7 @@ func TestAStalledServerCostsItsBoundOnce(t *testing.T) {
 		t.Errorf("it was asked %d times while it was stalled", n)
 	}
 	now = now.Add(time.Minute)
-	if asked.Load() == 1 { // the bound is short; what counts is that it is asked again
+	if asked.Load() == 1 { // the timeout is short; only the retry matters
 		_, _ = c.Score(t.Context(), "text")
 	}
 	if n := asked.Load(); n != 2 {

@@ -14,12 +14,12 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// MaxJournalBytes is how large the file becomes before it is moved to FILE.old, which
-// replaces the one before: at most twice this much is kept.
+// MaxJournalBytes is the size at which the file is renamed to FILE.old, replacing the previous one: at
+// most twice this much is kept.
 const MaxJournalBytes = 16 << 20
 
-// Journal appends exchanges to a file that only its owner can read. It is safe for
-// concurrent use by one process.
+// Journal appends exchanges to a file that only its owner can read. It is safe for concurrent use by
+// one process.
 type Journal struct {
 	path string
 
@@ -30,7 +30,7 @@ type Journal struct {
 
 var _ reasoning.Journal = (*Journal)(nil)
 
-// OpenJournal opens the file, or makes it.
+// OpenJournal opens or creates the file.
 func OpenJournal(path string) (*Journal, error) {
 	j := &Journal{path: path}
 	if err := j.open(); err != nil {
@@ -71,7 +71,7 @@ func (j *Journal) Keep(_ context.Context, e reasoning.Exchange) error {
 	return err
 }
 
-// turn begins a new file; j.mu is held.
+// turn rotates the file; j.mu is held.
 func (j *Journal) turn() error {
 	if err := j.file.Close(); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (j *Journal) Close() error {
 	return j.file.Close()
 }
 
-// ReadJournal calls each for every exchange of a journal, oldest first. A last line
-// that was cut off by a crash is passed over.
+// ReadJournal calls each for every exchange of a journal, oldest first. It ignores a last line that a
+// crash has truncated.
 func ReadJournal(path string, each func(reasoning.Exchange) error) error {
 	for _, name := range []string{path + ".old", path} {
 		file, err := os.Open(name) //nolint:gosec // the operator names the file

@@ -17,38 +17,38 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// OpenAIBaseURL is the vendor's.
+// OpenAIBaseURL is the URL of the vendor's API.
 const OpenAIBaseURL = "https://api.openai.com/v1/"
 
-// OpenAIConfig specifies which model is asked where. Model is needed.
+// OpenAIConfig configures an OpenAI engine. Model is required.
 type OpenAIConfig struct {
 	Model string
-	// BaseURL ends in the version, such as http://127.0.0.1:11434/v1.
+	// BaseURL includes the version, such as http://127.0.0.1:11434/v1.
 	BaseURL string
-	// Key is sent as a bearer token; servers of one's own often want none.
+	// Key is sent as a bearer token; self-hosted servers often need none.
 	Key string
-	// Retries is how often 408, 409, 429, 5xx and lost connections are tried
-	// again; negative means never, 0 takes 2.
+	// Retries is how often 408, 409, 429, 5xx and lost connections are retried; negative means never, 0
+	// takes 2.
 	Retries int
-	// MaxDelay bounds a wait that a server asks for by Retry-After; 0 takes 20 s.
+	// MaxDelay bounds the wait that a server requests by Retry-After; 0 takes 20 s.
 	MaxDelay time.Duration
 	HTTP     *http.Client
 }
 
-// OpenAI asks one model. What a server turns out not to know is remembered, so
-// that it is asked for once. It is safe for concurrent use.
+// OpenAI is an Engine for one model. It remembers which parameters the server rejects, so that each is
+// tried once. It is safe for concurrent use.
 type OpenAI struct {
 	name    string
 	service sdk.ChatCompletionService
-	vendor  bool // the vendor's own server, which has given max_tokens up
+	vendor  bool // the vendor's own server, which no longer accepts max_tokens
 
-	noSchema      atomic.Bool // the server takes no response_format
-	noTemperature atomic.Bool // the model has one temperature
+	noSchema      atomic.Bool // the server rejects response_format
+	noTemperature atomic.Bool // the model rejects a temperature
 }
 
 var _ reasoning.Engine = (*OpenAI)(nil)
 
-// NewOpenAI makes an Engine.
+// NewOpenAI returns an Engine.
 func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	if c.Model == "" {
 		return nil, errors.New("openai: no model is named")
@@ -69,11 +69,11 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	return &OpenAI{name: c.Model, service: sdk.NewChatCompletionService(options...), vendor: at.Host == "api.openai.com"}, nil
 }
 
-// Name is the model's name.
+// Name returns the model's name.
 func (e *OpenAI) Name() string { return e.name }
 
-// Complete asks the model. Where the server turns down the constraint by schema
-// or the temperature, it is asked again without.
+// Complete calls the model. If the server rejects the schema constraint or the temperature, it repeats
+// the call without.
 func (e *OpenAI) Complete(ctx context.Context, r reasoning.Request) (reasoning.Reply, error) {
 	for {
 		params := e.params(r)
@@ -87,8 +87,8 @@ func (e *OpenAI) Complete(ctx context.Context, r reasoning.Request) (reasoning.R
 	}
 }
 
-// learns notes what the server does not take, and reports whether to ask again.
-// Each thing is noted once, so this ends.
+// learns records a rejected parameter and reports whether to repeat the call. Each parameter is
+// recorded once, so this terminates.
 func (e *OpenAI) learns(err error, sent sdk.ChatCompletionNewParams) bool {
 	var refused *sdk.Error
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
@@ -132,8 +132,8 @@ func (e *OpenAI) params(r reasoning.Request) sdk.ChatCompletionNewParams {
 	return p
 }
 
-// withSchema shows the schema in the instructions too: servers that constrain
-// by it lose nothing, and the others need it.
+// withSchema adds the schema to the instructions: servers that do not constrain the answer by it need
+// it there.
 func (e *OpenAI) withSchema(text string, schema map[string]any) string {
 	if schema == nil {
 		return text

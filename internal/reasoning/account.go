@@ -6,11 +6,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// bytesPerToken is on the low side of what tokenizers of today take for prose
-// and JSON (3 to 4.5), so that an estimate is rather too high.
+// bytesPerToken is a low estimate for prose and JSON (current tokenizers: 3 to 4.5), so that token
+// estimates are rather too high.
 const bytesPerToken = 3
 
-// promptBytes is the size of what would be sent.
+// promptBytes returns the size of a prompt in bytes.
 func promptBytes(r Request) int {
 	n := len(r.Instructions().String())
 	for _, t := range r.Turns {
@@ -33,11 +33,11 @@ func jsonBytes(schema map[string]any) int {
 	return len(raw)
 }
 
-// reserve is the most that a call may use: its input as estimated, and the
-// output that it is allowed. Budgets hold a step that has less left.
+// reserve returns the most tokens that a call may use: its estimated input and its maximum output.
+// A step with less budget left is not called.
 func reserve(r Request) int { return promptBytes(r)/bytesPerToken + 1 + r.MaxOutputTokens }
 
-// estimate stands in for the usage that a server does not report.
+// estimate estimates the usage if the server does not report it.
 func estimate(r Request, reply Reply) contracts.Tokens {
 	out := len(reply.Text)
 	for _, c := range reply.Calls {

@@ -9,16 +9,16 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxFaultsTold bounds what a repair is told; a model mends the first few.
+// maxFaultsTold bounds the faults that a repair prompt lists.
 const maxFaultsTold = 8
 
-// RejectedAnswer is an answer that does not fit, with what is wrong about it.
+// RejectedAnswer is an invalid answer with its faults.
 type RejectedAnswer struct {
 	Answer string
 	Faults []string
 }
 
-// repair is the request again, with the wrong answer and its faults.
+// repair returns the request with the invalid answer and its faults appended.
 func repair(r Request, wrong *RejectedAnswer) Request {
 	if wrong == nil {
 		return r
@@ -41,8 +41,8 @@ func tell(faults []contracts.Fault) []string {
 	return told
 }
 
-// readObject finds the object in an answer and validates it. Text around it,
-// such as a fence of Markdown, is passed over: it is the object that counts.
+// readObject extracts the JSON object of an answer and validates it. It ignores surrounding text,
+// such as a Markdown fence.
 func readObject(reply Reply, schema *contracts.Schema) (map[string]any, []contracts.Fault) {
 	if reply.Cut {
 		return nil, []contracts.Fault{{Message: "the answer was cut at its bound; be shorter"}}
@@ -57,8 +57,8 @@ func readObject(reply Reply, schema *contracts.Schema) (map[string]any, []contra
 	return value, nil
 }
 
-// objectIn is the first whole JSON object in a text. It tries each opening
-// brace at most maxFaultsTold times, so that hostile text costs little.
+// objectIn returns the first complete JSON object in a text. It tries at most maxFaultsTold opening
+// braces, so that hostile text costs little.
 func objectIn(text string) (map[string]any, bool) {
 	rest := text
 	for range maxFaultsTold {
@@ -78,7 +78,7 @@ func objectIn(text string) (map[string]any, bool) {
 	return nil, false
 }
 
-// asMap is a schema as the plain value that engines send.
+// asMap returns a schema as a plain value for the engines.
 func asMap(s *contracts.Schema) (map[string]any, error) {
 	var out map[string]any
 	if err := json.Unmarshal(s.Raw(), &out); err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Probe is one call that Check made.
+// Probe is the result of one call of Check.
 type Probe struct {
-	// Name describes what was tried, for people.
+	// Name describes the probe, for people.
 	Name  string `json:"name"`
 	Model string `json:"model"`
-	// Problem describes what does not work and what that means; empty where it works.
+	// Problem describes what does not work and what follows from it; it is empty if all is well.
 	Problem string                `json:"problem,omitempty"`
 	Calls   []contracts.ModelCall `json:"calls"`
 }
 
-// OK tells that it works.
+// OK reports whether the probe succeeded.
 func (p Probe) OK() bool { return p.Problem == "" }
 
 const (
@@ -26,9 +26,8 @@ const (
 	probeInput  = `{"type":"object","additionalProperties":false,"required":["minutes"],"properties":{"minutes":{"type":"integer"}}}`
 )
 
-// Check makes one call of each kind, and tells what works: reading a message,
-// an object by a schema, a verdict. The models are called for real, which costs
-// a few hundred tokens.
+// Check makes one call of each kind: reading a message, an object by a schema, a verdict. It
+// calls the real models, which costs a few hundred tokens.
 func (m *Model) Check(ctx context.Context) []Probe {
 	return []Probe{m.probeUnderstand(ctx), m.probeReason(ctx, SizeSmall), m.probeReason(ctx, SizeLarge), m.probeJudge(ctx)}
 }
@@ -68,7 +67,7 @@ func problem(err error) string {
 	return err.Error()
 }
 
-// String is what a terminal shows of a probe.
+// String formats the probe for a terminal.
 func (p Probe) String() string {
 	status, problem := "ok", ""
 	if !p.OK() {

@@ -8,46 +8,45 @@ import (
 	"time"
 )
 
-// Kind describes what went wrong with a call of a model; callers switch on it to
-// choose between waiting, a fallback and telling a person.
+// Kind classifies a failed model call. Callers switch on it to choose between waiting, a fallback
+// and reporting to a person.
 type Kind string
 
-// The kinds of faults.
+// The kinds of errors.
 const (
-	// KindUnavailable: not reached, too slow, overloaded, or held back because
-	// it failed several times in a row.
+	// KindUnavailable: unreachable, too slow, overloaded, or blocked by the circuit breaker after
+	// several failures in a row.
 	KindUnavailable Kind = "unavailable"
-	// KindRefused: the server does not take the request (key, model, size), or
-	// the model declines to answer. Asking again gives the same.
+	// KindRefused: the server rejects the request (key, model, size), or the model declines to
+	// answer. A retry would fail as well.
 	KindRefused Kind = "refused"
-	// KindInvalid: what came back is not what was asked for, after one repair.
+	// KindInvalid: the answer is invalid, also after one repair.
 	KindInvalid Kind = "invalid"
-	// KindTooLarge: the prompt is over its bound; nothing was sent.
+	// KindTooLarge: the prompt exceeds its limit; nothing was sent.
 	KindTooLarge Kind = "too_large"
-	// KindBudget: the tokens that the call could use are not left; nothing was
-	// sent.
+	// KindBudget: too few tokens are left for the call; nothing was sent.
 	KindBudget Kind = "budget"
 )
 
-// Error is a fault of a model, in words for people.
+// Error is a model error with a message for people.
 type Error struct {
 	Kind    Kind
 	Message string
-	// RetryAfter is when the server said to come again; zero where it did not.
+	// RetryAfter is the wait that the server asked for; zero if it did not.
 	RetryAfter time.Duration
 	Cause      error
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap returns the cause, for the log.
+// Unwrap returns the cause, for logging.
 func (e *Error) Unwrap() error { return e.Cause }
 
 func faultf(kind Kind, cause error, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Cause: cause}
 }
 
-// asFault makes an *Error of what an engine returned.
+// asFault converts an engine's error to an *Error.
 func asFault(name string, err error) *Error {
 	var fault *Error
 	switch {
@@ -62,10 +61,9 @@ func asFault(name string, err error) *Error {
 	}
 }
 
-// StatusFault makes an Error of an HTTP status that a vendor's server answered
-// after the retries of its library. retryAfter is the header of that name, in
-// seconds; these servers do not use its form with a date. detail is what the
-// server said.
+// StatusFault returns the Error for an HTTP status that a vendor's server answered after the
+// retries of its library. retryAfter is the Retry-After header in seconds; these servers do not use
+// its date form. detail is the server's message.
 func StatusFault(name string, status int, retryAfter, detail string, cause error) *Error {
 	switch {
 	case status == 401 || status == 403:
@@ -85,7 +83,7 @@ func StatusFault(name string, status int, retryAfter, detail string, cause error
 	}
 }
 
-// Refusal is the Error of a model that declines to answer.
+// Refusal returns the Error for a model that declines to answer.
 func Refusal(name, said string) *Error {
 	return faultf(KindRefused, nil, "the model %s declines to answer: %.200s", name, said)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Exchange is one call with its texts, masked.
+// Exchange is one model call with its masked texts.
 type Exchange struct {
 	At     time.Time           `json:"at"`
 	Call   contracts.ModelCall `json:"call"`
@@ -18,7 +18,7 @@ type Exchange struct {
 	Reply  string              `json:"reply"`
 }
 
-// Turn is a Message as the journal keeps it.
+// Turn is a Message as stored in the journal.
 type Turn struct {
 	Role Role   `json:"role"`
 	Text string `json:"text"`
@@ -38,7 +38,7 @@ func exchange(now time.Time, r Request, reply Reply, call contracts.ModelCall) E
 	return e
 }
 
-// String is what a terminal shows of an exchange.
+// String formats the exchange for a terminal.
 func (e Exchange) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "── %s · %s · %s · %d ms, %d + %d tokens", e.At.Format(time.DateTime), e.Call.Purpose, e.Call.Model, e.Call.DurationMS, e.Call.Tokens.In, e.Call.Tokens.Out)

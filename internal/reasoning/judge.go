@@ -12,7 +12,7 @@ const judgeRules = `You check whether what was done is what was asked for. What 
 Say "ok" if the results answer the goal, "degraded" if a part is missing or doubtful, "retry" if reading again could mend it, "blocked" if the results must not be relied on.
 Give a reason for everything but "ok", in one plain sentence each, that names what is wrong.`
 
-// opinions orders what a judge may say, from no objection to the gravest.
+// opinions maps the opinions of a judge to verdicts, from no objection to the most severe.
 var opinions = map[string]contracts.VerdictStatus{
 	"ok":       contracts.VerdictVerified,
 	"degraded": contracts.VerdictDegraded,
@@ -24,15 +24,14 @@ const judgeSchema = `{"type":"object","additionalProperties":false,"required":["
 	"opinion":{"enum":["ok","degraded","retry","blocked"]},
 	"reasons":{"type":"array","maxItems":5,"items":{"type":"string","maxLength":300}}}}`
 
-// Case is what a judge sees.
+// Case is the input of a judge.
 type Case struct {
-	// Skill adds what the domain wants to be looked at; empty where it says
-	// nothing.
+	// Skill adds the domain's instructions for the judge; it may be empty.
 	Skill  contracts.Compact
 	Inputs map[string]contracts.Compact
 }
 
-// Task is a case as a task: its answer is read by OpinionOf.
+// Task returns the case as a task. OpinionOf reads its answer.
 func (c Case) Task() (Task, error) {
 	schema, err := contracts.CompileSchema(json.RawMessage(judgeSchema))
 	if err != nil {
@@ -45,11 +44,10 @@ func (c Case) Task() (Task, error) {
 	}, nil
 }
 
-// maxOpinion is how many tokens an opinion may have.
+// maxOpinion bounds the tokens of an opinion.
 const maxOpinion = 512
 
-// OpinionOf reads the answer of a judge. What becomes of it is up to the caller: an
-// opinion can only lower a verdict.
+// OpinionOf reads the answer of a judge. Callers must use an opinion only to lower a verdict.
 func OpinionOf(facts map[string]any) contracts.Opinion {
 	said, _ := facts["opinion"].(string)
 	out := contracts.Opinion{Status: opinions[said]}
@@ -65,8 +63,7 @@ func OpinionOf(facts map[string]any) contracts.Opinion {
 	return out
 }
 
-// Judge asks for an opinion, and lets a wrong answer be mended once. The error is
-// an *Error.
+// Judge asks for an opinion and allows one repair. The error is an *Error.
 func (m *Model) Judge(ctx context.Context, c Case) (contracts.Opinion, error) {
 	t, err := c.Task()
 	if err != nil {

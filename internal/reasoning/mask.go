@@ -2,9 +2,8 @@ package reasoning
 
 import "regexp"
 
-// masks find what identifies people or opens doors: addresses, long numbers
-// (telephone, account, card, identity), bearer tokens and keys of the usual
-// forms.
+// masks match personal data and secrets: addresses, long numbers (telephone, account, card,
+// identity), bearer tokens and keys in the usual formats.
 var masks = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -15,8 +14,8 @@ var masks = []struct {
 	{regexp.MustCompile(`\+?\d[\d ()/.-]{6,}\d`), "[number]"},
 }
 
-// Mask replaces what looks like personal data or a secret in a text that is
-// kept for people to look at.
+// Mask replaces what looks like personal data or a secret in a text that is stored for people to
+// read.
 func Mask(text string) string {
 	for _, m := range masks {
 		text = m.pattern.ReplaceAllString(text, m.with)

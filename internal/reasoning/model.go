@@ -16,54 +16,53 @@ import (
 // The defaults of Config.
 const (
 	DefaultTimeout     = 60 * time.Second
-	DefaultConcurrency = 8 // runs take half of it; whoever waits for a message to be read has the rest
+	DefaultConcurrency = 8 // runs use at most half; the rest is for reading messages
 	DefaultTemperature = 0.2
 	DefaultOutput      = 1024 // tokens
-	// MaxPromptBytes bounds the texts of one call together: system, turns,
-	// descriptions and schemas of tools. It does not grow with what a domain
-	// holds, since only compact values get here.
+	// MaxPromptBytes bounds the texts of one call together: system, turns, tool descriptions and
+	// schemas. It does not depend on the amount of domain data, since prompts hold only compact
+	// values.
 	MaxPromptBytes = 128 << 10
-	// breakAfter failures in a row a model is left alone for pause.
+	// After breakAfter failures in a row, a model is not called for pause.
 	breakAfter = 5
 	pause      = 30 * time.Second
 )
 
-// Config specifies which models serve, and their bounds. Zero values take defaults.
+// Config specifies the models and their limits. Zero values take the defaults.
 type Config struct {
-	// Large serves what Small does not; Small may be nil.
+	// Large is used where Small is not; Small may be nil.
 	Large, Small Engine
-	// Temperature is that of every call; nil takes DefaultTemperature.
+	// Temperature is used for every call; nil takes DefaultTemperature.
 	Temperature *float64
-	// Timeout bounds one call, with the retries of its transport.
+	// Timeout bounds one call, including the retries of its transport.
 	Timeout time.Duration
-	// Concurrency bounds the calls under way, of both models together.
+	// Concurrency bounds the concurrent calls of both models together.
 	Concurrency int
-	// Journal keeps what is sent and what comes back; nil keeps nothing.
+	// Journal records requests and replies; nil records nothing.
 	Journal Journal
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Model asks the models that are configured. It holds no state of a run: what a
-// call cost is returned to the caller, who records it. It is safe for
-// concurrent use.
+// Model calls the configured models. It holds no state of a run: it returns the cost of each call
+// to the caller, who records it. It is safe for concurrent use.
 type Model struct {
 	large, small *guarded
 	temperature  float64
 	timeout      time.Duration
-	slots        chan struct{} // one element a call under way
+	slots        chan struct{} // one element per call in progress
 	journal      Journal
 	now          func() time.Time
 	log          *slog.Logger
 }
 
-// guarded is an engine with the breaker that keeps calls away while it fails.
+// guarded is an engine with a circuit breaker.
 type guarded struct {
 	Engine
 	breaker *gobreaker.CircuitBreaker[Reply]
 }
 
-// New makes a Model.
+// New returns a Model.
 func New(c Config) (*Model, error) {
 	if c.Large == nil {
 		return nil, errors.New("reasoning: no model is named")
@@ -92,11 +91,11 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// Name is the name of the model that serves a size.
+// Name returns the name of the model for a size.
 func (m *Model) Name(size Size) string { return m.engine(size).Name() }
 
-// guard puts a breaker before an engine. What the model refuses or says wrong
-// is an answer: only a server that is not there counts.
+// guard adds a circuit breaker to an engine. Only an unavailable server counts as a failure; a
+// refusal or an invalid answer does not.
 func guard(e Engine) *guarded {
 	return &guarded{Engine: e, breaker: gobreaker.NewCircuitBreaker[Reply](gobreaker.Settings{
 		Name: e.Name(), MaxRequests: 1, Timeout: pause,
@@ -115,7 +114,7 @@ func (m *Model) engine(size Size) *guarded {
 	return m.large
 }
 
-// call asks one model once, and tells what that cost even where it failed.
+// call calls one model once. It returns the cost also on an error.
 func (m *Model) call(ctx context.Context, size Size, purpose contracts.ModelPurpose, r Request) (Reply, contracts.ModelCall, error) {
 	e := m.engine(size)
 	spent := contracts.ModelCall{Purpose: purpose, Model: e.Name()}
@@ -143,7 +142,7 @@ func (m *Model) call(ctx context.Context, size Size, purpose contracts.ModelPurp
 	return reply, spent, nil
 }
 
-// ask waits for a free slot and calls the engine behind its breaker.
+// ask waits for a free slot and calls the engine through its circuit breaker.
 func (m *Model) ask(ctx context.Context, e *guarded, r Request) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
@@ -160,8 +159,8 @@ func (m *Model) ask(ctx context.Context, e *guarded, r Request) (Reply, error) {
 	return reply, err
 }
 
-// keep writes the exchange to the journal, if there is one. That a journal
-// cannot be written stops nothing: it is for looking on, not for recovery.
+// keep writes the exchange to the journal, if there is one. A journal error is only logged: the
+// journal is for inspection, not for recovery.
 func (m *Model) keep(ctx context.Context, r Request, reply Reply, call contracts.ModelCall) {
 	if m.journal == nil {
 		return

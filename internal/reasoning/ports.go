@@ -7,38 +7,36 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Engine is one model behind a vendor's wire format. It is the seam between the
-// rules of this room, which hold for all models, and the libraries of vendors.
-// It retries what its transport may repeat (429, 5xx, lost connections), within
-// the deadline of ctx, and returns an *Error for everything else.
+// Engine is one model behind a vendor's wire format. It separates the rules of this package, which
+// hold for all models, from the vendors' libraries. It retries what its transport may repeat (429,
+// 5xx, lost connections) within the deadline of ctx, and returns an *Error for everything else.
 type Engine interface {
-	// Name is the model's name as it is logged and shown.
+	// Name returns the model's name for logs and display.
 	Name() string
 	Complete(ctx context.Context, r Request) (Reply, error)
 }
 
-// Journal records the exchanges with models, where an operator wants that.
+// Journal records model calls, if an operator enables it.
 type Journal interface {
 	Keep(ctx context.Context, e Exchange) error
 }
 
-// Request is one call of a model.
+// Request is one model call.
 type Request struct {
-	// System are the rules: the same for every call of a kind, so that a vendor may keep
-	// what it has read of them. Context is sent behind them, and is of this call.
+	// System holds the rules. They are the same for every call of a kind, so that a vendor can cache
+	// them. Context follows them and is specific to this call.
 	System, Context contracts.Compact
 	Turns           []Message
-	// Tools are what the model may call; it is never made to.
+	// Tools are the functions that the model may call; it is never forced to.
 	Tools []Tool
-	// Schema is the JSON Schema of the only object that is a right answer; nil
-	// means free text or calls of tools.
+	// Schema is the JSON Schema that the answer must match; nil means free text or tool calls.
 	Schema          map[string]any
 	MaxOutputTokens int
-	// Temperature is in 0…2.
+	// Temperature is between 0 and 2.
 	Temperature float64
 }
 
-// Instructions are System and Context, for who sends them as one text.
+// Instructions returns System and Context, for engines that send them as one text.
 func (r Request) Instructions() contracts.Compact {
 	if r.Context.String() == "" {
 		return r.System
@@ -46,7 +44,7 @@ func (r Request) Instructions() contracts.Compact {
 	return contracts.JoinCompact("\n\n", r.System, r.Context)
 }
 
-// Role says who speaks in a Message.
+// Role is the author of a Message.
 type Role string
 
 // The roles of messages.
@@ -55,28 +53,27 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
-// Message is one turn that a model reads.
+// Message is one turn of a conversation.
 type Message struct {
 	Role Role
 	Text contracts.Compact
 }
 
-// Tool is something that a model may call. Name has at most 64 characters of
-// A–Z, a–z, 0–9, _ and -.
+// Tool is a function that a model may call. Name has at most 64 characters of A–Z, a–z, 0–9, _ and -.
 type Tool struct {
 	Name        string
 	Description string
-	// Schema is the JSON Schema of the arguments, an object.
+	// Schema is the JSON Schema of the arguments, which are an object.
 	Schema map[string]any
 }
 
-// Reply is what a model answered.
+// Reply is the answer of a model.
 type Reply struct {
 	Text  string
 	Calls []ToolCall
-	// Usage is zero where the server does not say.
+	// Usage is zero if the server does not report it.
 	Usage contracts.Tokens
-	// Cut means that the answer ended at MaxOutputTokens.
+	// Cut means that the answer was truncated at MaxOutputTokens.
 	Cut bool
 }
 
@@ -86,10 +83,10 @@ type ToolCall struct {
 	Arguments json.RawMessage
 }
 
-// Size chooses between the two models that may be named.
+// Size selects one of the two configured models.
 type Size string
 
-// The sizes. Where only one model is named it serves both.
+// The sizes. If only one model is configured, it is used for both.
 const (
 	SizeSmall Size = "small"
 	SizeLarge Size = "large"

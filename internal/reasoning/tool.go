@@ -10,10 +10,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxDescription bounds what a model is told of one capability.
+// maxDescription bounds the description of one capability, in bytes.
 const maxDescription = 400
 
-// toolsOf makes the tools of capabilities and the way back from their names.
+// toolsOf returns the tools of capabilities, and the capabilities by tool name.
 func toolsOf(offered []*contracts.CapabilityEntry) ([]Tool, map[string]*contracts.CapabilityEntry, error) {
 	offered = offered[:min(len(offered), MaxOffered)]
 	tools, byName := make([]Tool, 0, len(offered)), make(map[string]*contracts.CapabilityEntry, len(offered))
@@ -35,8 +35,8 @@ func toolsOf(offered []*contracts.CapabilityEntry) ([]Tool, map[string]*contract
 	return tools, byName, nil
 }
 
-// describe is what a model is told of a capability: its description, and two sentences
-// that ask for it.
+// describe returns the description of a capability for a model, with at most two example
+// sentences.
 func describe(e *contracts.CapabilityEntry) string {
 	d := e.Capability.Description
 	if len(d) > maxDescription {
@@ -51,14 +51,13 @@ func describe(e *contracts.CapabilityEntry) string {
 	return d
 }
 
-// maxFacts bounds what a model is told of the facts of one capability, factDepth how far
-// into them.
+// maxFacts bounds the listed facts of one capability in bytes, factDepth the nesting depth.
 const (
 	maxFacts  = 240
 	factDepth = 2
 )
 
-// factsOf names the facts that a capability declares, as a plan refers to them.
+// factsOf lists the facts that a capability declares, in the form that a plan refers to them.
 func factsOf(e *contracts.CapabilityEntry) string {
 	if e.Workflow != nil && e.Workflow.Result != nil {
 		return listed(slices.Sorted(maps.Keys(e.Workflow.Result.Facts)))
@@ -70,7 +69,7 @@ func factsOf(e *contracts.CapabilityEntry) string {
 	return listed(members(output.View(), factDepth))
 }
 
-// members name the members of an object, lists and objects with what is in them.
+// members lists the members of an object, including those nested in lists and objects.
 func members(v *contracts.SchemaView, depth int) []string {
 	out := make([]string, 0, len(v.Properties))
 	for _, p := range v.Properties {
@@ -87,7 +86,7 @@ func members(v *contracts.SchemaView, depth int) []string {
 	return out
 }
 
-// listed joins names as far as there is room.
+// listed joins names up to maxFacts bytes.
 func listed(names []string) string {
 	out := ""
 	for i, name := range names {
@@ -102,13 +101,13 @@ func listed(names []string) string {
 	return out
 }
 
-// notInToolNames are the characters that vendors refuse in names of functions.
+// notInToolNames matches the characters that vendors reject in function names.
 var notInToolNames = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// maxToolName is the vendors' bound.
+// maxToolName is the vendors' limit.
 const maxToolName = 64
 
-// ToolName is the namespaced name as vendors take it, and no other tool's.
+// ToolName returns a unique tool name for a capability, in the form that vendors accept.
 func ToolName(e *contracts.CapabilityEntry, taken map[string]*contracts.CapabilityEntry) string {
 	base := notInToolNames.ReplaceAllString(e.Domain, "_") + "-" + notInToolNames.ReplaceAllString(e.Capability.Name, "_")
 	name := base[:min(len(base), maxToolName)]

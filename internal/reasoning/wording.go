@@ -9,18 +9,17 @@ const wordingRules = `You word the answer to the question that stands under "que
 - Write plain text: no Markdown, no HTML. A link only where it was asked for, as it stands.
 - Where what was found does not answer the question, give no sentences.`
 
-// maxWording is how many tokens the words may have.
+// maxWording bounds the tokens of a wording.
 const maxWording = 512
 
-// Wording is what a model is to word: a question, and what was found for it.
+// Wording is the input for a model that words an answer: the question and the findings.
 type Wording struct {
 	Inputs map[string]contracts.Compact
-	// Output has a list of sentences.
+	// Output is a schema with a list of sentences.
 	Output *contracts.Schema
 }
 
-// Task is the wording as a task. What comes of it is checked sentence by sentence by
-// the requester.
+// Task returns the wording as a task. The caller must check the result sentence by sentence.
 func (w Wording) Task() Task {
 	return Task{
 		Skill: contracts.CompactWords(wordingRules), Inputs: w.Inputs, Output: w.Output, Size: SizeSmall, TokensLeft: NoBudget,

@@ -10,21 +10,19 @@ import (
 
 func errAttr(err error) slog.Attr { return slog.Any("error", err) }
 
-// answers ends updates: with the whole of an answer, or with what went wrong. An
-// update is finished once its answer was sent or can never be; until then the
-// next start takes it up.
+// answers finishes updates: with a complete answer, or with an error. An update is finished once its
+// answer was sent or can never be sent; until then, the next start resumes it.
 type answers struct {
 	out    *sender
 	box    *box
 	logger *slog.Logger
 }
 
-// reply sends the whole of an answer and finishes the update that asked for it. It
-// reports whether all of it arrived.
+// reply sends a complete answer and finishes its update. It reports whether all of it was sent.
 func (a *answers) reply(ctx context.Context, j job, at place, parts []render.Part) bool {
 	_, err := a.out.deliver(ctx, at, j.noted.Live, parts)
 	if err != nil && ctx.Err() != nil {
-		j.noted.Tries = 0 // it was stopped, and has not failed
+		j.noted.Tries = 0 // stopped, which is not a failed try
 		a.box.note(ctx, j)
 		return false
 	}
@@ -32,7 +30,7 @@ func (a *answers) reply(ctx context.Context, j job, at place, parts []render.Par
 	return err == nil
 }
 
-// failed reports what went wrong; what is ours to mend stays in the log.
+// failed returns the message for an error; internal errors are only logged.
 func (a *answers) failed(ctx context.Context, j job, err error) []render.Part {
 	code := contracts.CodeOf(err)
 	if code == contracts.CodeInternal || code == "" {

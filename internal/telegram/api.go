@@ -16,13 +16,11 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// maxAnswer bounds what one call of the Bot API may answer: a batch of updates
-// has at most 100.
+// maxAnswer bounds one response of the Bot API: a batch has at most 100 updates.
 const maxAnswer = 16 << 20
 
-// api is the Bot API. Methods are the library's; getUpdates is ours, because
-// the library acknowledges an update when it hands it over, and we do when it is
-// kept.
+// api is the Bot API. It uses the library, except for getUpdates: the library acknowledges an update
+// when it delivers it, and the bot only after it has stored it.
 type api struct {
 	bot   *tg.Bot
 	http  bounded
@@ -33,22 +31,21 @@ type api struct {
 
 func newAPI(cfg Config) (*api, error) {
 	a := &api{base: strings.TrimRight(cfg.APIURL, "/"), token: cfg.Token, pace: newPace(cfg.Limits)}
-	// A poll waits as long as it is told to, anything else answers soon; both are
-	// bounded by their contexts.
+	// A poll waits as long as requested, other calls return soon. Both are bounded by their contexts.
 	a.http = bounded{&http.Client{Timeout: cfg.PollTimeout + callTimeout, CheckRedirect: refuse}}
 	var err error
 	a.bot, err = tg.New(cfg.Token, tg.WithSkipGetMe(), tg.WithServerURL(a.base), tg.WithHTTPClient(cfg.PollTimeout, a.http),
-		tg.WithErrorsHandler(func(error) {})) // each of them also fails the call that it belongs to
+		tg.WithErrorsHandler(func(error) {})) // each of them also fails its call
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}
 	return a, nil
 }
 
-// refuse keeps a token from following a redirect.
+// refuse follows no redirects, because the URL contains the token.
 func refuse(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// bounded is a client whose answers have a limit.
+// bounded is a client that limits responses.
 type bounded struct{ client *http.Client }
 
 // Do sends a request.
@@ -63,7 +60,7 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// refusal is an error that the Bot API answered to getUpdates with.
+// refusal is an error response of the Bot API to getUpdates.
 type refusal struct {
 	code       int
 	text       string
@@ -72,14 +69,14 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("telegram answered %d: %s", r.code, r.text) }
 
-// update is one update as it came, with its number.
+// update is an update with its raw JSON.
 type update struct {
 	models.Update
 
 	raw json.RawMessage
 }
 
-// updates asks for what comes after an offset, and waits for it.
+// updates returns the updates from an offset on. It waits for them, at most for wait.
 func (a *api) updates(ctx context.Context, offset int64, wait time.Duration) ([]update, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+callTimeout)
 	defer cancel()
@@ -117,8 +114,8 @@ func (a *api) updates(ctx context.Context, offset int64, wait time.Duration) ([]
 	return decodeUpdates(answer.Result), nil
 }
 
-// decodeUpdates reads updates one by one: of one that we cannot read only the
-// number counts, so that it holds up none of the others.
+// decodeUpdates decodes updates one by one. Of an undecodable one it keeps the number, so that it does
+// not block the others.
 func decodeUpdates(raw []json.RawMessage) []update {
 	out := make([]update, 0, len(raw))
 	for _, r := range raw {
@@ -137,7 +134,7 @@ func decodeUpdates(raw []json.RawMessage) []update {
 	return out
 }
 
-// safe takes the token out of an error of net/http.
+// safe removes the token from an error of net/http.
 func (a *api) safe(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		e.URL = strings.ReplaceAll(e.URL, a.token, "***")
@@ -145,15 +142,14 @@ func (a *api) safe(err error) error {
 	return err
 }
 
-// me asks who the bot is, which reports whether its token is good.
+// me returns the bot's user, which also verifies the token.
 func (a *api) me(ctx context.Context) (*models.User, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return a.bot.GetMe(ctx)
 }
 
-// unauthorized tells that the token is wrong; Telegram answers 404 to one that
-// does not even look like one.
+// unauthorized reports whether the token is invalid. Telegram answers 404 to a malformed token.
 func unauthorized(err error) bool {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.code == http.StatusUnauthorized || r.code == http.StatusNotFound
@@ -161,14 +157,14 @@ func unauthorized(err error) bool {
 	return errors.Is(err, tg.ErrorUnauthorized) || errors.Is(err, tg.ErrorNotFound)
 }
 
-// hopeless tells that the same call will never succeed: the chat is gone, the
-// bot was blocked, the message cannot be changed.
+// hopeless reports whether a repeated call would fail as well: the chat is gone, the bot was blocked,
+// or the message cannot be changed.
 func hopeless(err error) bool {
 	_, moved := errors.AsType[*tg.MigrateError](err)
 	return moved || errors.Is(err, tg.ErrorForbidden) || errors.Is(err, tg.ErrorBadRequest) || unauthorized(err)
 }
 
-// retryAfter is how long Telegram wants to be left alone, 0 if it does not say.
+// retryAfter returns the wait that Telegram requests, 0 if there is none.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*tg.TooManyRequestsError](err); ok {
 		return max(time.Duration(e.RetryAfter)*time.Second, time.Second)
@@ -179,8 +175,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// about reports whether Telegram's reason for a refusal has these words in it; it
-// has no codes for them.
+// about reports whether an error's text contains words; Telegram has no codes for these reasons.
 func about(err error, words string) bool {
 	return err != nil && strings.Contains(strings.ToLower(err.Error()), words)
 }

@@ -23,28 +23,27 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// callTimeout bounds one call of the Bot API that does not wait on purpose.
+// callTimeout bounds one call of the Bot API, in addition to the wait of a poll.
 const callTimeout = 20 * time.Second
 
-// Config is how the bot works; zero values take the defaults in brackets.
+// Config configures the bot; zero values take the defaults in brackets.
 type Config struct {
-	// Token is what BotFather gave.
+	// Token is the token from BotFather.
 	Token string
-	// APIURL is where the Bot API is ["https://api.telegram.org"].
+	// APIURL is the URL of the Bot API ["https://api.telegram.org"].
 	APIURL string
-	// People may use the bot, by their Telegram user ids; nobody else may.
+	// People maps Telegram user ids to the people who may use the bot.
 	People map[int64]Person
-	// Groups are the ids of the groups in which it answers; private chats need no
-	// entry.
+	// Groups are the ids of the groups in which the bot answers; private chats need no entry.
 	Groups []int64
-	// Approvers are the chats that are told of gates of others: ids of people, for
-	// their private chats, or of groups; both as they are listed above.
+	// Approvers are the chats that are notified of other people's gates: ids of people, for their
+	// private chats, or of groups. Both must be listed above.
 	Approvers []int64
-	// PollTimeout is how long one poll waits for news [50s].
+	// PollTimeout is how long one poll waits for updates [50s].
 	PollTimeout time.Duration
-	// Pause is the wait after a failure [1s]; it doubles up to PauseMax [1m].
+	// Pause is the first delay after a failure [1s]; it doubles up to PauseMax [1m].
 	Pause, PauseMax time.Duration
-	// Limits are what Telegram lets a bot send.
+	// Limits are Telegram's rate limits.
 	Limits Limits
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -85,22 +84,21 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Deps are what the bot works with.
+// Deps are the services that the bot uses.
 type Deps struct {
 	Conversation *conversation.Conversation
 	Gates        *gates.Gates
 	Inbox        orchestrator.Inbox
 	Notifier     orchestrator.Notifier
-	// Leads reports whether this server is the one that speaks for all; nil is always.
+	// Leads reports whether this server is the leader, which runs the bot; nil means always.
 	Leads func(context.Context) (bool, error)
-	// Pages are where what is too long for Telegram is decided; nil is nowhere.
+	// Pages returns the approval pages for gates that are too long for a message; nil means none.
 	Pages render.Pages
 }
 
-// Bot is one Telegram bot: updates come in by the intake, are taken one after
-// the other in their lanes, answered by the dialogue, and what goes on after the
-// answer is shown by the follower. It owns the life of these; its caller calls
-// Start and Stop in turn.
+// Bot is one Telegram bot. The poller receives updates, the lanes process them in order, the dialogue
+// answers them, and the follower shows later changes. The bot owns the goroutines of these parts.
+// Start and Stop must not be called concurrently.
 type Bot struct {
 	cfg      Config
 	api      *api
@@ -114,10 +112,10 @@ type Bot struct {
 	notifier orchestrator.Notifier
 
 	stop context.CancelFunc
-	work sync.WaitGroup // every goroutine of the bot
+	work sync.WaitGroup // all goroutines of the bot
 }
 
-// New makes a bot; nothing is asked before Start.
+// New returns a bot. It calls nothing before Start.
 func New(cfg Config, deps Deps) (*Bot, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -138,7 +136,7 @@ func New(cfg Config, deps Deps) (*Bot, error) {
 	return b, nil
 }
 
-// wire makes the parts of the bot, the ones that others need first.
+// wire creates the parts of the bot, in the order of their dependencies.
 func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	retry, logger := backoff{first: b.cfg.Pause, most: b.cfg.PauseMax}, b.cfg.Logger
 	b.audience = &messageFilter{id: b.api.bot.ID(), people: people, groups: map[int64]bool{}}
@@ -171,8 +169,8 @@ func (b *Bot) wire(people map[int64]access.Principal, deps Deps) {
 	}
 }
 
-// Start asks Telegram who the bot is and begins to poll. A token that Telegram
-// does not know is an error; a Telegram that cannot be reached is tried again.
+// Start verifies the token and begins to poll. An invalid token is an error; if Telegram is
+// unreachable, it is retried in the background.
 func (b *Bot) Start(ctx context.Context) error {
 	if b.stop != nil {
 		return nil
@@ -184,15 +182,15 @@ func (b *Bot) Start(ctx context.Context) error {
 	if err != nil {
 		b.cfg.Logger.WarnContext(ctx, "telegram cannot be reached yet", slog.Any("error", b.api.safe(err)))
 	}
-	// The bot lives until Stop, not as long as the call that starts it.
+	// The bot runs until Stop, not until the caller's ctx ends.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop
 	b.work.Go(func() { b.run(work, me) })
 	return nil
 }
 
-// Stop ends polling and waits for what is being taken; what is not answered yet
-// is taken up by the next Start. A second call is harmless.
+// Stop stops polling and waits for running work until ctx ends. The next Start resumes unfinished
+// updates. It may be called again.
 func (b *Bot) Stop(ctx context.Context) error {
 	if b.stop == nil {
 		return nil
@@ -212,7 +210,7 @@ func (b *Bot) Stop(ctx context.Context) error {
 	}
 }
 
-// run polls until it is stopped.
+// run polls until the bot is stopped.
 func (b *Bot) run(ctx context.Context, me *models.User) {
 	retry := b.intake.retry
 	for wait := retry.first; me == nil; wait = retry.after(wait) {
@@ -241,7 +239,7 @@ func (b *Bot) run(ctx context.Context, me *models.User) {
 	b.intake.poll(ctx)
 }
 
-// announce tells Telegram the commands, which it offers in its menu.
+// announce registers the commands, which Telegram shows in its menu.
 func (b *Bot) announce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

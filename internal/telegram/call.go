@@ -18,9 +18,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// callID names the call of one chat to one gate, or what is said of the gate later:
-// the event of a notice. It is the id of its item in the inbox, which stays until the
-// gate is closed.
+// callID identifies a message to one chat about one gate: the call to decide it, or a later notice with
+// its event. It is the id of its item in the inbox, which exists until the gate is closed.
 type callID struct {
 	gate  string
 	chat  int64
@@ -38,27 +37,26 @@ func readCallID(text string) (callID, bool) {
 	return callID{gate, n, event}, err == nil
 }
 
-// caller tells the chats of approvers of each gate that they may decide and did
-// not ask for, once, and of its reminders and its escalation. The goroutine
-// of run is the only one that touches told; what was told stands in the box too.
+// caller notifies the approver chats once of each gate that they may decide and did not request, and of
+// its reminders and escalation. Only the goroutine of run uses told; the box stores it too.
 type caller struct {
 	gates  *gates.Gates
 	people map[int64]access.Principal
-	chats  []int64 // of approvers
+	chats  []int64 // of the approvers
 	out    *sender
 	box    *box
 	pages  render.Pages
 	now    func() time.Time
-	every  time.Duration // the pause between two looks
+	every  time.Duration // the delay after an error
 	retry  backoff
 	logger *slog.Logger
 
 	told map[callID]int
-	next time.Time     // when there is something to say without a change; zero is never
+	next time.Time     // when a notice is due without a change; zero means never
 	poke chan struct{} // something has changed since the last look
 }
 
-// changed hears that there may be gates to tell of, or to close.
+// changed wakes the caller after a change that may open or close gates.
 func (c *caller) changed(orchestrator.Change) {
 	select {
 	case c.poke <- struct{}{}:
@@ -66,7 +64,7 @@ func (c *caller) changed(orchestrator.Change) {
 	}
 }
 
-// run looks after each change until it is stopped.
+// run looks for notices after each change until it is stopped.
 func (c *caller) run(ctx context.Context) {
 	for wait, known := c.retry.first, false; ctx.Err() == nil; {
 		err := safely(func() (err error) {
@@ -92,7 +90,7 @@ func (c *caller) run(ctx context.Context) {
 	}
 }
 
-// rest waits for a change, or until something is due.
+// rest waits for a change, or until a notice is due.
 func (c *caller) rest(ctx context.Context) {
 	var due <-chan time.Time
 	if !c.next.IsZero() {
@@ -108,7 +106,7 @@ func (c *caller) rest(ctx context.Context) {
 	}
 }
 
-// safely makes a panic an error.
+// safely converts a panic to an error.
 func safely(do func() error) (err error) {
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -118,12 +116,12 @@ func safely(do func() error) (err error) {
 	return do()
 }
 
-// remember reads which calls were made before the last stop.
+// remember loads the calls that were made before the last stop.
 func (c *caller) remember(ctx context.Context) error {
 	left, err := c.box.unfinished(ctx)
 	for _, r := range left {
 		if id, ok := readCallID(r.ID); ok {
-			c.told[id], _ = strconv.Atoi(r.Reply) // none reads as 0: it was not made yet
+			c.told[id], _ = strconv.Atoi(r.Reply) // no reply reads as 0: not sent yet
 		}
 	}
 	return err
@@ -150,8 +148,8 @@ func (c *caller) look(ctx context.Context) error {
 	return nil
 }
 
-// open are the gates that a chat is to be called to: a private chat to those that
-// its person may decide, a group to those that somebody on the list may.
+// open returns the gates that each chat is to be notified of: a private chat of those that its person
+// may decide, a group of those that somebody on the list may.
 func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, error) {
 	out := map[callID]contracts.Interrupt{}
 	for id, who := range c.people {
@@ -178,9 +176,9 @@ func (c *caller) open(ctx context.Context) (map[callID]contracts.Interrupt, erro
 	return out, nil
 }
 
-// want adds what is to be said of a gate because of one person who may decide it: the
-// call and the reminders to the chats of approvers, the reminders to those who are
-// named as well, and the escalation to those that it is for.
+// want adds the messages that are due because one person may decide a gate: the call and the reminders
+// to the approver chats, the reminders to reviewers in person, and the escalation to the people named
+// in EscalateTo.
 func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.Principal, i contracts.Interrupt) {
 	events, next := orchestrator.NoticesDue(i, c.now())
 	if !next.IsZero() && (c.next.IsZero() || next.Before(c.next)) {
@@ -195,7 +193,7 @@ func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.P
 			out[callID{i.InterruptID, chat, events.Reminder}] = i
 		}
 	}
-	if events.Reminder != "" && len(i.Reviewers) > 0 { // else they could not decide it
+	if events.Reminder != "" && len(i.Reviewers) > 0 { // otherwise they could not decide it
 		out[callID{i.InterruptID, id, events.Reminder}] = i
 	}
 	named := func(name string) bool { return strings.EqualFold(name, who.Subject()) }
@@ -204,14 +202,13 @@ func (c *caller) want(out map[callID]contracts.Interrupt, id int64, who access.P
 	}
 }
 
-// isAsked reports whether somebody holds a role that a procedure puts its question to.
+// isAsked reports whether a principal has a role that a workflow's question is addressed to.
 func isAsked(who access.Principal, i contracts.Interrupt) bool {
 	return !i.Type.IsGate() && slices.ContainsFunc(access.AskedRoles(i), func(role string) bool { return who.Has(access.Role(role)) })
 }
 
-// call makes one call, unless it was made. Of a reminder that a stop or a crash has cut
-// off nobody knows whether it arrived: the next one comes anyway, and it is not said
-// twice. A call or an escalation comes once, and is rather said twice than never.
+// call sends one message, unless it was sent. After a crash it is unknown whether a message arrived: a
+// reminder is not repeated, because the next one follows anyway; a call or an escalation is repeated.
 func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) error {
 	message, known := c.told[id]
 	if message != 0 || known && strings.HasPrefix(id.event, orchestrator.NoticeReminder) {
@@ -228,7 +225,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 	message, err := c.out.deliver(ctx, at, 0, []render.Part{c.words(id, at, i)})
 	switch {
 	case hopeless(err):
-		message = -1 // nobody is there, and is not called again
+		message = -1 // nobody is there; do not retry
 	case err != nil:
 		return err
 	}
@@ -237,7 +234,7 @@ func (c *caller) call(ctx context.Context, id callID, i contracts.Interrupt) err
 	return err
 }
 
-// words are what a chat is told. A notice names the gate, and shows nothing of it.
+// words returns the message for a chat. A notice names the gate and shows no content.
 func (c *caller) words(id callID, at place, i contracts.Interrupt) render.Part {
 	switch id.event {
 	case "":

@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// TestAReminderThatACrashHasCutOffIsNotSaidTwice: it was kept, and nothing says that
-// it arrived. The sender is missing: who says it again, panics.
+// TestAReminderThatACrashHasCutOffIsNotSaidTwice: it was stored, and it is unknown whether it
+// arrived. There is no sender, so sending it again would panic.
 func TestAReminderThatACrashHasCutOffIsNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, logger: slog.New(slog.DiscardHandler)}
@@ -26,7 +26,7 @@ func TestAReminderThatACrashHasCutOffIsNotSaidTwice(t *testing.T) {
 	if err := c.call(t.Context(), id, contracts.Interrupt{InterruptID: "gate_a"}); err != nil {
 		t.Error(err)
 	}
-	// Another server has said the next one: it is in the inbox that all share.
+	// Another server has sent the next one: it is in the shared inbox.
 	id.event = "reminder-2"
 	if _, err := in.receive(t.Context(), []orchestrator.InboxMessage{{ID: id.String(), Body: []byte(`{}`)}}); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// click takes the press of a button. It counts only for the very action that
-// the button was shown for, and for who pressed it.
+// click handles the press of a button. It counts only for the action that the button was shown for, and
+// for the person who pressed it.
 func (d *dialogue) click(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery) {
 	parts := strings.Split(q.Data, ":")
 	if len(parts) != 3 {
@@ -28,7 +28,7 @@ func (d *dialogue) click(ctx context.Context, j job, who access.Principal, q *mo
 	}
 	i, err := d.gates.Get(ctx, who, parts[1])
 	if ctx.Err() != nil {
-		return // the next start takes it up
+		return // the next start resumes it
 	}
 	if contracts.CodeOf(err) == contracts.CodeNotFound {
 		d.answerClick(ctx, j, q, "This is not yours to decide: it waits for somebody else, or is gone.")
@@ -63,14 +63,13 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 	var err error
 	switch {
 	case i.Status == contracts.InterruptOpen:
-		// Only the decision outlives a stop: what is said about it waits for the
-		// next start.
+		// Only the decision continues after a stop; the next start sends the reply.
 		taking, cancel := conversation.DetachContext(ctx)
 		defer cancel()
 		var outcome conversation.Outcome
 		outcome, err = d.pressed(taking, j, who, i, contracts.Resume{Decision: decision, ActionSHA256: i.ActionSHA256})
 		i = outcome.Decided
-	case !gates.HasDecided(i, who.Subject()): // else the press was taken before a stop, and only its answer is missing
+	case !gates.HasDecided(i, who.Subject()): // else the press was processed before a stop, and only its reply is missing
 		d.answers.out.closeButtons(ctx, q)
 		d.answerClick(ctx, j, q, render.Ended(i))
 		return
@@ -87,9 +86,8 @@ func (d *dialogue) decide(ctx context.Context, j job, who access.Principal, q *m
 	d.answers.reply(ctx, j, placeOfClick(q), render.Plain(render.Ended(i)))
 }
 
-// choose answers a question with one of its options. What is shown then is what the
-// answer itself came to: its run may stand at the next gate already, and is followed
-// beyond it.
+// choose answers a question with one of its options. It shows the outcome of the answer itself, even if
+// the run is already at the next gate, and follows the run from there.
 func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *models.CallbackQuery, i contracts.Interrupt, number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= len(i.Options) {
@@ -115,20 +113,20 @@ func (d *dialogue) choose(ctx context.Context, j job, who access.Principal, q *m
 	d.show(ctx, taking, j, who, placeOfClick(q), outcome)
 }
 
-// pressed takes the press of a button as what it decides or answers.
+// pressed handles a press as a decision or an answer.
 func (d *dialogue) pressed(ctx context.Context, j job, who access.Principal, i contracts.Interrupt, body contracts.Resume) (conversation.Outcome, error) {
 	return d.conversation.Handle(ctx, who, conversation.Input{Gate: i.InterruptID, Resume: &body, Key: d.channel + " " + j.received.ID})
 }
 
-// again tells that the same person has given the same answer: the press was
-// taken before a stop, and only its answer is missing.
+// again reports whether the same person has already given this answer: the press was processed before
+// a stop, and only its reply is missing.
 func again(i contracts.Interrupt, who access.Principal, o contracts.InterruptOption) bool {
 	n := len(i.Decisions)
 	value, err := decision.Value(i, o.ID)
 	return err == nil && n > 0 && i.Decisions[n-1].DecidedBy == who.Subject() && fmt.Sprint(i.Response) == fmt.Sprint(value)
 }
 
-// answerClick says something about a press, and ends it.
+// answerClick replies to a press and finishes its update.
 func (d *dialogue) answerClick(ctx context.Context, j job, q *models.CallbackQuery, text string) {
 	d.answers.out.toast(ctx, q.ID, text)
 	d.answers.box.finish(ctx, j.received.ID)
@@ -142,8 +140,8 @@ func placeOfClick(q *models.CallbackQuery) place {
 	return place{chat: chat.ID, group: chat.Type != models.ChatTypePrivate}
 }
 
-// repliedGates are the codes of the gates in the message of ours that somebody
-// replies to: a bare "approve" can mean nothing else.
+// repliedGates returns the gate codes in the bot's message that somebody replies to: a bare "approve"
+// refers to them.
 func (d *dialogue) repliedGates(ctx context.Context, who access.Principal, m *models.Message) []string {
 	if !d.audience.repliedTo(m) || m.ReplyToMessage.ReplyMarkup == nil {
 		return nil

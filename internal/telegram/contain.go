@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram/render"
 )
 
-// maxTries is how often an update is begun before it is given up: one that ends
-// the process, or panics, would do so for ever.
+// maxTries bounds the attempts at one update: one that crashes the process, or panics, would do so
+// forever.
 const maxTries = 5
 
-// attempt takes an update, unless it was begun too often or is another server's.
+// attempt processes an update, unless it was tried too often or belongs to another server.
 func (l *lanes) attempt(ctx context.Context, j job) {
 	if j.noted.Tries >= maxTries {
 		l.giveUp(ctx, j, fmt.Sprintf("the process ended %d times while this was under way", j.noted.Tries))
@@ -28,7 +28,7 @@ func (l *lanes) attempt(ctx context.Context, j job) {
 	}
 }
 
-// mine reports whether an update is ours to begin, as soon as the store can tell.
+// mine reports whether this server may process an update. It retries until the store answers.
 func (l *lanes) mine(ctx context.Context, j job) bool {
 	retry := l.answers.box.retry
 	for wait := retry.first; ; wait = retry.after(wait) {
@@ -43,8 +43,7 @@ func (l *lanes) mine(ctx context.Context, j job) bool {
 	}
 }
 
-// contain keeps a panic to the update that it belongs to, which is tried again a
-// few times.
+// contain limits a panic to its update, which is retried a few times.
 func (l *lanes) contain(ctx context.Context, j job, caught any) {
 	if caught == nil {
 		return
@@ -57,8 +56,7 @@ func (l *lanes) contain(ctx context.Context, j job, caught any) {
 	l.giveUp(ctx, j, fmt.Sprintf("panic: %v", caught))
 }
 
-// giveUp ends an update that cannot be answered: its problem is kept, and whoever
-// sent it is told.
+// giveUp ends an update that cannot be processed: its problem is stored, and its sender is told.
 func (l *lanes) giveUp(ctx context.Context, j job, problem string) {
 	l.logger.ErrorContext(ctx, "telegram update is given up", slog.String("update_id", j.received.ID), slog.String("problem", problem))
 	defer func() {

@@ -20,7 +20,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// broken are stores and a catalog that panic when they are used.
+// Stores and a catalog that panic when they are used.
 type (
 	brokenSessions struct{ orchestrator.Sessions }
 	brokenGates    struct{ orchestrator.GateList }
@@ -35,7 +35,7 @@ func (noCatalog) Catalog() *contracts.Catalog { return contracts.NewCatalog("non
 
 func (noCatalog) Health() map[string]contracts.HealthStatus { return nil }
 
-// brokenBot is a bot in front of a service that panics, with an inbox.
+// brokenBot is a bot with a service that panics, and an inbox.
 func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox, leads ...func(context.Context) (bool, error)) *telegram.Bot {
 	t.Helper()
 	runner, err := execution.New(execution.Config{}, execution.Deps{Store: brokenRuns{}, Invoker: brokenInvoker{}, Catalogs: noCatalog{}})
@@ -62,7 +62,7 @@ func brokenBot(t *testing.T, api *telegramtest.Server, inbox orchestrator.Inbox,
 	return bot
 }
 
-// process gives a bot to the API until it is stopped.
+// process runs a bot until it is stopped.
 func process(t *testing.T, bot *telegram.Bot) {
 	t.Helper()
 	if err := bot.Start(t.Context()); err != nil {
@@ -96,8 +96,8 @@ func TestAPanicEndsItsUpdateAndNothingElse(t *testing.T) {
 	})
 }
 
-// A server that was frozen begins nothing of what it had queued: another one leads,
-// or has ended it meanwhile.
+// TestWhatAnotherServerHasTakenIsNotBegun: a server that was frozen starts nothing from its queue,
+// because another one leads, or has finished it.
 func TestWhatAnotherServerHasTakenIsNotBegun(t *testing.T) {
 	t.Parallel()
 	const channel = "telegram:4711"

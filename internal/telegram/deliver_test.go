@@ -22,7 +22,7 @@ func TestTheSameUpdateTwiceIsTakenOnce(t *testing.T) {
 	no = w.api.Push(help)
 	w.reads(ritaID, "You are rita")
 	w.api.Repeat(no, help)
-	w.rita.Says("/gate") // is taken after all of it
+	w.rita.Says("/gate") // it is processed after all others
 	w.reads(ritaID, "Write /gate and the code")
 	if n := len(w.api.Messages(ritaID)); n != 3 {
 		t.Errorf("%d messages: %+v", n, w.api.Messages(ritaID))
@@ -42,7 +42,7 @@ func TestWhatWasUnderWayAtAStopIsAnsweredAfterIt(t *testing.T) {
 	progress := w.reads(ritaID, "Working…")
 	w.stop()
 	release()
-	w.api.Repeat(no, body) // Telegram has not heard of the acknowledgement
+	w.api.Repeat(no, body) // Telegram has missed the acknowledgement
 	w.start()
 	answer := w.reads(ritaID, "AAPL", "USD")
 	w.eva.Says("/help")
@@ -146,12 +146,12 @@ func TestPollingOutlivesEveryFailure(t *testing.T) {
 	}
 }
 
-// survives makes a poll fail, and holds the bot to saying so and going on.
+// survives makes a poll fail, and checks that the bot logs it and continues.
 func (w *world) survives(f telegramtest.Failure, says string) {
 	w.t.Helper()
 	before := len(w.api.Messages(ritaID))
 	w.api.Fail("getUpdates", f)
-	w.rita.Says("/help") // ends the poll that is waiting
+	w.rita.Says("/help") // it ends the pending poll
 	w.rita.Says("/help")
 	w.quiet(ritaID, before+2)
 	if !strings.Contains(w.log.String(), says) {

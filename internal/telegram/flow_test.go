@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// both makes rita one who may approve as well.
+// both makes rita an approver as well.
 func both(c *app.Config) {
 	c.Telegram.People[ritaID] = app.TelegramPerson{Name: "rita", Roles: []string{"operator", "approver"}}
 }
@@ -66,7 +66,7 @@ func TestAWriteIsApprovedByTheButtonOfSomebodyElse(t *testing.T) {
 	if d := gates(w)[0].Decisions; len(d) != 1 || d[0].DecidedBy != "otto" || d[0].Via != "telegram" {
 		t.Errorf("the record says %+v", d)
 	}
-	// The same button again is refused with the reason.
+	// The same button again is rejected with the reason.
 	otto.Presses(gate, "Approve")
 	w.api.Until("the second press is told", func() bool { return len(w.api.Toasts()) == 4 })
 	if last := w.api.Toasts()[3].Text; !strings.Contains(last, "is approved, by otto") {
@@ -89,7 +89,7 @@ func TestARequesterHearsOfWhatSomebodyDecidedElsewhere(t *testing.T) {
 	w.otto.Says("/gates")
 	w.reads(ottoID, code)
 	w.otto.Says("/gate " + strings.ToLower(code))
-	shown := w.reads(ottoID, "AAPL", "why: ") // an approver sees the action before deciding
+	shown := w.reads(ottoID, "AAPL", "why: ") // an approver sees the action before the decision
 	if len(shown.Buttons) != 2 {
 		t.Fatalf("otto sees %+v", shown.Buttons)
 	}
@@ -143,7 +143,7 @@ func TestAStaleButtonIsRefusedWithTheReason(t *testing.T) {
 	w.rita.Says(alert)
 	gate := w.reads(ritaID, "Somebody else has to approve")
 	id := strings.Split(gate.Buttons[0].Data, ":")[1]
-	// Somebody edits the action: gate and hash are new, the button is the old one.
+	// Somebody edits the action: the gate and the hash are new, the button is old.
 	i, err := w.admin().Gate(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)

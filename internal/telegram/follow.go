@@ -13,24 +13,23 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// runs is what the follower reads of runs.
+// runs is the follower's access to runs.
 type runs interface {
-	// Refresh gives where what an earlier view shows stands now.
+	// Refresh returns the current state of an earlier view.
 	Refresh(ctx context.Context, who access.Principal, from orchestrator.SessionView) (orchestrator.SessionView, error)
-	// News gives the events of a session after a number.
+	// News returns the events of a session with sequence numbers above after.
 	News(ctx context.Context, who access.Principal, sessionID string, after int64) ([]contracts.Event, error)
-	// RecordDisplayed commits that the gates of a view were shown whole.
+	// RecordDisplayed commits that the gates of a view were shown completely.
 	RecordDisplayed(ctx context.Context, view orchestrator.SessionView)
 }
 
-// follower shows runs in chats until they have ended: progress, their gates as
-// they open, and what they come to, even days later and whoever decided.
+// follower shows runs in chats until they end: progress, gates as they open, and results, even days
+// later and whoever decided.
 //
-// A run that waits costs its entry here and nothing else. It is looked at when
-// the notifier says that it changed, or when a pause is over; what is to be looked
-// at is looked at by one goroutine for each chat, which ends when there is nothing
-// left. So there are never more goroutines than people and groups on the lists,
-// and a chat in which Telegram wants quiet holds up no other.
+// A waiting run costs only its entry here. It is refreshed when the notifier reports a change, or
+// after a delay. One goroutine per chat refreshes the due runs and ends when there are none left. So
+// there are never more goroutines than listed people and groups, and a rate-limited chat does not
+// delay others.
 type follower struct {
 	runs    runs
 	answers *answers
@@ -38,10 +37,10 @@ type follower struct {
 	pages   render.Pages
 	work    *sync.WaitGroup
 
-	mu       sync.Mutex // guards the fields below, and what a show says that it guards
+	mu       sync.Mutex // guards the fields below, and the fields of show that say so
 	shows    map[string]*show
 	sessions map[string]map[*show]bool
-	due      map[int64][]*show // by chat; a chat that is in it has its goroutine
+	due      map[int64][]*show // by chat; each chat in it has a goroutine
 	closed   bool
 }
 
@@ -52,8 +51,8 @@ func newFollower(r runs, a *answers, contain func(context.Context, job, any), pa
 	}
 }
 
-// follow shows where a turn stands, and goes on as long as there is more to
-// come. A run is shown once in a chat, by the last message that led to it.
+// follow shows the state of a turn, and follows it while more is to come. Each chat shows a run once,
+// for the last message that led to it.
 func (f *follower) follow(ctx context.Context, j job, who access.Principal, at place, state orchestrator.SessionView) {
 	if state.RunID == "" || !state.Running && settled(state) {
 		parts := render.View(state, at.group, f.pages.Of(who, at.group, state.Language, state.Open))
@@ -84,7 +83,7 @@ func (f *follower) follow(ctx context.Context, j job, who access.Principal, at p
 	f.enqueue(s)
 }
 
-// changed hears from the notifier which runs are to be looked at.
+// changed handles a change from the notifier.
 func (f *follower) changed(c orchestrator.Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +100,7 @@ func (f *follower) changed(c orchestrator.Change) {
 	}
 }
 
-// enqueue has a run looked at, unless it is about to be; the caller holds mu.
+// enqueue queues a run for a refresh, unless it is queued; the caller holds mu.
 func (f *follower) enqueue(s *show) {
 	if f.closed || s.queued || s.over {
 		return
@@ -114,7 +113,7 @@ func (f *follower) enqueue(s *show) {
 	}
 }
 
-// after has a run looked at once a pause is over, however often it is called.
+// after queues a run for a refresh after a delay, replacing an earlier delay.
 func (f *follower) after(s *show, pause time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +127,7 @@ func (f *follower) after(s *show, pause time.Duration) {
 	})
 }
 
-// drain looks at the runs of a chat until none is due.
+// drain refreshes the runs of a chat until none is due.
 func (f *follower) drain(chat int64) {
 	for {
 		f.mu.Lock()
@@ -147,7 +146,7 @@ func (f *follower) drain(chat int64) {
 	}
 }
 
-// attend looks at a run, and ends its show if there is no more to come.
+// attend refreshes a run, and ends its show if no more is to come.
 func (f *follower) attend(s *show, taken bool) {
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -186,8 +185,8 @@ func (f *follower) attend(s *show, taken bool) {
 	}
 }
 
-// handOver gives the message that shows the progress of a run to the show that goes
-// on with it. Both are looked at by the goroutine of their chat, and by no other.
+// handOver passes the progress message of a run on to the show that replaces this one. Both belong to
+// the goroutine of their chat.
 func (f *follower) handOver(s *show) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,8 +213,8 @@ func (f *follower) forget(s *show) {
 	}
 }
 
-// close ends all shows when the bot stops, and keeps for the next start how far
-// they are. One that is being looked at keeps it itself.
+// close ends all shows when the bot stops, and stores their progress for the next start. A show that is
+// being refreshed stores its own.
 func (f *follower) close() {
 	f.mu.Lock()
 	f.closed = true
@@ -236,15 +235,15 @@ func (f *follower) close() {
 	}
 }
 
-// keep notes how far a show is, unless that is noted already.
+// keep stores the progress of a show, unless it is stored already.
 func (f *follower) keep(s *show) {
 	if !s.kept {
 		f.note(s)
 	}
 }
 
-// note keeps what the chat shows, for the next start: what is there is not sent
-// again. Whatever is shown is a try that came to something.
+// note stores what the chat shows, so that the next start does not send it again. It resets the number
+// of tries.
 func (f *follower) note(s *show) {
 	n := &s.job.noted
 	n.Tries, n.Live, n.Gates, n.Shown = 0, s.live, s.gates, ""

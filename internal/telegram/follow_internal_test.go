@@ -19,8 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// waitingRuns are runs that wait for a person until they end; it counts how often
-// they are read.
+// waitingRuns are runs that wait for a person until they end; it counts the reads.
 type waitingRuns struct {
 	reads atomic.Int64
 	ended atomic.Bool
@@ -38,7 +37,7 @@ func (r *waitingRuns) News(context.Context, access.Principal, string, int64) ([]
 
 func (r *waitingRuns) RecordDisplayed(context.Context, orchestrator.SessionView) {}
 
-// TestARunThatWaitsForDaysIsNotReadInBetween follows some hundred runs for a day.
+// TestARunThatWaitsForDaysIsNotReadInBetween follows several hundred runs for a day.
 func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +57,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 		in := &box{inbox: orchestratortest.NewStore(), channel: "c", now: time.Now, retry: out.retry, logger: silent}
 		f := newFollower(waiting, &answers{out: out, box: in, logger: silent}, func(_ context.Context, _ job, caught any) { t.Errorf("panic: %v", caught) }, nil, &work)
 		defer notifier.Listen(f.changed)()
-		goroutines := func() int { // the process has more, of other tests
+		goroutines := func() int { // without those of other tests
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			return len(f.due)
@@ -69,7 +68,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 				orchestrator.SessionView{SessionID: session, RunID: fmt.Sprintf("r%d", n), Waits: true})
 		}
 		synctest.Wait()
-		if got := goroutines(); got > chats { // while they are shown, one for each chat
+		if got := goroutines(); got > chats { // one for each chat while they are shown
 			t.Errorf("%d goroutines for %d chats", got, chats)
 		}
 		time.Sleep(time.Hour) // all of them are shown
@@ -97,7 +96,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 			t.Errorf("%d reads after the change of one and of its session", got-shown)
 		}
 		waiting.ended.Store(true)
-		notifier.Committed("", "") // as after a cut connection
+		notifier.Committed("", "") // as after a lost connection
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(f.shows) != 0 || len(f.sessions) != 0 || len(f.due) != 0 {
@@ -108,7 +107,7 @@ func TestARunThatWaitsForDaysIsNotReadInBetween(t *testing.T) {
 	})
 }
 
-// answered is a Bot API that takes every message.
+// answered is a Bot API that accepts every message.
 type answered struct{}
 
 func (answered) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -11,8 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ours counts the goroutines that are in code of this module; those of
-// connections come and go by themselves.
+// ours counts the goroutines in code of this module; those of connections vary.
 func ours(t *testing.T) int {
 	t.Helper()
 	var profile bytes.Buffer
@@ -28,7 +27,7 @@ func ours(t *testing.T) int {
 	return n
 }
 
-// TestWaitingRunsHoldNoGoroutine is not parallel: it counts what the process has.
+// TestWaitingRunsHoldNoGoroutine is not parallel: it counts the goroutines of the process.
 func TestWaitingRunsHoldNoGoroutine(t *testing.T) { //nolint:paralleltest // see above
 	w := setup(t)
 	ask := func(from, to int) {

@@ -45,7 +45,7 @@ func TestACancelThatIsTakenUpAgainStopsNothingThatCameAfterIt(t *testing.T) {
 	w.rita.Says(alert)
 	w.rita.Presses(w.reads(ritaID, "AAPL", "approve "), "Approve")
 	w.api.Until("the write is under way", func() bool { return w.domain.called("set_price_alert") == 1 })
-	w.rita.Says("/cancel") // waits for the write, and is not answered before the stop
+	w.rita.Says("/cancel") // it waits for the write, and is not answered before the stop
 	w.api.Until("the run is being cancelled", func() bool {
 		run, err := w.admin().Run(t.Context(), gates(w)[0].RunID, client.Opt{})
 		return err == nil && run.State == contracts.RunCancelling
@@ -54,7 +54,7 @@ func TestACancelThatIsTakenUpAgainStopsNothingThatCameAfterIt(t *testing.T) {
 	gate := w.reads(ritaID, "MSFT", "approve ")
 	w.stop()
 	w.start()
-	w.rita.Says("/help") // is taken after all of it
+	w.rita.Says("/help") // it is processed after all others
 	w.reads(ritaID, "You are rita")
 	i, err := w.admin().Gate(t.Context(), strings.Split(gate.Buttons[0].Data, ":")[1])
 	if err != nil || i.Status != contracts.InterruptOpen {

@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// keyboard is the row of buttons below one message, about one gate or question.
+// keyboard identifies the buttons below one message, for one gate or question.
 type keyboard struct {
 	Chat    int64  `json:"chat"`
 	Message int    `json:"message"`
@@ -24,12 +24,11 @@ type keyboard struct {
 
 func (k keyboard) id() string { return fmt.Sprintf("%s@%d@%d", k.Gate, k.Chat, k.Message) }
 
-// keyboards are the buttons that stand in chats. They are taken away once what they
-// are about is closed, wherever and by whom: by words, by somebody else, in another
-// interface, by its end. Each is kept in the box until then, over restarts; one whose
-// message was sent right before a crash is not, and says so when it is pressed.
+// keyboards tracks the buttons in chats. It removes them once their gate or question is closed, in
+// whatever way. The box stores each of them until then, over restarts. If a crash follows right
+// after the message was sent, its buttons stay and report that they are stale when pressed.
 //
-// Like the follower it holds no goroutine while nothing changes.
+// Like the follower it has no goroutine while nothing changes.
 type keyboards struct {
 	now    func(ctx context.Context, gate string) (contracts.Interrupt, error)
 	out    *sender
@@ -39,12 +38,12 @@ type keyboards struct {
 
 	mu     sync.Mutex                     // guards the fields below
 	ctx    context.Context                //nolint:containedctx // the life of the bot
-	below  map[string]map[string]keyboard // by session, then by their id
-	due    map[string]bool                // sessions to be looked at
-	active bool                           // there is a goroutine that looks
+	below  map[string]map[string]keyboard // by session, then by id
+	due    map[string]bool                // sessions to check
+	active bool                           // a goroutine is running
 }
 
-// begin takes up what was shown before the last stop, and looks at all of it.
+// begin loads the buttons from before the last stop, and checks all of them.
 func (b *keyboards) begin(ctx context.Context) {
 	left, err := b.box.unfinished(ctx)
 	if err != nil {
@@ -62,14 +61,14 @@ func (b *keyboards) begin(ctx context.Context) {
 	b.changed(orchestrator.Change{}) //nolint:contextcheck // what it begins lives as long as the bot
 }
 
-// close ends all looking; what is left is taken up by the next start.
+// close stops all checks; the next start continues.
 func (b *keyboards) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ctx = nil
 }
 
-// insert registers buttons; the caller holds mu.
+// insert adds buttons; the caller holds mu.
 func (b *keyboards) insert(k keyboard) {
 	if b.below[k.Session] == nil {
 		b.below[k.Session] = map[string]keyboard{}
@@ -77,13 +76,13 @@ func (b *keyboards) insert(k keyboard) {
 	b.below[k.Session][k.id()] = k
 }
 
-// shown hears that a message with buttons was sent.
+// shown registers a message that was sent with buttons.
 func (b *keyboards) shown(ctx context.Context, chat int64, message int, buttons [][]models.InlineKeyboardButton) {
 	gate := aboutGate(buttons)
 	if gate == "" {
 		return
 	}
-	ctx, cancel := keepably(ctx) // the message is there, also when the bot is being stopped
+	ctx, cancel := keepably(ctx) // the message was sent, even if the bot is stopping
 	defer cancel()
 	i, err := b.now(ctx, gate)
 	k := keyboard{Chat: chat, Message: message, Session: i.SessionID, Gate: gate}
@@ -104,7 +103,7 @@ func (b *keyboards) shown(ctx context.Context, chat int64, message int, buttons 
 	b.changed(orchestrator.Change{SessionID: k.Session}) //nolint:contextcheck // it may be closed since it was shown
 }
 
-// aboutGate is the id of the gate or question that buttons are about.
+// aboutGate returns the id of the gate or question of the buttons.
 func aboutGate(buttons [][]models.InlineKeyboardButton) string {
 	for _, row := range buttons {
 		for _, button := range row {
@@ -116,7 +115,7 @@ func aboutGate(buttons [][]models.InlineKeyboardButton) string {
 	return ""
 }
 
-// changed hears from the notifier which sessions are to be looked at.
+// changed handles a change from the notifier.
 func (b *keyboards) changed(c orchestrator.Change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +134,7 @@ func (b *keyboards) changed(c orchestrator.Change) {
 	}
 }
 
-// drain looks at the sessions that have changed until there are none.
+// drain checks the changed sessions until there are none.
 func (b *keyboards) drain(ctx context.Context) {
 	for {
 		b.mu.Lock()
@@ -163,7 +162,7 @@ func (b *keyboards) drain(ctx context.Context) {
 	}
 }
 
-// look takes buttons away if what they are about is closed.
+// look removes buttons if their gate or question is closed.
 func (b *keyboards) look(ctx context.Context, k keyboard) error {
 	i, err := b.now(ctx, k.Gate)
 	if contracts.CodeOf(err) != contracts.CodeNotFound && (err != nil || i.Status == contracts.InterruptOpen) {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram/telegramtest"
 )
 
-// bare waits until a message has no buttons any more.
+// bare waits until a message has no buttons.
 func (w *world) bare(m telegramtest.Message) {
 	w.t.Helper()
 	w.sees(m.Chat, fmt.Sprintf("message %d without buttons", m.ID), func(now telegramtest.Message) bool {
@@ -18,8 +18,8 @@ func (w *world) bare(m telegramtest.Message) {
 	})
 }
 
-// TestNoButtonsStayBelowWhatIsClosed: a question that is answered by words, and a gate
-// that is shown in three places and decided at another face.
+// TestNoButtonsStayBelowWhatIsClosed: a question that is answered by text, and a gate that is shown in
+// three places and decided in another interface.
 func TestNoButtonsStayBelowWhatIsClosed(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -48,9 +48,8 @@ func TestNoButtonsStayBelowWhatIsClosed(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsAnsweredElsewhereGoesOnHere: the chat that asked loses its
-// buttons, is told what comes next by itself, and who presses an old button hears who
-// was faster.
+// TestAQuestionThatIsAnsweredElsewhereGoesOnHere: the chat that asked loses its buttons and is
+// notified of the next step; pressing an old button says who has answered.
 func TestAQuestionThatIsAnsweredElsewhereGoesOnHere(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)

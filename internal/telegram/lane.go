@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// job is one update on its way.
+// job is one update that is being processed.
 type job struct {
 	received orchestrator.InboxMessage
 	update   models.Update
@@ -19,8 +19,8 @@ type job struct {
 	panics   int
 }
 
-// lanes take jobs: what one person says in one chat in its order, and everything
-// else beside it. A lane has a goroutine exactly as long as it has jobs.
+// lanes process jobs: those of one person in one chat in order, others concurrently. A lane has a
+// goroutine only while it has jobs.
 type lanes struct {
 	audience *messageFilter
 	answers  *answers
@@ -32,8 +32,8 @@ type lanes struct {
 	queues map[string][]job
 }
 
-// begin queues a job. What one person says in one chat is taken in order; what
-// others say is not held up by it.
+// begin appends a job to its lane. Jobs of one person in one chat run in order; jobs of others do not
+// delay them.
 func (l *lanes) begin(ctx context.Context, j job) {
 	l.enqueue(ctx, j, func(queue []job) []job { return append(queue, j) })
 }
@@ -55,7 +55,7 @@ func (l *lanes) enqueue(ctx context.Context, j job, in func(queue []job) []job) 
 	}
 }
 
-// drain takes the jobs of a lane until there are none.
+// drain runs the jobs of a lane until there are none.
 func (l *lanes) drain(ctx context.Context, lane string) {
 	for {
 		l.mu.Lock()

@@ -9,20 +9,20 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// inboxEntry is the stored part of an update that is being processed, for the next start.
+// inboxEntry is the stored progress of an update, for the next start.
 type inboxEntry struct {
-	// Tries is how often it was begun and came to nothing.
+	// Tries is the number of failed attempts.
 	Tries int `json:"tries,omitempty"`
-	// Month is that of the conversation that it belongs to, if it is not its own.
+	// Month is the month of its conversation, if it is not the message's own.
 	Month string `json:"month,omitempty"`
-	// Live is the message that shows progress, Gates the one that has buttons, and
-	// Shown what that one shows.
+	// Live is the message that shows progress, Gates the one with buttons, Shown the outline of
+	// what that one shows.
 	Live  int    `json:"live,omitempty"`
 	Gates int    `json:"gates,omitempty"`
 	Shown string `json:"shown,omitempty"`
 }
 
-// jobOf takes up an item with what was noted of it.
+// jobOf returns a job for a stored item.
 func jobOf(r orchestrator.InboxMessage) job {
 	j := job{received: r}
 	if r.Reply != "" && json.Unmarshal([]byte(r.Reply), &j.noted) != nil {
@@ -31,18 +31,17 @@ func jobOf(r orchestrator.InboxMessage) job {
 	return j
 }
 
-// box is what came in by one channel, kept until it was answered. It keeps
-// nothing itself: all of it stands in the store.
+// box stores the updates of one channel until they are answered. All of its state is in the store.
 type box struct {
 	inbox   orchestrator.Inbox
-	leads   func(context.Context) (bool, error) // nil is always
+	leads   func(context.Context) (bool, error) // nil means always
 	channel string
 	now     func() time.Time
 	retry   backoff
 	logger  *slog.Logger
 }
 
-// receive keeps items, and returns those that the channel has not brought before.
+// receive stores items and returns those that are new.
 func (b *box) receive(ctx context.Context, items []orchestrator.InboxMessage) ([]orchestrator.InboxMessage, error) {
 	for n := range items {
 		items[n].Channel, items[n].At = b.channel, b.now()
@@ -50,14 +49,14 @@ func (b *box) receive(ctx context.Context, items []orchestrator.InboxMessage) ([
 	return b.inbox.Receive(ctx, items)
 }
 
-// unfinished are the items that were not answered yet.
+// unfinished returns the items that are not answered yet.
 func (b *box) unfinished(ctx context.Context) ([]orchestrator.InboxMessage, error) {
 	return b.inbox.Unfinished(ctx, b.channel)
 }
 
-// mine reports whether an item is this server's to begin, and notes that it does: it
-// leads, by the clock of the database, and nobody has ended the item. A server that
-// was frozen finds that another one has gone on.
+// mine reports whether this server may process an item, and stores the attempt: it must be the leader
+// by the clock of the database, and nobody may have finished the item. So a server that was frozen
+// notices that another one has taken over.
 func (b *box) mine(ctx context.Context, j job) (bool, error) {
 	if b.leads != nil {
 		if leads, err := b.leads(ctx); err != nil || !leads {
@@ -71,12 +70,12 @@ func (b *box) mine(ctx context.Context, j job) (bool, error) {
 	return b.noteReply(ctx, j.received.ID, string(body))
 }
 
-// keepably is a context for what is written also while the bot is being stopped.
+// keepably returns a context for writes that must succeed while the bot is stopping.
 func keepably(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 }
 
-// note keeps what is noted of a job.
+// note stores the progress of a job.
 func (b *box) note(ctx context.Context, j job) {
 	body, err := json.Marshal(j.noted)
 	if err == nil {
@@ -87,16 +86,15 @@ func (b *box) note(ctx context.Context, j job) {
 	}
 }
 
-// noteReply keeps where the answer to an item is being shown, and reports whether it
-// waits for one.
+// noteReply stores where the reply to an item is shown, and reports whether the item is unfinished.
 func (b *box) noteReply(ctx context.Context, id, reply string) (bool, error) {
 	ctx, cancel := keepably(ctx)
 	defer cancel()
 	return b.inbox.NoteReply(ctx, b.channel, id, reply)
 }
 
-// finish marks an item as answered. Without it a restart would answer again,
-// so a store that is held up is tried once more.
+// finish marks an item as answered. Otherwise a restart would answer again, so a failure is retried
+// once.
 func (b *box) finish(ctx context.Context, id string) {
 	ctx, cancel := keepably(ctx)
 	defer cancel()
@@ -109,7 +107,7 @@ func (b *box) finish(ctx context.Context, id string) {
 	}
 }
 
-// giveUp keeps why an item is not answered.
+// giveUp stores why an item is not answered.
 func (b *box) giveUp(ctx context.Context, id, problem string) {
 	ctx, cancel := keepably(ctx)
 	defer cancel()
@@ -118,7 +116,7 @@ func (b *box) giveUp(ctx context.Context, id, problem string) {
 	}
 }
 
-// tellGivenUp writes down at the start what was given up and is still known.
+// tellGivenUp logs the stored items that were given up.
 func (b *box) tellGivenUp(ctx context.Context) {
 	given, err := b.inbox.GivenUp(ctx, b.channel)
 	if err != nil {

@@ -8,19 +8,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits are what Telegram lets a bot send; zero values take those that it
-// names: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits.
+// Limits are Telegram's rate limits for a bot; zero values take the documented ones:
+// https://core.telegram.org/bots/faq#my-bot-is-hitting-limits.
 type Limits struct {
-	// PerSecond bounds everything [25], Chat is the pause between two messages of
-	// a private chat [1s], Group that of a group [3.2s].
+	// PerSecond bounds all messages [25]. Chat is the pause between two messages in a private chat
+	// [1s], Group that in a group [3.2s].
 	PerSecond   int
 	Chat, Group time.Duration
-	// Progress is the pause between two edits that only show progress [2s]; in a
-	// group it is three times that.
+	// Progress is the pause between two progress edits [2s]; in a group it is three times as long.
 	Progress time.Duration
 }
 
-// pace keeps to the limits, and to what Telegram says when they were not enough.
+// pace applies the limits, and the waits that Telegram requests when they were exceeded.
 type pace struct {
 	limits Limits
 	all    *rate.Limiter
@@ -32,11 +31,10 @@ type pace struct {
 // chatPace is the pace of one chat; the mutex of its pace guards quiet.
 type chatPace struct {
 	limiter *rate.Limiter
-	quiet   time.Time // until then Telegram wants nothing
+	quiet   time.Time // Telegram wants no messages until then
 }
 
-// pacedChats bounds the chats that are remembered: strangers, who are told so,
-// are among them.
+// pacedChats bounds the remembered chats, which include those of strangers.
 const pacedChats = 10_000
 
 func newPace(l Limits) *pace {
@@ -61,7 +59,7 @@ func (p *pace) chat(id int64) *chatPace {
 	return c
 }
 
-// wait waits for the turn of a message that must be sent.
+// wait waits until a required message may be sent.
 func (p *pace) wait(ctx context.Context, chat int64) error {
 	c := p.chat(chat)
 	if err := sleep(ctx, time.Until(p.quietUntil(c))); err != nil {
@@ -73,8 +71,8 @@ func (p *pace) wait(ctx context.Context, chat int64) error {
 	return p.all.Wait(ctx)
 }
 
-// may takes the turn of a message that need not be sent, if there is one. It
-// leaves the last place of a burst to what must be.
+// may reports whether an optional message may be sent now. It leaves the last place of a burst to
+// required ones.
 func (p *pace) may(chat int64) bool {
 	c := p.chat(chat)
 	return time.Now().After(p.quietUntil(c)) && c.limiter.Tokens() >= 2 && c.limiter.Allow() && p.all.Allow()
@@ -86,7 +84,7 @@ func (p *pace) quietUntil(c *chatPace) time.Time {
 	return c.quiet
 }
 
-// hush keeps quiet in a chat as long as Telegram asks for.
+// hush pauses a chat for as long as Telegram requests.
 func (p *pace) hush(chat int64, d time.Duration) {
 	c := p.chat(chat)
 	p.mu.Lock()
@@ -96,13 +94,13 @@ func (p *pace) hush(chat int64, d time.Duration) {
 	}
 }
 
-// backoff is the pause after a failure, and how long it grows to.
+// backoff is the first delay after a failure, and the maximum.
 type backoff struct{ first, most time.Duration }
 
-// after is the pause after one more failure.
+// after returns the delay after one more failure.
 func (b backoff) after(wait time.Duration) time.Duration { return min(2*wait, b.most) }
 
-// sleep waits, or ends with the context.
+// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

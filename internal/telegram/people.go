@@ -13,19 +13,18 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Person is who a Telegram user is here.
+// Person is the identity of a Telegram user here.
 type Person struct {
-	// Name is the person's name in keys, owners and decisions: the same person
-	// with a key of her own is one person.
+	// Name is the person's name in keys, owners and decisions: with an API key of their own they
+	// are the same person.
 	Name  string
 	Roles []string
 }
 
 var roleForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 
-// principals are those who may use the bot, by their Telegram user ids. They
-// are believed because Telegram says who they are, so they are people whom a
-// front end vouches for.
+// principals returns the principals of the people who may use the bot, by Telegram user id. Telegram
+// authenticates them, so they count as vouched for by a frontend.
 func principals(people map[int64]Person) (map[int64]access.Principal, error) {
 	out := map[int64]access.Principal{}
 	for _, id := range slices.Sorted(maps.Keys(people)) {
@@ -49,7 +48,7 @@ func principals(people map[int64]Person) (map[int64]access.Principal, error) {
 	return out, nil
 }
 
-// People are who may use the bot; without a token nobody.
+// People returns the principals of the people who may use the bot; none without a token.
 func People(cfg Config) ([]access.Principal, error) {
 	if cfg.Token == "" {
 		return nil, nil
@@ -58,18 +57,18 @@ func People(cfg Config) ([]access.Principal, error) {
 	return slices.Collect(maps.Values(people)), err
 }
 
-// updateVerdict is what the bot decides about an update before it is stored.
+// updateVerdict classifies an update before it is stored.
 type updateVerdict int
 
 const (
-	ignored  updateVerdict = iota // not for us, or not worth an answer
-	stranger                      // addressed to us, by somebody who is not on the list
+	ignored  updateVerdict = iota // not for the bot, or not worth an answer
+	stranger                      // for the bot, by somebody who is not on the list
 	elsewhere
 	welcome
 )
 
-// messageFilter is whom the bot listens to. It is the same for the whole life of the
-// bot; name is set before the first update is read.
+// messageFilter selects the updates for the bot. It is immutable, except that name is set before the
+// first update is read.
 type messageFilter struct {
 	id     int64
 	name   string // without the @
@@ -77,8 +76,8 @@ type messageFilter struct {
 	groups map[int64]bool
 }
 
-// judge reports whether an update is for us and from somebody we know. What is
-// not for us is neither kept nor answered.
+// judge reports whether an update is for the bot and from a known person. Others are neither stored nor
+// answered.
 func (a *messageFilter) judge(u *models.Update) updateVerdict {
 	from, chat, addressed := a.addressed(u)
 	switch {
@@ -97,10 +96,10 @@ func (a *messageFilter) knows(id int64) bool {
 	return known
 }
 
-// addressed tells who sent an update where, and whether it is meant for the bot.
+// addressed returns the sender and the chat of an update, and whether it is meant for the bot.
 func (a *messageFilter) addressed(u *models.Update) (from *models.User, chat models.Chat, yes bool) {
 	m := u.Message
-	if m == nil && u.EditedMessage != nil && u.EditedMessage.Location == nil { // a place that moves is edited all the time
+	if m == nil && u.EditedMessage != nil && u.EditedMessage.Location == nil { // live locations are edited all the time
 		m = u.EditedMessage
 	}
 	switch {
@@ -126,16 +125,15 @@ func (a *messageFilter) repliedTo(m *models.Message) bool {
 	return m.ReplyToMessage != nil && m.ReplyToMessage.From != nil && m.ReplyToMessage.From.ID == a.id
 }
 
-// spoken tells a message that somebody wrote from the notes that Telegram makes
-// of joins, titles and pins.
+// spoken reports whether a person wrote the message; Telegram also sends notes about joins, titles and
+// pins.
 func spoken(m *models.Message) bool {
 	return m.Text != "" || m.Caption != "" || m.Animation != nil || m.Audio != nil || m.Document != nil || len(m.Photo) > 0 ||
 		m.Sticker != nil || m.Video != nil || m.VideoNote != nil || m.Voice != nil || m.Contact != nil || m.Dice != nil ||
 		m.Poll != nil || m.Venue != nil || m.Location != nil || m.Story != nil || m.Checklist != nil || m.PaidMedia != nil || m.Game != nil
 }
 
-// named reports whether a message of a group names the bot: @bot, /command@bot,
-// or a link to it.
+// named reports whether a group message names the bot: @bot, /command@bot, or a link to it.
 func (a *messageFilter) named(m *models.Message) bool {
 	text, entities := m.Text, m.Entities
 	if text == "" {
@@ -163,7 +161,7 @@ func (a *messageFilter) names(text string, e models.MessageEntity) bool {
 	}
 }
 
-// unaddressed is a message without the name of the bot.
+// unaddressed returns a message's text without the name of the bot.
 func (a *messageFilter) unaddressed(m *models.Message) string {
 	units := utf16.Encode([]rune(m.Text))
 	for _, e := range slices.Backward(m.Entities) {
@@ -179,7 +177,7 @@ func (a *messageFilter) unaddressed(m *models.Message) string {
 	return strings.TrimSpace(string(utf16.Decode(units)))
 }
 
-// piece cuts a text by UTF-16 units, which Telegram counts in.
+// piece returns a part of a text by UTF-16 units, which Telegram uses.
 func piece(text string, offset, length int) string {
 	units := utf16.Encode([]rune(text))
 	if offset < 0 || length < 0 || offset+length > len(units) {

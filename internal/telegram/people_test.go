@@ -23,7 +23,7 @@ func TestAStrangerIsToldTheirIDAndStartsNothing(t *testing.T) {
 	mallory := w.api.Person(666)
 	mallory.Says(price)
 	m := w.reads(666, "666", "not on the list")
-	mallory.Says(price) // is told once a minute
+	mallory.Says(price) // he is told once a minute
 	mallory.PressesData(m, "a:gate_x:y")
 	w.told("666")
 	w.rita.Says("/help")
@@ -125,7 +125,7 @@ func TestAQuestionIsAnsweredByItsButton(t *testing.T) {
 	w.reads(group, "MSFT", "why: ")
 	w.rita.In(group).Presses(question, "1. apple")
 	w.told("is answered, by", "rita")
-	if got := gates(w); len(got) != 2 { // the question and the one gate
+	if got := gates(w); len(got) != 2 { // the question and the only gate
 		t.Errorf("%+v", got)
 	}
 }

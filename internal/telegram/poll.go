@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// updatePoller receives updates and stores those that are addressed to the bot. Its goroutine
-// belongs to the bot; only refusals have goroutines of their own.
+// updatePoller receives updates and stores those for the bot. It runs in the bot's goroutine; only
+// refusals have goroutines of their own.
 type updatePoller struct {
 	api      *api
 	audience *messageFilter
@@ -27,18 +27,18 @@ type updatePoller struct {
 	lanes    *lanes
 	out      *sender
 	work     *sync.WaitGroup
-	wait     time.Duration // how long one poll waits for news
+	wait     time.Duration // how long one poll waits for updates
 	retry    backoff
 	now      func() time.Time
 	logger   *slog.Logger
 
 	mu        sync.Mutex // guards the fields below
 	refused   map[int64]time.Time
-	strangers int // refusals that are under way
+	strangers int // running refusals
 }
 
-// poll asks for updates until the context ends. The offset acknowledges what
-// came before it, so it moves only once that is in the inbox.
+// poll requests updates until ctx ends. The offset acknowledges earlier updates, so it advances only
+// after they are in the inbox.
 func (i *updatePoller) poll(ctx context.Context) {
 	var offset int64
 	for wait := i.retry.first; ctx.Err() == nil; {
@@ -64,7 +64,7 @@ func (i *updatePoller) poll(ctx context.Context) {
 	}
 }
 
-// complain writes down why there are no updates, with what to do about it.
+// complain logs why there are no updates, and what to do about it.
 func (i *updatePoller) complain(ctx context.Context, err error) {
 	hint := "it is tried again"
 	r, refused := errors.AsType[*refusal](err)
@@ -79,8 +79,8 @@ func (i *updatePoller) complain(ctx context.Context, err error) {
 	i.logger.WarnContext(ctx, "telegram gives no updates", slog.Any("error", i.api.safe(err)), slog.String("hint", hint))
 }
 
-// receive keeps what is for us, and begins what is new. Strangers are told so
-// and leave no trace.
+// receive stores the updates for the bot and starts the new ones. Strangers are told so, and nothing of
+// theirs is stored.
 func (i *updatePoller) receive(ctx context.Context, updates []update) error {
 	var ours []orchestrator.InboxMessage
 	byID := map[string]update{}
@@ -112,7 +112,7 @@ func (i *updatePoller) receive(ctx context.Context, updates []update) error {
 	return nil
 }
 
-// resume takes up what was received and not answered before the last stop.
+// resume starts the updates that were not answered before the last stop.
 func (i *updatePoller) resume(ctx context.Context) {
 	for wait := i.retry.first; ; wait = i.retry.after(wait) {
 		left, err := i.box.unfinished(ctx)
@@ -123,7 +123,7 @@ func (i *updatePoller) resume(ctx context.Context) {
 					i.lanes.begin(ctx, j)
 					continue
 				}
-				i.box.finish(ctx, r.ID) // whoever sent it is no longer on the list
+				i.box.finish(ctx, r.ID) // the sender is no longer on the list
 			}
 			return
 		}
@@ -135,14 +135,14 @@ func (i *updatePoller) resume(ctx context.Context) {
 }
 
 const (
-	// refuseAgain is how long a stranger waits to be told again.
+	// refuseAgain is the interval between two refusals to the same sender.
 	refuseAgain = time.Minute
-	// maxStrangers bounds the refusals under way, and those that are remembered.
+	// maxStrangers bounds the running refusals, and the remembered ones.
 	maxStrangers = 100
 )
 
-// turnAway tells a stranger, or a group that is not on the list, which id is
-// missing. It is bounded, so that strangers cannot make the bot busy.
+// turnAway tells a stranger, or an unlisted group, which id is missing. It is rate-limited, so that
+// strangers cannot keep the bot busy.
 func (i *updatePoller) turnAway(ctx context.Context, u update, text string, group bool) {
 	from, chat, _ := i.audience.addressed(&u.Update)
 	id := from.ID
@@ -189,7 +189,7 @@ func (i *updatePoller) refuse(ctx context.Context, u update, chat models.Chat, t
 	}
 }
 
-// judgeSafely judges an update; one that cannot be judged is for nobody.
+// judgeSafely is like judge, but ignores an update on a panic.
 func (i *updatePoller) judgeSafely(ctx context.Context, u *models.Update) (s updateVerdict) {
 	defer func() {
 		if caught := recover(); caught != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram/telegramtest"
 )
 
-// rehearsal is a pack whose one workflow asks every question that a workflow can
-// ask, around one write.
+// rehearsal is a pack whose only workflow asks every kind of question, around one write.
 const rehearsal = `{"domain": "stage", "pack": {"schema_version": "1", "domain": "stage", "version": "1", "workflows": [{
   "name": "rehearse_questions", "description": "Rehearses the questions of a workflow.", "schema": {"type": "object", "properties": {}},
   "metadata": {"intent_hints": {"examples": ["rehearse the questions", "please rehearse the questions", "rehearse the questions with me", "let us rehearse the questions", "rehearse all questions"], "not": ["what is the price"]}},
@@ -42,8 +41,8 @@ func onStage(t *testing.T) *world {
 	})
 }
 
-// asked waits for a question or an end, and holds its buttons against those that are
-// wanted. What is reported while the run goes on has the same words, and asks nothing.
+// asked waits for a question or an end, and checks its buttons. Progress messages have the same
+// words, but no buttons.
 func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 	w.t.Helper()
 	m := w.sees(ritaID, "question: "+words, func(m telegramtest.Message) bool {
@@ -57,8 +56,8 @@ func (w *world) asked(words string, buttons ...string) telegramtest.Message {
 	return m
 }
 
-// presses has rita press the button of an answer. A question that came while an answer
-// before it was taken is shown once more, and the first one loses its buttons.
+// presses lets rita press the button of an answer. A question that arrives while an earlier answer is
+// processed is shown again, and its first message loses the buttons.
 func (w *world) presses(m telegramtest.Message, answer string) {
 	w.t.Helper()
 	button := func(shown telegramtest.Message) string {
@@ -75,8 +74,8 @@ func (w *world) presses(m telegramtest.Message, answer string) {
 	w.rita.PressesData(m, button(m))
 }
 
-// approved lets otto approve the next gate that rita is shown by itself, and that she
-// may withdraw.
+// approved lets otto approve the next gate, which rita is shown without asking, and which she may
+// withdraw.
 func (w *world) approved(done map[string]bool) {
 	w.t.Helper()
 	code := ""
@@ -94,8 +93,7 @@ func (w *world) approved(done map[string]bool) {
 	w.otto.Presses(w.reads(ottoID, code, "risk"), "Approve")
 }
 
-// opens waits until the one session stands at a gate of a type, whatever its chat
-// shows.
+// opens waits until the only session is at a gate of a type, whatever its chat shows.
 func (w *world) opens(kind contracts.InterruptType) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
@@ -111,9 +109,9 @@ func (w *world) opens(kind contracts.InterruptType) {
 	}
 }
 
-// TestEveryQuestionOfAWorkflowIsAnsweredInTelegram: a search and a choice, a retry
-// and a skip, a value, a rejection and an edit, an iteration, and a rollback that
-// takes back both writes, each behind its gate.
+// TestEveryQuestionOfAWorkflowIsAnsweredInTelegram: a search and a choice, a retry and a skip, a
+// value, a rejection and an edit, an iteration, and a rollback that undoes both writes, each with
+// its gate.
 func TestEveryQuestionOfAWorkflowIsAnsweredInTelegram(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)
@@ -159,9 +157,9 @@ func TestEveryQuestionOfAWorkflowIsAnsweredInTelegram(t *testing.T) {
 	}
 }
 
-// TestAWorkflowIsAcceptedInTelegram: the answers that the other tale does not give.
-// Telegram is slow where an answer opens the next gate, so that the gate is open
-// before the chat looks: it is followed beyond it all the same.
+// TestAWorkflowIsAcceptedInTelegram: the answers that the other test does not give. Telegram is
+// slow when an answer opens the next gate, so that the gate is open before the chat is refreshed:
+// the run is followed nevertheless.
 func TestAWorkflowIsAcceptedInTelegram(t *testing.T) {
 	t.Parallel()
 	w := onStage(t)

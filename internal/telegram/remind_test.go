@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram/telegramtest"
 )
 
-// counted counts the messages of a chat that begin with a word.
+// counted counts the messages of a chat that start with a word.
 func (w *world) counted(chat int64, word string) int {
 	n := 0
 	for _, m := range w.api.Messages(chat) {
@@ -21,9 +21,8 @@ func (w *world) counted(chat int64, word string) int {
 	return n
 }
 
-// TestRemindersAndTheEscalationReachWhoMayDecide: the chats of approvers are reminded,
-// once also over a restart; who is escalated to is told in their own chat, and nobody
-// is told of what is decided.
+// TestRemindersAndTheEscalationReachWhoMayDecide: the approver chats are reminded, once also over a
+// restart; an escalation is sent to its person's own chat, and decided gates cause no messages.
 func TestRemindersAndTheEscalationReachWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
@@ -37,12 +36,12 @@ func TestRemindersAndTheEscalationReachWhoMayDecide(t *testing.T) {
 	w.rita.Says(alert)
 	code := strings.Fields(w.reads(ottoID, "AAPL", "approve ").Buttons[0].Text)[1]
 	later.Add(int64(61 * time.Second))
-	w.rita.Says(price) // something happens: nobody waits for the clock of the machine
+	w.rita.Says(price) // this causes a change, so that the test need not wait for the clock
 	w.reads(ottoID, "Reminder: ", code, "/gate "+code)
 	w.reads(group, "Reminder: ", code)
 	w.stop()
 	later.Add(int64(45 * time.Second))
-	w.start() // it looks at once, at what it was told before in otto's chat first
+	w.start() // it checks at once, first what was sent to otto's chat before
 	w.reads(evaID, "Escalated to you: ", code)
 	if n, e := w.counted(ottoID, "Reminder: "), w.counted(ottoID, "Escalated"); n != 1 || e != 0 {
 		t.Errorf("otto is reminded %d times, and escalated to %d times", n, e)
@@ -55,7 +54,7 @@ func TestRemindersAndTheEscalationReachWhoMayDecide(t *testing.T) {
 	w.reads(ritaID, "verified")
 	later.Add(int64(10 * time.Minute))
 	w.rita.Says("set an alert for MSFT above 300")
-	w.reads(ottoID, "MSFT", "approve ") // it has looked
+	w.reads(ottoID, "MSFT", "approve ") // it has checked
 	if n := w.counted(ottoID, "Reminder: "); n != 1 {
 		t.Errorf("otto is reminded %d times, of what is decided as well", n)
 	}

@@ -11,20 +11,18 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram/render"
 )
 
-// sender writes into chats. It keeps to the limits of Telegram and outlives its
-// failures; of the chats it knows nothing.
+// sender sends messages. It applies the rate limits and retries failures.
 type sender struct {
 	api      *api
 	retry    backoff
-	progress time.Duration // the pause between two glimpses in a private chat
+	progress time.Duration // the pause between two progress edits in a private chat
 	logger   *slog.Logger
-	// shown hears of each message that was sent with buttons; nil is nobody.
+	// shown is called for each message that was sent with buttons; it may be nil.
 	shown func(ctx context.Context, chat int64, message int, buttons [][]models.InlineKeyboardButton)
 }
 
-// deliver sends an answer in as many messages as it needs, the first of them in
-// place of the message that showed progress. It tries until it succeeds, can
-// never succeed, or is stopped, and returns the id of the last message.
+// deliver sends an answer in as many messages as it needs; the first replaces the progress message. It
+// retries until it succeeds, cannot succeed, or is stopped. It returns the id of the last message.
 func (s *sender) deliver(ctx context.Context, at place, live int, parts []render.Part) (last int, err error) {
 	for n, m := range render.Pack(parts) {
 		if n > 0 {
@@ -43,7 +41,7 @@ func (s *sender) deliver(ctx context.Context, at place, live int, parts []render
 	return last, nil
 }
 
-// put writes one message: over another one, or as a new one if that is gone.
+// put sends one message: as an edit of another one, or as a new one if that is gone.
 func (s *sender) put(ctx context.Context, at place, live int, m render.Outgoing) (id int, err error) {
 	err = s.insist(ctx, at.chat, func(ctx context.Context) error {
 		if live > 0 {
@@ -72,7 +70,7 @@ func (s *sender) send(ctx context.Context, at place, m render.Outgoing) (int, er
 		params.ReplyMarkup = models.InlineKeyboardMarkup{InlineKeyboard: m.Buttons}
 	}
 	sent, err := s.api.bot.SendMessage(ctx, params)
-	if about(err, "can't parse entities") { // rather plain than not at all
+	if about(err, "can't parse entities") { // send plain text rather than nothing
 		params.Text, params.ParseMode = m.Plain, ""
 		sent, err = s.api.bot.SendMessage(ctx, params)
 	}
@@ -101,8 +99,8 @@ func (s *sender) edit(ctx context.Context, at place, id int, m render.Outgoing) 
 	return err
 }
 
-// insist makes a call until it succeeds, can never succeed, or is stopped. It
-// keeps to the limits, and waits as long as Telegram asks for.
+// insist retries a call until it succeeds, cannot succeed, or ctx ends. It applies the rate limits, and
+// the waits that Telegram requests.
 func (s *sender) insist(ctx context.Context, chat int64, call func(context.Context) error) error {
 	for wait := s.retry.first; ; wait = s.retry.after(wait) {
 		if err := s.api.pace.wait(ctx, chat); err != nil {
@@ -124,17 +122,16 @@ func (s *sender) insist(ctx context.Context, chat int64, call func(context.Conte
 	}
 }
 
-// bound ends a call after a while, but not with the bot: of a call that is cut
-// off nobody knows whether Telegram has taken it, and it would be made again.
+// bound limits the time of a call, but does not end it with the bot: whether Telegram has processed a
+// cancelled call would be unknown, and it would be repeated.
 func bound(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	return call(ctx)
 }
 
-// glimpse shows progress, if the limits leave room for it and Telegram takes
-// it. It returns the id of the message that shows it; false means that there was no
-// room.
+// glimpse shows progress if the rate limits allow it. It returns the id of the progress message, and
+// false if the limits did not allow it.
 func (s *sender) glimpse(ctx context.Context, at place, live int, m render.Outgoing) (int, bool) {
 	if !s.api.pace.may(at.chat) {
 		return live, false
@@ -151,7 +148,7 @@ func (s *sender) glimpse(ctx context.Context, at place, live int, m render.Outgo
 	return live, true
 }
 
-// every is the pause between two glimpses.
+// every returns the pause between two progress edits.
 func (s *sender) every(at place) time.Duration {
 	if at.group {
 		return 3 * s.progress
@@ -159,8 +156,8 @@ func (s *sender) every(at place) time.Duration {
 	return s.progress
 }
 
-// toast shows a line over the chat to whoever pressed; Telegram cuts it at 200
-// characters. It comes too late after a stop, which is no matter.
+// toast shows a line above the chat to the person who pressed; Telegram truncates it at 200 characters.
+// After a restart it may come too late, which does no harm.
 func (s *sender) toast(ctx context.Context, id, text string) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -173,8 +170,7 @@ func (s *sender) toast(ctx context.Context, id, text string) {
 	}
 }
 
-// bare takes the buttons off a message. It tries until it succeeds, can never
-// succeed, or is stopped.
+// bare removes the buttons of a message. It retries until it succeeds, cannot succeed, or is stopped.
 func (s *sender) bare(ctx context.Context, chat int64, message int) error {
 	err := s.insist(ctx, chat, func(ctx context.Context) error {
 		_, err := s.api.bot.EditMessageReplyMarkup(ctx, &tg.EditMessageReplyMarkupParams{
@@ -188,8 +184,8 @@ func (s *sender) bare(ctx context.Context, chat int64, message int) error {
 	return err
 }
 
-// unbutton takes the buttons off a message whose gate another message shows, or that
-// was pressed in vain: once, because it is a nicety.
+// unbutton removes the buttons of a message whose gate another message shows, or whose press was
+// rejected. It tries once, because stale buttons do no harm.
 func (s *sender) unbutton(ctx context.Context, chat int64, message int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -199,7 +195,7 @@ func (s *sender) unbutton(ctx context.Context, chat int64, message int) {
 	s.api.pace.hush(chat, retryAfter(err))
 }
 
-// closeButtons takes the buttons off the message that was pressed.
+// closeButtons removes the buttons of the message that was pressed.
 func (s *sender) closeButtons(ctx context.Context, q *models.CallbackQuery) {
 	if m := q.Message.Message; m != nil {
 		s.unbutton(ctx, m.Chat.ID, m.ID)

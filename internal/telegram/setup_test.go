@@ -41,7 +41,7 @@ type world struct {
 	eva    telegramtest.Person // viewer
 }
 
-// record is a log that may be written while it is read.
+// record is a log that can be read while it is written.
 type record struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -59,13 +59,13 @@ func (r *record) String() string {
 	return r.b.String()
 }
 
-// domain counts what reaches a domain, and can hold it up.
+// domain counts the calls of a domain, and can block them.
 type domain struct {
 	url string
 
 	mu    sync.Mutex // guards the fields below
 	calls map[string]int
-	gate  chan struct{} // closed lets calls through
+	gate  chan struct{} // closing it releases the calls
 }
 
 func serveDomain(t *testing.T) *domain {
@@ -103,7 +103,7 @@ func serveDomain(t *testing.T) *domain {
 	return d
 }
 
-// hold makes calls wait until the returned function is called.
+// hold blocks calls until the returned function is called.
 func (d *domain) hold() (release func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,8 +118,8 @@ func (d *domain) called(capability string) int {
 	return d.calls[capability]
 }
 
-// blank is a database without anything in it. Making its tables takes longer than
-// most of these tests, so it is made once and copied.
+// blank is an empty database. Creating its tables takes longer than most of these tests, so it is
+// created once and copied.
 var blank = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "blank")
 	if err != nil {
@@ -137,7 +137,7 @@ var blank = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
-// dataDir is a folder with a blank database.
+// dataDir returns a folder with an empty database.
 func dataDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -177,7 +177,7 @@ func setup(t *testing.T, change ...func(*app.Config)) *world {
 	return w
 }
 
-// start begins a process on the same data.
+// start starts a process on the same data.
 func (w *world) start() {
 	w.t.Helper()
 	server, err := app.New(w.t.Context(), w.cfg)
@@ -205,7 +205,7 @@ func (w *world) stop() {
 	}
 }
 
-// admin is a client with every right, over REST.
+// admin returns a REST client with all rights.
 func (w *world) admin() *client.Client {
 	w.t.Helper()
 	key, err := os.ReadFile(w.server.AdminKeyFile())
@@ -219,13 +219,13 @@ func (w *world) admin() *client.Client {
 	return c
 }
 
-// reads waits for a message in a chat whose text has all of the words.
+// reads waits for a message in a chat whose text contains all of the words.
 func (w *world) reads(chat int64, words ...string) telegramtest.Message {
 	w.t.Helper()
 	return w.sees(chat, strings.Join(words, ", "), func(m telegramtest.Message) bool { return hasAll(m.Text, words) })
 }
 
-// sees waits for a message in a chat that is what is waited for.
+// sees waits for a message in a chat that fulfils a condition.
 func (w *world) sees(chat int64, what string, is func(telegramtest.Message) bool) telegramtest.Message {
 	w.t.Helper()
 	var found telegramtest.Message
@@ -250,7 +250,7 @@ func hasAll(text string, words []string) bool {
 	return true
 }
 
-// told waits for what the bot says to a press.
+// told waits for the bot's reply to a press.
 func (w *world) told(words ...string) {
 	w.t.Helper()
 	w.api.Until("a press is told "+strings.Join(words, ", "), func() bool {
@@ -263,7 +263,7 @@ func (w *world) told(words ...string) {
 	})
 }
 
-// quiet waits until everything that was sent to the bot is taken and answered.
+// quiet waits until every message to the bot is processed and answered.
 func (w *world) quiet(chat int64, messages int) {
 	w.t.Helper()
 	w.api.Until("the chat is complete", func() bool { return len(w.api.Messages(chat)) >= messages && w.api.Pending() == 0 })

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// quick is how long an answer may take without any sign of progress.
+	// quick is how long an answer may take before progress is shown.
 	quick = time.Second
-	// shownLines is how much of the progress a message shows.
+	// shownLines bounds the lines of a progress message.
 	shownLines = 8
 )
 
@@ -29,31 +29,30 @@ type show struct {
 	whole, ctx       context.Context //nolint:containedctx // the life of the bot, and of this show in it
 	cancel           context.CancelFunc
 
-	// The follower's mu guards these. taken says that a later message of the same
-	// chat shows the run, queued that it is about to be looked at, busy that it is
-	// being looked at, over that it has ended.
+	// The follower's mu guards these. taken: a later message of the chat shows the run. queued: it
+	// is due for a refresh. busy: it is being refreshed. over: it has ended.
 	taken, queued, busy, over bool
 	timer                     *time.Timer
 
-	// The fields below belong to who looks at the run.
+	// The fields below belong to the goroutine that refreshes the run.
 	state   orchestrator.SessionView
-	live    int // the message that shows progress
-	gates   int // the message that has buttons
+	live    int // the progress message
+	gates   int // the message with buttons
 	seen    int64
 	lines   []string
 	fresh   bool      // there are lines that the chat does not show
 	later   time.Time // when the next progress may be shown
 	present string
-	kept    bool // what is noted is what the chat shows
+	kept    bool // the stored progress matches what the chat shows
 }
 
-// settled tells that nothing more comes: the run has ended. A question does not end
-// it: it may be answered in another interface.
+// settled reports whether nothing more is to come: the run has ended. An open question does not end it,
+// because it may be answered in another interface.
 func settled(state orchestrator.SessionView) bool {
 	return !state.Running && !state.Waits && len(state.Open) == 0
 }
 
-// outline tells two states apart that look different in a chat.
+// outline returns a key that differs for states that look different in a chat.
 func outline(state orchestrator.SessionView) string {
 	parts := []string{strconv.FormatBool(state.Waits)}
 	for _, i := range state.Open {
@@ -62,8 +61,8 @@ func outline(state orchestrator.SessionView) string {
 	return strings.Join(parts, " ")
 }
 
-// look shows where a run stands now, if the chat does not show it yet. It tells
-// whether there is no more to come.
+// look shows the current state of a run, unless the chat shows it already. It reports whether no
+// more is to come.
 func (f *follower) look(s *show) (ended bool, err error) {
 	if s.state, err = f.runs.Refresh(s.ctx, s.who, s.state); err != nil {
 		return false, err
@@ -83,7 +82,7 @@ func (f *follower) look(s *show) (ended bool, err error) {
 	return settled(s.state), nil
 }
 
-// hear collects what has happened in the run.
+// hear collects the new events of the run.
 func (f *follower) hear(s *show) error {
 	events, err := f.runs.News(s.ctx, s.who, s.sessionID, s.seen)
 	for _, e := range events {
@@ -98,12 +97,12 @@ func (f *follower) hear(s *show) error {
 	return err
 }
 
-// progress edits the message that shows it, not too often.
+// progress updates the progress message, at a limited rate.
 func (f *follower) progress(s *show) {
 	if !s.fresh {
 		return
 	}
-	if s.later.IsZero() { // who was asked may be about to get an answer of their own
+	if s.later.IsZero() { // an answer may be about to arrive
 		s.later = time.Now().Add(quick)
 	}
 	if wait := time.Until(s.later); wait > 0 {
@@ -123,8 +122,8 @@ func (f *follower) progress(s *show) {
 	}
 }
 
-// display shows what there is to decide or to read. What comes after buttons is
-// a message of its own, because Telegram rings for no edit.
+// display shows the result or the open gates. After a message with buttons it sends a new message,
+// because Telegram does not notify of edits.
 func (f *follower) display(s *show, now string) error {
 	s.gates = 0
 	parts := render.View(s.state, s.at.group, f.pages.Of(s.who, s.at.group, s.state.Language, s.state.Open))

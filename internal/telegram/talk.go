@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/gates"
 )
 
-// commands are the slash commands, as Telegram's menu shows them. What they
-// mean is the grammar's; here they only get their words.
+// commands are the slash commands in Telegram's menu, with the message that each stands for. The
+// grammar of package chat interprets it.
 var commands = []struct{ name, about, means string }{
 	{"status", "Where your request stands", "status"},
 	{"gates", "What waits for you", "list gates"},
@@ -33,11 +33,11 @@ Before anything is written you see exactly what will be sent, with buttons. You 
 /gate CODE – one of them in full
 /cancel – stop what is running here`
 
-// place is where something was said, and where its answer goes.
+// place is where a message was sent, and where its answer goes.
 type place struct {
 	chat   int64
 	thread int
-	reply  int // the message that is answered, in groups
+	reply  int // the message to reply to, in groups
 	group  bool
 }
 
@@ -52,8 +52,8 @@ func placeOf(m *models.Message) place {
 	return p
 }
 
-// dialogue takes what people say and press to what it means; what that leads to
-// is the orchestrator's. It keeps nothing.
+// dialogue converts messages and presses to inputs for the orchestrator, and shows the outcome. It
+// has no state.
 type dialogue struct {
 	channel      string
 	audience     *messageFilter
@@ -63,7 +63,7 @@ type dialogue struct {
 	follower     *follower
 }
 
-// take takes one update to its answer.
+// take processes one update.
 func (d *dialogue) take(ctx context.Context, j job) {
 	u := &j.update
 	from, _, _ := d.audience.addressed(u)
@@ -80,7 +80,7 @@ func (d *dialogue) take(ctx context.Context, j job) {
 	}
 }
 
-// message takes what somebody wrote: one of our commands, or a turn.
+// message handles a text message: a command of the bot, or a turn.
 func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *models.Message) {
 	at, text := placeOf(m), d.audience.unaddressed(m)
 	if name, rest, slash := command(text); slash {
@@ -105,14 +105,14 @@ func (d *dialogue) message(ctx context.Context, j job, who access.Principal, m *
 	}
 	turn := d.input(ctx, &j, who, m)
 	turn.Message = text
-	// Words of somebody else are never a command.
+	// A forwarded message is never a command.
 	turn.Quoted = m.ForwardOrigin != nil || m.ViaBot != nil
 	turn.Thread.Shown = d.repliedGates(ctx, who, m)
 	turn.Thread.Marked = len(turn.Thread.Shown) > 0
 	d.turn(ctx, j, who, at, turn)
 }
 
-// input is what a message is besides its words: when and where it was said.
+// input returns the input for a message, without its text.
 func (d *dialogue) input(ctx context.Context, j *job, who access.Principal, m *models.Message) conversation.Input {
 	return conversation.Input{
 		Thread: &conversation.Thread{Conversation: conversationOf(d.channel, m.Chat.ID, d.month(ctx, j, who, m))},
@@ -120,15 +120,14 @@ func (d *dialogue) input(ctx context.Context, j *job, who access.Principal, m *m
 	}
 }
 
-// conversationOf is the chat as the orchestrator knows it: a new one each month,
-// so that a chat that goes on for years stays quick.
+// conversationOf returns the orchestrator's id of a chat: a new one each month, so that a chat of many
+// years stays fast.
 func conversationOf(channel string, chat int64, month string) string {
 	return channel + ":" + strconv.FormatInt(chat, 10) + ":" + month
 }
 
-// month is that of the conversation that a message belongs to: its own, or the
-// one before as long as something is open there. Once that is decided it is
-// noted, so that a message that is taken up again is the same turn.
+// month returns the month of the conversation that a message belongs to: its own, or the previous one
+// while something is open there. The decision is stored, so that a resumed message is the same turn.
 func (d *dialogue) month(ctx context.Context, j *job, who access.Principal, m *models.Message) string {
 	if j.noted.Month != "" {
 		return j.noted.Month
@@ -143,7 +142,7 @@ func (d *dialogue) month(ctx context.Context, j *job, who access.Principal, m *m
 	return own
 }
 
-// turn has a turn taken, and shows what it comes to.
+// turn handles a turn and shows its outcome.
 func (d *dialogue) turn(ctx context.Context, j job, who access.Principal, at place, t conversation.Input) {
 	taking, cancel := conversation.DetachContext(ctx)
 	defer cancel()
@@ -155,8 +154,8 @@ func (d *dialogue) turn(ctx context.Context, j job, who access.Principal, at pla
 	d.show(ctx, taking, j, who, at, outcome)
 }
 
-// show has what an input came to shown in its chat, and followed; taking bounds the
-// reading of it.
+// show shows the outcome of an input in its chat and follows it; taking bounds the reading of the
+// state.
 func (d *dialogue) show(ctx, taking context.Context, j job, who access.Principal, at place, outcome conversation.Outcome) {
 	state, err := d.conversation.View(taking, who, outcome)
 	if err != nil {
@@ -166,7 +165,7 @@ func (d *dialogue) show(ctx, taking context.Context, j job, who access.Principal
 	d.follower.follow(ctx, j, who, at, state)
 }
 
-// command cuts "/name rest"; the name of the bot was taken off before.
+// command parses "/name rest"; the name of the bot was removed before.
 func command(text string) (name, rest string, is bool) {
 	after, is := strings.CutPrefix(text, "/")
 	if !is {

@@ -1,3 +1,3 @@
-// Package host runs bridges inside the server, and opens the services behind all bridges.
-// It does not classify operations: internal/bridge does.
+// Package host runs bridges inside the server and opens the services behind all bridges. It does not
+// classify operations; package bridge does.
 package host

@@ -19,16 +19,16 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// Host runs bridges inside the server.
+// Host runs bridges inside the server. It is safe for concurrent use.
 type Host struct {
-	// PublicURL is where the browsers of people reach the server.
+	// PublicURL returns the URL of the server for people's browsers.
 	PublicURL func() string
-	// Keys encrypt the tokens of people, the first of them.
+	// Keys decrypt the tokens of people; the first one encrypts.
 	Keys [][]byte
-	// Beside guards what a server may name besides itself, such as where to log in.
+	// Beside returns the dial guard for other hosts that a server names, such as its login server.
 	Beside func(ctx context.Context, server string) (Control, error)
 
-	// Dir is where each keeps its idempotency keys, and its baseline.
+	// Dir holds the idempotency keys and the baseline of each bridge.
 	Dir     string
 	Lookup  func(name string) (value string, found bool)
 	Control Control
@@ -39,17 +39,17 @@ type Host struct {
 	served map[string]*hostedBridge
 }
 
-// Control is asked before every dial.
+// Control is called before every dial.
 type Control = func(network, address string, c syscall.RawConn) error
 
-// PagesPath is where the pages of bridges are that people log in on.
+// PagesPath is the path prefix of the bridges' login pages.
 const PagesPath = "/bridges/"
 
-// endTime bounds the end of a bridge.
+// endTime bounds the shutdown of a bridge.
 const endTime = 5 * time.Second
 
-// Serve returns the bridge of a domain, and what ends it. The service is reached when the
-// bridge is first asked. One that is only tried keeps nothing.
+// Serve returns the handler of a domain's bridge, and a function that shuts it down. The service is
+// opened on the first request. A probe stores nothing.
 func (h *Host) Serve(domain string, b contracts.Bridge, probe bool) (handler http.Handler, end func()) {
 	w := &hostedBridge{host: h, name: domain, bridge: b, tried: probe}
 	if !probe {
@@ -74,7 +74,7 @@ func (h *Host) Serve(domain string, b contracts.Bridge, probe bool) (handler htt
 	}
 }
 
-// ServeHTTP answers the pages that people log in on, and nothing else of a bridge.
+// ServeHTTP serves the login pages of the bridges, and nothing else of them.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	domain, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PagesPath), "/")
 	h.mu.Lock()
@@ -98,8 +98,8 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(PagesPath+domain, pages).ServeHTTP(w, r)
 }
 
-// hostedBridge is a bridge that runs inside the server. It is opened when it is first asked, and
-// again as long as that fails.
+// hostedBridge is a bridge inside the server. It is opened on the first request, and again after a
+// failure.
 type hostedBridge struct {
 	host   *Host
 	name   string
@@ -113,7 +113,7 @@ type hostedBridge struct {
 	closed  bool
 }
 
-// ServeHTTP answers as the bridge does.
+// ServeHTTP serves the domain of the bridge.
 func (w *hostedBridge) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	d, err := w.current(r.Context(), r.URL.Path == "/manifest")
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *hostedBridge) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	d.ServeHTTP(out, r)
 }
 
-// current returns the bridge. With look, an overlay file that has changed is taken over.
+// current returns the bridge. With look, it applies a changed overlay file.
 func (w *hostedBridge) current(ctx context.Context, look bool) (*bridge.Domain, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *hostedBridge) current(ctx context.Context, look bool) (*bridge.Domain, 
 		return w.domain, nil
 	}
 	text, parsed, err := Overlay(w.bridge)
-	if err != nil { // what was said before stands
+	if err != nil { // keep the previous overlay
 		w.host.Logger.WarnContext(ctx, "the overlay of a bridge cannot be read", slog.String("domain", w.name), slog.Any("error", err))
 	} else if !bytes.Equal(text, w.overlay) {
 		w.overlay = text
@@ -182,8 +182,8 @@ func (w *hostedBridge) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// logins reports how people log in; nil where there is one account for all. One that is only
-// tried lists tools, and asks nobody.
+// logins returns the configuration of people's logins, nil if all share one account. A probe only
+// lists tools and needs no logins.
 func (w *hostedBridge) logins(ctx context.Context, r Reach) (*mcp.LoginsConfig, error) {
 	if w.tried || w.bridge.MCP == nil || w.bridge.MCP.Logins == nil {
 		return nil, nil //nolint:nilnil // there are none
@@ -204,7 +204,7 @@ func (w *hostedBridge) logins(ctx context.Context, r Reach) (*mcp.LoginsConfig, 
 	}, nil
 }
 
-// service names a service, whatever is said of it.
+// service returns a short hash that identifies a service.
 func service(b contracts.Bridge) string {
 	var at []string
 	if b.MCP != nil {
@@ -215,7 +215,7 @@ func service(b contracts.Bridge) string {
 	return contracts.HashBytes([]byte(strings.Join(at, "\x00")))[:12]
 }
 
-// closeKeys closes the store of keys, if it is open.
+// closeKeys closes the key store, if it is open.
 func (w *hostedBridge) closeKeys() error {
 	keys := w.keys
 	w.keys = nil

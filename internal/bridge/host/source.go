@@ -14,22 +14,22 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
 )
 
-// Reach is what a bridge has to reach its service.
+// Reach is what a bridge needs to reach its service.
 type Reach struct {
-	// Lookup resolves the NAME of "env:NAME".
+	// Lookup returns the value of the variable of an "env:NAME".
 	Lookup func(name string) (value string, found bool)
-	// Control is asked before every dial; nil allows all.
+	// Control is called before every dial; nil allows all.
 	Control Control
-	// Keys encrypt token files [they are not encrypted].
+	// Keys encrypt token files [not encrypted].
 	Keys [][]byte
-	// Changed is told when the service says that its operations have changed.
+	// Changed is called when the service reports that its operations have changed.
 	Changed func()
 	Logger  *slog.Logger
-	// Logins, if given, has an MCP server called with the account of the requester.
+	// Logins, if not nil, makes calls of an MCP server with the account of the requester.
 	Logins *mcp.LoginsConfig
 }
 
-// Overlay reads what an operator says of a service.
+// Overlay reads and parses the overlay of a bridge.
 func Overlay(b contracts.Bridge) (text []byte, parsed bridge.Overlay, err error) {
 	if !b.Given() {
 		return nil, parsed, contracts.Errorf(contracts.CodeInvalid, "a bridge needs an MCP server, or an OpenAPI document")
@@ -52,8 +52,8 @@ func overlayOf(b contracts.Bridge) contracts.BridgeOverlay {
 	return b.OpenAPI.BridgeOverlay
 }
 
-// Source opens the service behind a bridge. An MCP server is not called yet, an
-// OpenAPI document is read.
+// Source opens the service behind a bridge. It reads an OpenAPI document, but does not connect to an
+// MCP server yet.
 func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) (bridge.Source, error) {
 	way := bridge.HTTP{Control: r.Control}
 	if b.OpenAPI != nil {
@@ -95,7 +95,7 @@ func Source(ctx context.Context, b contracts.Bridge, o bridge.Overlay, r Reach) 
 	return mcp.New(cfg)
 }
 
-// secret returns the value of the variable that "env:NAME" names, "" for "".
+// secret returns the value of the variable of an "env:NAME", "" for "".
 func (r Reach) secret(said string) (string, error) {
 	if said == "" {
 		return "", nil

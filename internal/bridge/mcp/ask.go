@@ -17,37 +17,37 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// ErrAskedMidway is the type of the error of a write that was asked about while it was
-// under way, and may have done something before that.
+// ErrAskedMidway is the error type of a write that asked a question while it was running, and may
+// have had an effect before.
 const ErrAskedMidway = "domain.asked_midway"
 
-// The answers to a page that is to be opened.
+// The answers to a question that links to a page.
 const (
 	answerDone    = "done"
 	answerDecline = "decline"
 )
 
-// memory is what a call that asks leaves with its questions, and gets back with their
-// answers, by another process if need be.
+// memory is the state that a call returns with its questions and receives with their answers, possibly
+// in another process.
 type memory struct {
 	Tool string `json:"tool"`
-	// Key is the idempotency key of the call that asked first: it is one call to the
-	// server, however often it asks.
+	// Key is the idempotency key of the first call: all calls with the same key are one to the server,
+	// however often it asks.
 	Key string `json:"key,omitempty"`
-	// State is what the server wants back.
+	// State is the server's own state, which it gets back.
 	State string `json:"state,omitempty"`
-	// Asked is what was asked, Answered what was answered before that, by digest.
+	// Asked are the last questions, Answered the earlier answers by the digest of their question.
 	Asked    []question                   `json:"asked"`
 	Answered map[string]*sdk.ElicitResult `json:"answered,omitempty"`
 }
 
-// question is one thing that a server asks; ID is its name for it, "" if it has none.
+// question is an elicitation of a server; ID is the server's name for it, "" if it has none.
 type question struct {
 	ID     string            `json:"id,omitempty"`
 	Params *sdk.ElicitParams `json:"params"`
 }
 
-// digest tells one question from another.
+// digest identifies a question by its content.
 func digest(p *sdk.ElicitParams) string {
 	hash, err := contracts.Hash(map[string]any{"message": p.Message, "schema": p.RequestedSchema, "url": p.URL})
 	if err != nil {
@@ -56,7 +56,7 @@ func digest(p *sdk.ElicitParams) string {
 	return hash
 }
 
-// remembered is the memory that came with a call, with the answers to what was asked last.
+// remembered returns the memory that came with a call, with the answers to the last questions.
 func remembered(c bridge.Call) (memory, sdk.InputResponseMap, error) {
 	m := memory{Tool: c.Name, Key: c.Context.IdempotencyKey}
 	in := c.Context.Input
@@ -79,7 +79,7 @@ func remembered(c bridge.Call) (memory, sdk.InputResponseMap, error) {
 	return m, responses, nil
 }
 
-// ask makes questions to a person of what the server asks.
+// ask returns the error that puts the server's questions to a person.
 func (m memory) ask(asked []question, state string) error {
 	m.Asked, m.State = asked, state
 	needs := contracts.InputRequest{}
@@ -98,8 +98,8 @@ func (m memory) ask(asked []question, state string) error {
 	return domainkit.Ask(needs, "%s asks: %s", m.Tool, contracts.CleanSummary(asked[0].Params.Message))
 }
 
-// inAnswer takes what a tool asks by its answer. The protocol has it called again with
-// what was answered, so it has done nothing yet.
+// inAnswer handles questions in the result of a tool. The protocol repeats the call with the
+// answers, so it has had no effect yet.
 func (m memory) inAnswer(answer *sdk.CallToolResult) error {
 	if len(answer.InputRequests) == 0 {
 		return domainkit.Retryf(contracts.ErrUpstream, "the MCP server has too much to do for %s just now", m.Tool)
@@ -115,8 +115,8 @@ func (m memory) inAnswer(answer *sdk.CallToolResult) error {
 	return m.ask(asked, answer.RequestState)
 }
 
-// meanwhile takes what was asked while a call was under way. A write may have done
-// something before: it is made again only where an operator has said that it has not.
+// meanwhile handles questions that were asked during a call. A write may have had an effect before: it
+// is repeated only if the overlay says that it has not.
 func (m memory) meanwhile(c bridge.Call, params []*sdk.ElicitParams) error {
 	if c.Writes && c.Tool.AskEffect != contracts.EffectNone {
 		return domainkit.Failf(ErrAskedMidway, contracts.EffectUnknown,
@@ -130,7 +130,7 @@ func (m memory) meanwhile(c bridge.Call, params []*sdk.ElicitParams) error {
 	return m.ask(asked, "")
 }
 
-// pages takes a refusal that wants pages to be opened first; nil if it is none.
+// pages handles an error that requires pages to be opened first; it returns nil for other errors.
 func (m memory) pages(refused *jsonrpc.Error) error {
 	var data struct {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`
@@ -145,13 +145,13 @@ func (m memory) pages(refused *jsonrpc.Error) error {
 	return m.ask(asked, "")
 }
 
-// form is the schema of a form, as the protocol allows it: flat.
+// form is the schema of a form, which the protocol requires to be flat.
 type form struct {
 	Properties map[string]field `json:"properties"`
 	Required   []string         `json:"required"`
 }
 
-// field is one property of a form, and its schema as it came.
+// field is one property of a form, and its original schema.
 type field struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
@@ -192,7 +192,7 @@ func formOf(p *sdk.ElicitParams) (form, error) {
 	return f, err
 }
 
-// names returns the fields in an order: what is required as it is listed, then the others.
+// names returns the fields: the required ones in their order, then the others.
 func (f form) names() []string {
 	names := slices.DeleteFunc(slices.Clone(f.Required), func(name string) bool { _, there := f.Properties[name]; return !there })
 	for _, name := range slices.Sorted(maps.Keys(f.Properties)) {
@@ -203,7 +203,7 @@ func (f form) names() []string {
 	return names
 }
 
-// choices are the values of a field that is chosen from a list.
+// choices returns the values of a field that is chosen from a list.
 func (f field) choices() []choice {
 	list, from := slices.Clone(f.OneOf), f.Enum
 	if f.Items != nil {
@@ -219,8 +219,8 @@ func (f field) choices() []choice {
 	return list
 }
 
-// questionsOf are the questions that something asked comes to: one for a page, one for
-// each field of a form, one for a form without fields.
+// questionsOf converts an elicitation to questions: one for a page, one for each field of a form,
+// one for a form without fields.
 func questionsOf(n int, p *sdk.ElicitParams) ([]contracts.InputQuestion, error) {
 	if p.URL != "" || p.Mode == "url" {
 		return []contracts.InputQuestion{{
@@ -247,7 +247,7 @@ func questionsOf(n int, p *sdk.ElicitParams) ([]contracts.InputQuestion, error) 
 
 func questionID(n int, name string) string { return fmt.Sprintf("%d/%s", n, name) }
 
-// shortened is a text of a server, as people read it.
+// shortened returns a server's text as a summary of at most 160 characters.
 func shortened(text string) string {
 	const most = 160
 	runes := []rune(contracts.CleanSummary(text))
@@ -257,7 +257,7 @@ func shortened(text string) string {
 	return string(runes)
 }
 
-// question is what a field asks.
+// question returns the question for a field.
 func (f field) question(name string) contracts.InputQuestion {
 	q := contracts.InputQuestion{Prompt: cmp.Or(f.Title, name)}
 	if f.Description != "" {
@@ -302,7 +302,7 @@ func quoted(words []string) []string {
 	return out
 }
 
-// answerTo makes the answer to something asked of what a person answered.
+// answerTo converts a person's answers to the result of an elicitation.
 func answerTo(n int, p *sdk.ElicitParams, answers map[string]any) *sdk.ElicitResult {
 	whole := answers[questionID(n, "")]
 	f, err := formOf(p)
@@ -325,7 +325,7 @@ func answerTo(n int, p *sdk.ElicitParams, answers map[string]any) *sdk.ElicitRes
 	return &sdk.ElicitResult{Action: "accept", Content: content}
 }
 
-// several are the values of a list that was answered with commas between.
+// several returns the values of a list that was answered with commas.
 func (f field) several(text string) []any {
 	out := []any{}
 	for part := range strings.SplitSeq(text, ",") {

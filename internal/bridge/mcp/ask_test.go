@@ -26,12 +26,12 @@ var pizza = &sdk.ElicitParams{Message: "How do you want it?", RequestedSchema: j
 
 var pizzaAnswers = map[string]any{"0/slices": 3, "0/size": "l", "0/top": "corn, ham"}
 
-// ordered is what a server makes of the answers.
+// ordered returns the server's result for the answers.
 func ordered(in map[string]any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{StructuredContent: map[string]any{"order": fmt.Sprintf("%v %v %v %v", in["slices"], in["size"], in["top"], in["note"])}}
 }
 
-// What it makes of them, and what one of the older protocol does, which fills in defaults.
+// The results of the server, and of one with the older protocol, which fills in defaults.
 const (
 	wantOrder   = "3 l [corn ham] <nil>"
 	wantDefault = "3 l [corn ham] none"
@@ -63,14 +63,14 @@ func executeAs(t *testing.T, url string, req contracts.ExecuteRequest) contracts
 	return out
 }
 
-// plainly is a read without parameters.
+// plainly returns a read tool without parameters.
 func plainly(name string) *sdk.Tool {
 	tool := reading(name)
 	tool.InputSchema = json.RawMessage(`{"type":"object"}`)
 	return tool
 }
 
-// needs is what a call asks, as a person is asked.
+// needs returns the questions of a call, in the form for a person.
 func needs(t *testing.T, r contracts.ToolResult) *contracts.InputRequest {
 	t.Helper()
 	if r.OK || r.Error.Type != contracts.ErrNeedsInput || r.Error.EffectOf() != contracts.EffectNone || r.Error.Needs == nil {
@@ -82,8 +82,8 @@ func needs(t *testing.T, r contracts.ToolResult) *contracts.InputRequest {
 	return r.Error.Needs
 }
 
-// TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers, at another bridge, as after a
-// restart. A write is called with the key that it was first called with.
+// TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers, at another bridge, as after a restart. A write
+// keeps the key of its first call.
 func TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)
@@ -131,8 +131,8 @@ func TestAToolThatAsksByItsAnswerGoesOnWithTheAnswers(t *testing.T) {
 	}
 }
 
-// before is a server of the protocol before 2026-07-28, which asks while a call is under
-// way. It counts what its tools have done.
+// before is a server of the protocol before 2026-07-28, which asks during a call. It counts the effects
+// of its tools.
 func before(t *testing.T, names ...string) (config mcp.Config, done func() map[string]int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -199,8 +199,7 @@ func TestAWriteThatAsksMeanwhileIsNotMadeAgainUnlessSomebodySaysThatItAsksFirst(
 	}
 }
 
-// TestCallsAtOnceAreNotGivenTheAnswersOfOthers: a server does not say which call it asks
-// about.
+// TestCallsAtOnceAreNotGivenTheAnswersOfOthers: a server does not say which call a question belongs to.
 func TestCallsAtOnceAreNotGivenTheAnswersOfOthers(t *testing.T) {
 	t.Parallel()
 	names := []string{"get_a", "get_b", "get_c", "get_d", "order"}

@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// announcing is an MCP server that may tell that its tools have changed, and a bridge to
-// it whose time stands still, so that nothing is asked for again because it is old.
+// announcing is an MCP server that can notify of changed tools, and a bridge to it with a fixed
+// clock, so that its list never expires.
 type announcing struct {
 	*world
 
@@ -58,7 +58,7 @@ func announce(t *testing.T, protocol string, told bool, how *sdk.StreamableHTTPO
 	return a
 }
 
-// pinned puts an overlay in service that pins what there is now.
+// pinned applies an overlay that pins the current tools.
 func (a *announcing) pinned() []byte {
 	a.t.Helper()
 	found, err := a.domain.Findings(a.t.Context())
@@ -82,13 +82,13 @@ func (a *announcing) put(text []byte) {
 	a.domain.SetOverlay(overlay)
 }
 
-// changes one tool, and adds one that says that it only reads.
+// changes modifies one tool, and adds one that claims to be a read.
 func (a *announcing) changes() {
 	a.tool(&sdk.Tool{Name: "pay", Description: "Pays a bill to somebody else."}, nil)
 	a.tool(reading("peek"), nil)
 }
 
-// served are the names in the manifest.
+// served returns the capability names in the manifest.
 func (a *announcing) served() string {
 	a.t.Helper()
 	var names []string
@@ -98,8 +98,8 @@ func (a *announcing) served() string {
 	return strings.Join(names, " ")
 }
 
-// TestAServerThatAnnouncesChangedToolsIsAskedForThem at once: the one that has changed is
-// in quarantine, the new one waits for a confirmation, the others go on.
+// TestAServerThatAnnouncesChangedToolsIsAskedForThem at once: the changed one is in quarantine, the new
+// one needs confirmation, the others are still served.
 func TestAServerThatAnnouncesChangedToolsIsAskedForThem(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func() *announcing{
@@ -175,8 +175,8 @@ func TestAServerThatAnnouncesNothingIsAskedAfterATime(t *testing.T) {
 	}
 }
 
-// TestWhenAllToolsHaveChangedNoneIsCalled: no manifest can be made of what is offered now,
-// and the one before is not a leave to call what nobody has looked at.
+// TestWhenAllToolsHaveChangedNoneIsCalled: no manifest can be built from the current tools, and the
+// previous one does not permit calls of changed tools.
 func TestWhenAllToolsHaveChangedNoneIsCalled(t *testing.T) {
 	t.Parallel()
 	a := announce(t, "", false, &sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true})

@@ -1,3 +1,3 @@
-// Package mcp puts an MCP server behind a bridge: its tools are operations. The
-// server is given nothing: no model, no folders, no answers to forms.
+// Package mcp connects an MCP server as the source of a bridge: its tools are operations. The server
+// gets no model and no folders. Its questions are answered by people only.
 package mcp

@@ -21,31 +21,31 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Login is a person's login at an MCP server by OAuth 2.1: the authorisation code, with
-// PKCE, comes back to a port of this machine.
+// Login is a person's login at an MCP server by OAuth 2.1. The authorization code, with PKCE, is
+// returned to a port of this machine.
 type Login struct {
-	// Server is the URL of the MCP server, File where the tokens are written.
+	// Server is the URL of the MCP server, File the file for the tokens.
 	Server, File string
-	// Keys encrypt the file [it is not encrypted].
+	// Keys encrypt the file [not encrypted].
 	Keys [][]byte
-	// ClientID and ClientSecret are those of a client that the authorisation server
-	// knows already [it is asked to register one].
+	// ClientID and ClientSecret are those of a client that is registered at the authorization
+	// server [one is registered dynamically].
 	ClientID, ClientSecret string
-	// Scopes are what to ask for [what the server asks for].
+	// Scopes are the requested scopes [those that the server asks for].
 	Scopes []string
 	HTTP   bridge.HTTP
-	// Show is given the link that the person must open.
+	// Show is called with the link that the person must open.
 	Show func(link string)
-	// Wait bounds the time for all [5m].
+	// Wait bounds the whole login [5m].
 	Wait time.Duration
 	Now  func() time.Time // [time.Now]
 }
 
-// hello is a first request without a token: its answer says where to get one.
+// hello is a first request without a token: the response names the authorization server.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"manifold","version":"1"}}}`
 
-// Run waits until the person has logged in, and writes the tokens. It reports whether
-// they can be renewed.
+// Run waits until the person has logged in, and writes the tokens. It reports whether they can be
+// renewed.
 func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	if err := secure(l.Server); err != nil {
 		return false, err
@@ -82,8 +82,8 @@ func (l Login) Run(ctx context.Context) (renewable bool, err error) {
 	return g.RefreshToken != "", nil
 }
 
-// granted gets the tokens; the official library does the protocol. The person is sent to
-// a link, and comes back to the address redirect: await waits for that.
+// granted gets the tokens; the official library implements the protocol. await shows the person the
+// link and waits for the redirect.
 func (l Login) granted(ctx context.Context, redirect string, await func(ctx context.Context, link *url.URL) (*auth.AuthorizationResult, error)) (*login.Grant, error) {
 	client := l.HTTP.Client()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.Server, strings.NewReader(hello))
@@ -135,7 +135,7 @@ func (l Login) granted(ctx context.Context, redirect string, await func(ctx cont
 	return g, secure(g.TokenURL)
 }
 
-// identify says which client it is, and what it asks for.
+// identify sets the client and the scopes of the login.
 func (l Login) identify(cfg *auth.AuthorizationCodeHandlerConfig) {
 	if len(l.Scopes) > 0 {
 		cfg.ScopeFilter = func([]string) []string { return l.Scopes }
@@ -153,8 +153,8 @@ func (l Login) identify(cfg *auth.AuthorizationCodeHandlerConfig) {
 	}
 }
 
-// await shows the link, and waits for the code. What comes without the state of this
-// login is refused, and the wait goes on.
+// await shows the link and waits for the code. A callback with another state is rejected, and the wait
+// continues.
 func (l Login) await(ctx context.Context, listener net.Listener, link *url.URL) (*auth.AuthorizationResult, error) {
 	state, came := link.Query().Get("state"), make(chan url.Values, 1)
 	mux := http.NewServeMux()
@@ -166,7 +166,7 @@ func (l Login) await(ctx context.Context, listener net.Listener, link *url.URL) 
 		}
 		select {
 		case came <- q:
-		default: // it was here before
+		default: // it was called before
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = io.WriteString(w, "Manifold has the answer; the terminal says what came of it. This page can be closed.\n")
@@ -187,7 +187,7 @@ func (l Login) await(ctx context.Context, listener net.Listener, link *url.URL) 
 	}
 }
 
-// authorized reads what the authorisation server has sent a person back with.
+// authorized parses the authorization server's redirect.
 func authorized(q url.Values) (*auth.AuthorizationResult, error) {
 	if why := q.Get("error"); why != "" {
 		return nil, fmt.Errorf("the authorisation server refused: %s %s", why, q.Get("error_description"))

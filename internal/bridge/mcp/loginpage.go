@@ -19,10 +19,10 @@ const (
 	callbackPath = loginPath + "callback"
 )
 
-// linkText has no character that Markdown gives a meaning.
+// linkText encodes without characters that Markdown interprets.
 var linkText = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant that Go cannot spell
 
-// link names a person, and cannot be made by others.
+// link returns a token that names a person and cannot be forged.
 func (l *Logins) link(who string) (string, error) {
 	if len(who) > 200 {
 		return "", contracts.Errorf(contracts.CodeInvalid, "the name of whoever asks is too long for a link")
@@ -39,18 +39,18 @@ func (l *Logins) personOf(link string) (who string, ok bool) {
 	return string(plain), ok
 }
 
-// flow is one login under way.
+// flow is one login in progress.
 type flow struct {
 	who    string
 	cancel context.CancelFunc
-	came   chan url.Values // one answer
+	came   chan url.Values // the callback's query
 	ended  chan struct{}   // closed when code and err are set
 	code   string
 	err    error
 }
 
-// ServeHTTP is what browsers see: a page that says who asks, the way to the authorisation
-// server and back, and the code.
+// ServeHTTP serves the pages of a login: the start page that names the person, the redirect to the
+// authorization server and the callback with the code.
 func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == callbackPath && r.Method == http.MethodGet:
@@ -75,7 +75,7 @@ func (l *Logins) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.leave(w, r, who)
 }
 
-// leave sends a browser to the authorisation server.
+// leave redirects a browser to the authorization server.
 func (l *Logins) leave(w http.ResponseWriter, r *http.Request, who string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), login.BrowserTime)
 	f := &flow{who: who, cancel: cancel, came: make(chan url.Values, 1), ended: make(chan struct{})}
@@ -94,7 +94,7 @@ func (l *Logins) leave(w http.ResponseWriter, r *http.Request, who string) {
 	}
 }
 
-// run is one login, from the first request to the tokens.
+// run performs one login, from the first request to the tokens.
 func (l *Logins) run(ctx context.Context, f *flow, shown chan<- *url.URL) {
 	defer f.cancel()
 	defer close(f.ended)
@@ -116,11 +116,11 @@ func (l *Logins) run(ctx context.Context, f *flow, shown chan<- *url.URL) {
 		f.code, err = l.keep(f.who, g)
 	}
 	if f.err = err; err != nil && l.cfg.Login.ClientID == "" {
-		_ = l.remember(&login.Grant{}) // the client may be what is wrong: the next login registers one
+		_ = l.remember(&login.Grant{}) // the client may be the cause: the next login registers a new one
 	}
 }
 
-// back takes what the authorisation server has sent a browser back with.
+// back handles the callback of the authorization server.
 func (l *Logins) back(w http.ResponseWriter, r *http.Request) {
 	f, ok := l.pages.Back(r)
 	if !ok {

@@ -22,28 +22,28 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// LoginsConfig describes how people log in at a server, each with an account of their own.
+// LoginsConfig configures logins of people, each with an account of their own.
 type LoginsConfig struct {
-	// Dir holds the tokens, a file for each person.
+	// Dir holds the tokens, one file per person.
 	Dir string
-	// Keys encrypt the files, and seal links [files are not encrypted, and the key of
-	// links lies in Dir].
+	// Keys encrypt the files and seal the links [files are not encrypted, and the key of the links
+	// is in Dir].
 	Keys [][]byte
-	// PublicURL is where the browsers of people reach the bridge.
+	// PublicURL is the URL of the bridge for people's browsers.
 	PublicURL string
-	// Login is what each login is like; its Server, File and Show are not used.
+	// Login configures each login; its Server, File and Show are not used.
 	Login Login
-	// Server is the server; its Tokens are used to list its tools.
+	// Server configures the server; its Tokens are used to list the tools.
 	Server Config
 }
 
-// Logins is an MCP server that is called with the account of the requester. Who has none
-// yet is asked to log in, by a link that is theirs.
+// Logins is an MCP server that is called with the account of the requester. A requester without an
+// account gets a personal login link.
 type Logins struct {
 	cfg   LoginsConfig
 	base  *Server
 	pages login.Pages[*flow]
-	// links seals those that name a person, files what is in Dir.
+	// links seals the names of people in links, files the files in Dir.
 	links, files login.Vault
 
 	mu      sync.Mutex // guards servers
@@ -56,19 +56,19 @@ var (
 )
 
 const (
-	// errLoginEnded is the type of error for tokens that can be renewed no more.
+	// errLoginEnded is the error type for tokens that can no longer be renewed.
 	errLoginEnded = "domain.login_ended"
-	// questionCode is the id of the question for the code of a login.
+	// questionCode is the id of the question for a login code.
 	questionCode = "code"
-	// maxPeople bounds the connections that are held.
+	// maxPeople bounds the open connections.
 	maxPeople = 256
-	// maxGuesses is how often a code may be wrong.
+	// maxGuesses bounds the wrong codes per login.
 	maxGuesses = 5
-	// codeTime is how long a code is good.
+	// codeTime is how long a code is valid.
 	codeTime = 24 * time.Hour
 )
 
-// NewLogins makes a source; it does not connect.
+// NewLogins returns a source. It does not connect.
 func NewLogins(cfg LoginsConfig) (*Logins, error) {
 	if cfg.Server.URL == "" || cfg.Dir == "" {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "logins of people need the URL of an MCP server, and a folder")
@@ -113,7 +113,7 @@ func (l *Logins) Definitions(ctx context.Context, selected *bridge.Select) ([]br
 	return l.base.Definitions(ctx, selected)
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (l *Logins) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,14 +124,13 @@ func (l *Logins) Close() error {
 	return errors.Join(errs...)
 }
 
-// asking is what a question for a login leaves with the core: what the call was given
-// before it.
+// asking is the state of a login question: the input that the call had before it.
 type asking struct {
 	Login  bool                  `json:"login"`
 	Before *contracts.GivenInput `json:"before,omitempty"`
 }
 
-// Call calls a tool with the account of the person who asks.
+// Call calls a tool with the account of the requester.
 func (l *Logins) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
 	who := c.Context.Principal.Subject()
 	if who == "" {
@@ -160,7 +159,7 @@ func (l *Logins) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 	return result, err
 }
 
-// ask asks a person to log in.
+// ask returns the error that asks a person to log in.
 func (l *Logins) ask(c bridge.Call, who, why string) error {
 	state, err := json.Marshal(asking{Login: true, Before: c.Context.Input})
 	if err != nil {
@@ -177,7 +176,7 @@ func (l *Logins) ask(c bridge.Call, who, why string) error {
 	}}}, "%s is called with the account of whoever asks, who has not logged in yet", c.Name)
 }
 
-// file is where something of a person is kept; a person is no part of a file's name.
+// file returns the path of a person's file. Its name is a hash of the person.
 func (l *Logins) file(who, kind string) string {
 	return filepath.Join(l.cfg.Dir, contracts.HashBytes([]byte(who))+kind)
 }
@@ -188,13 +187,13 @@ const (
 	forLinks  = "links to log in by"
 )
 
-// The kinds of files of a person.
+// The kinds of a person's files.
 const (
 	kindTokens  = ".tokens.json"
 	kindWaiting = ".waiting.json"
 )
 
-// serverOf is the server as a person sees it.
+// serverOf returns the server with a person's account.
 func (l *Logins) serverOf(ctx context.Context, who string) (*Server, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,24 +224,24 @@ func (l *Logins) serverOf(ctx context.Context, who string) (*Server, error) {
 			break
 		}
 		delete(l.servers, other)
-		go func() { _ = held.Close() }() // calls under way end with it; they are told so
+		go func() { _ = held.Close() }() // calls in progress end with it and return an error
 	}
 	l.servers[who] = s
 	return s, nil
 }
 
-// forget gives up the connection of a person.
+// forget closes the connection of a person.
 func (l *Logins) forget(who string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.servers[who]; s != nil {
 		delete(l.servers, who)
-		go func() { _ = s.Close() }() // nobody waits for that
+		go func() { _ = s.Close() }() // no need to wait
 	}
 }
 
-// waiting is a login that counts when whoever it is for has said its code: a link may
-// have been opened by somebody else.
+// waiting is a login that counts once its person has entered its code: the link may have been opened
+// by somebody else.
 type waiting struct {
 	Grant   *login.Grant `json:"grant"`
 	Code    string       `json:"code_sha256"`
@@ -250,14 +249,14 @@ type waiting struct {
 	Guesses int          `json:"guesses,omitempty"`
 }
 
-// keep keeps the tokens of a login until its code is said, and gives the code.
+// keep stores the tokens of a login until its code is entered, and returns the code.
 func (l *Logins) keep(who string, g *login.Grant) (code string, err error) {
 	code = rand.Text()[:10]
 	w := waiting{Grant: g, Code: contracts.HashBytes([]byte(code)), Until: l.cfg.Login.Now().Add(codeTime)}
 	return code[:5] + "-" + code[5:], l.files.Save(l.file(who, kindWaiting), w)
 }
 
-// confirm takes over a login by its code.
+// confirm accepts a login by its code.
 func (l *Logins) confirm(who, code string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,7 +264,7 @@ func (l *Logins) confirm(who, code string) error {
 	var w waiting
 	_, err := l.files.Load(file, &w)
 	if _, there := os.Stat(l.file(who, kindTokens)); errors.Is(err, fs.ErrNotExist) && there == nil {
-		return nil // it was taken over before, and the call is a repeat
+		return nil // it was accepted before, and the call is a repeat
 	}
 	if err != nil || w.Grant == nil || l.cfg.Login.Now().After(w.Until) {
 		return errors.New("Nobody has logged in by the link yet, or too long ago.") //nolint:staticcheck,revive // a sentence for people
@@ -273,7 +272,7 @@ func (l *Logins) confirm(who, code string) error {
 	said := contracts.HashBytes([]byte(strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))))
 	if subtle.ConstantTimeCompare([]byte(said), []byte(w.Code)) != 1 {
 		if w.Guesses++; w.Guesses >= maxGuesses {
-			_ = os.Remove(file) // it is over either way: the next answer finds no login, or the same count
+			_ = os.Remove(file) // ignored: the next answer finds no login, or the same count
 		} else if err := l.files.Save(file, w); err != nil {
 			return err
 		}
@@ -284,12 +283,12 @@ func (l *Logins) confirm(who, code string) error {
 	}
 	if s := l.servers[who]; s != nil {
 		delete(l.servers, who)
-		go func() { _ = s.Close() }() // it has the tokens of before
+		go func() { _ = s.Close() }() // it has the old tokens
 	}
 	return os.Remove(file)
 }
 
-// client is the one that the authorisation server knows; it is registered once.
+// client returns the client at the authorization server, "" if one must be registered.
 func (l *Logins) client() (id, secret string) {
 	if l.cfg.Login.ClientID != "" {
 		return l.cfg.Login.ClientID, l.cfg.Login.ClientSecret
@@ -301,11 +300,10 @@ func (l *Logins) client() (id, secret string) {
 	return known.ClientID, known.ClientSecret
 }
 
-// remember keeps the client that was registered; for the address that it was registered
-// with.
+// remember stores the registered client, with the URL that it was registered for.
 func (l *Logins) remember(g *login.Grant) error {
 	return l.files.Save(filepath.Join(l.cfg.Dir, "client.json"), login.Grant{Resource: l.cfg.PublicURL, ClientID: g.ClientID, ClientSecret: g.ClientSecret})
 }
 
-// account is how a login is shown to whoever opens its link.
+// account returns the account's name for the login page.
 func (l *Logins) account() string { return cmp.Or(hostOf(l.cfg.Server.URL), l.cfg.Server.URL) }

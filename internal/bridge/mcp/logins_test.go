@@ -23,7 +23,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// office is an MCP server where each person has an account, and a bridge to it.
+// office is an MCP server with personal accounts, and a bridge to it.
 type office struct {
 	*issuing
 
@@ -34,7 +34,7 @@ type office struct {
 	log    lockedBuffer
 
 	mu     sync.Mutex // guards the fields below
-	closed bool       // no token is good
+	closed bool       // all tokens are invalid
 	used   string     // the account of the last call
 }
 
@@ -71,7 +71,7 @@ func openOffice(t *testing.T) *office {
 	return o
 }
 
-// open starts a bridge on what is in the folder.
+// open starts a bridge on the folder's data.
 func (o *office) open() {
 	o.t.Helper()
 	var domain http.Handler
@@ -102,7 +102,7 @@ func (o *office) open() {
 	o.url, domain = server.URL, d
 }
 
-// call calls a tool for somebody; input answers what was asked before.
+// call calls a tool for a person; input answers earlier questions.
 func (o *office) call(who, tool string, input *contracts.GivenInput) contracts.ToolResult {
 	o.t.Helper()
 	body, err := json.Marshal(contracts.ExecuteRequest{Capability: tool, Context: contracts.ExecuteContext{
@@ -129,14 +129,14 @@ func (o *office) call(who, tool string, input *contracts.GivenInput) contracts.T
 	return out
 }
 
-// account is the token of the last call.
+// account returns the token of the last call.
 func (o *office) account() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.used
 }
 
-// asked is the link of a call that asks for a login, and what to answer it with.
+// asked returns the link of a call that asks for a login, and a function for its answer.
 func (o *office) asked(r contracts.ToolResult) (link string, with func(code string) *contracts.GivenInput) {
 	o.t.Helper()
 	n := needs(o.t, r)
@@ -150,7 +150,7 @@ func (o *office) asked(r contracts.ToolResult) (link string, with func(code stri
 
 var shownCode = regexp.MustCompile(`Your code is ([A-Z2-7]{5}-[A-Z2-7]{5})`)
 
-// browse opens a link and logs in, as a browser does, and returns the code that is shown.
+// browse opens a link and logs in, as a browser does, and returns the displayed code.
 func (o *office) browse(link string) string {
 	o.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -214,7 +214,7 @@ func TestEachPersonLogsInByALinkAndIsCalledForWithTheirOwnAccount(t *testing.T) 
 		}
 	}
 	if r := o.call("", "look", nil); r.OK {
-		o.asked(r) // "user:" is somebody else
+		o.asked(r) // "user:" is another person
 	}
 	if strings.Contains(o.log.String(), marker) {
 		t.Errorf("a token is in the log: %s", o.log.String())
@@ -234,13 +234,13 @@ func TestEachPersonLogsInByALinkAndIsCalledForWithTheirOwnAccount(t *testing.T) 
 	}
 }
 
-// TestALinkThatSomebodyElseOpensGivesNothing: the tokens count when the requester says
-// the code, and the code is good for nobody else.
+// TestALinkThatSomebodyElseOpensGivesNothing: the tokens are accepted when the requester enters the
+// code, which nobody else can use.
 func TestALinkThatSomebodyElseOpensGivesNothing(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	link, _ := o.asked(o.call("ana", "look", nil))
-	code := o.browse(link) // by ben, say, who was sent the link
+	code := o.browse(link) // by ben, for example, who was sent the link
 	_, with := o.asked(o.call("ben", "look", nil))
 	o.asked(o.call("ben", "look", with(code)))
 	_, with = o.asked(o.call("ana", "look", nil))
@@ -284,8 +284,7 @@ func TestTheWayBackIsOfOneBrowserAndOneLogin(t *testing.T) {
 	}
 }
 
-// TestALoginThatHasEndedIsAskedForAgain, and the answers to what a tool asked before are
-// not lost by it.
+// TestALoginThatHasEndedIsAskedForAgain, without losing earlier answers to questions of a tool.
 func TestALoginThatHasEndedIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// world is an MCP server, and how often its tools were called.
+// world is an MCP server that counts the calls of its tools.
 type world struct {
 	*sdk.Server
 
@@ -30,7 +30,7 @@ type world struct {
 
 func yes() *bool { b := true; return &b }
 
-// serve starts an MCP server; around it may stand something that breaks it.
+// serve starts an MCP server; around may wrap its handler to break it.
 func serve(t *testing.T, around func(http.Handler) http.Handler) *world {
 	t.Helper()
 	w := &world{Server: sdk.NewServer(&sdk.Implementation{Name: "world", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, PageSize: 500})}
@@ -60,12 +60,12 @@ func (w *world) tool(tool *sdk.Tool, answer func(map[string]any) (*sdk.CallToolR
 	})
 }
 
-// reading is a tool that says that it only reads.
+// reading returns a tool that claims to be a read.
 func reading(name string) *sdk.Tool {
 	return &sdk.Tool{Name: name, Description: "Tells something.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
 }
 
-// bridged serves a bridge to it as a domain.
+// bridged serves a bridge to the server as a domain.
 func bridged(t *testing.T, cfg mcp.Config, overlay string) (*bridge.Domain, string) {
 	t.Helper()
 	o, err := bridge.ParseOverlay([]byte(overlay))
@@ -90,7 +90,7 @@ func bridged(t *testing.T, cfg mcp.Config, overlay string) (*bridge.Domain, stri
 	return d, server.URL
 }
 
-// execute calls a capability and returns the result of it.
+// execute calls a capability and returns its result.
 func execute(t *testing.T, url, capability string, parameters map[string]any) contracts.ToolResult {
 	t.Helper()
 	body, err := json.Marshal(contracts.ExecuteRequest{Capability: capability, Parameters: parameters, Context: contracts.ExecuteContext{TimeoutMS: 20_000, IdempotencyKey: "key-" + capability}})
@@ -142,7 +142,7 @@ func TestAToolIsAWriteUntilSomebodySaysOtherwise(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)
 	w.tool(reading("get_thing"), nil)
-	w.tool(reading("things.delete_all"), nil) // it says that it only reads
+	w.tool(reading("things.delete_all"), nil) // it claims to be a read
 	w.tool(&sdk.Tool{Name: "say_nothing"}, nil)
 	w.tool(&sdk.Tool{Name: "add_thing", Annotations: &sdk.ToolAnnotations{IdempotentHint: true}}, nil)
 	tests := map[string]struct {
@@ -206,8 +206,8 @@ func TestACallGivesFacts(t *testing.T) {
 	}
 }
 
-// TestADescriptionThatGivesOrdersChangesNothing of what a tool counts as, and what
-// is not seen in it is taken out.
+// TestADescriptionThatGivesOrdersChangesNothing about the class of a tool, and its invisible characters
+// are removed.
 func TestADescriptionThatGivesOrdersChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)
@@ -223,8 +223,7 @@ func TestADescriptionThatGivesOrdersChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAToolThatChangesBetweenGateAndCallIsNotCalled, and is in quarantine until
-// somebody confirms it.
+// TestAToolThatChangesBetweenGateAndCallIsNotCalled, and is in quarantine until it is confirmed.
 func TestAToolThatChangesBetweenGateAndCallIsNotCalled(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)
@@ -251,7 +250,7 @@ func TestAToolThatChangesBetweenGateAndCallIsNotCalled(t *testing.T) {
 	}
 }
 
-// TestAPinHoldsOverARestart, and a confirmation takes over what has changed.
+// TestAPinHoldsOverARestart, and a confirmation accepts the change.
 func TestAPinHoldsOverARestart(t *testing.T) {
 	t.Parallel()
 	w := serve(t, nil)
@@ -288,7 +287,7 @@ func TestAPinHoldsOverARestart(t *testing.T) {
 	}
 }
 
-// TestLookAlikeLettersAreNotServed, nor are two tools that would have one name.
+// TestLookAlikeLettersAreNotServed, nor are two tools that would have the same name.
 func TestLookAlikeLettersAreNotServed(t *testing.T) {
 	t.Parallel()
 	defs := []bridge.Definition{}
@@ -325,7 +324,7 @@ func (l list) Call(context.Context, bridge.Call) (contracts.ToolResult, error) {
 }
 func (l list) Close() error { return nil }
 
-// TestTenThousandToolsAreRefused in words, and a selection of them is served.
+// TestTenThousandToolsAreRefused with a message, and a selection of them is served.
 func TestTenThousandToolsAreRefused(t *testing.T) {
 	t.Parallel()
 	defs := list{}
@@ -383,7 +382,7 @@ func TestAnAnswerOfAHundredMegabytesIsNotRead(t *testing.T) {
 	}
 }
 
-// calls reports whether a request calls a tool, and leaves its body to be read.
+// calls reports whether a request calls a tool. It keeps the body readable.
 func calls(r *http.Request) bool {
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(r.Body)
@@ -397,7 +396,7 @@ type readCloser struct{ *bytes.Buffer }
 
 func (readCloser) Close() error { return nil }
 
-// TestAStallEndsWithItsTime, and what a write did is then not known.
+// TestAStallEndsWithItsTime, and the effect of a write is then unknown.
 func TestAStallEndsWithItsTime(t *testing.T) {
 	t.Parallel()
 	free := make(chan struct{})
@@ -414,7 +413,7 @@ func TestAStallEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// TestARedirectToAnInsideAddressIsNotFollowed, and the credential goes nowhere.
+// TestARedirectToAnInsideAddressIsNotFollowed, and the credential is not sent to it.
 func TestARedirectToAnInsideAddressIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	var inside atomic.Int32
@@ -436,7 +435,7 @@ func TestARedirectToAnInsideAddressIsNotFollowed(t *testing.T) {
 	}
 }
 
-// TestATokenDoesNotLeakIntoALog, an answer or the health of the domain.
+// TestATokenDoesNotLeakIntoALog, a response or the health of the domain.
 func TestATokenDoesNotLeakIntoALog(t *testing.T) {
 	t.Parallel()
 	const token = "s3cret-t0ken-of-the-bridge"
@@ -474,7 +473,7 @@ func TestATokenDoesNotLeakIntoALog(t *testing.T) {
 	}
 	said += fmt.Sprintf("%+v %+v", read, write)
 	broken.Store(false)
-	if r := execute(t, url, "look", nil); !r.OK { // the session that died is made anew
+	if r := execute(t, url, "look", nil); !r.OK { // the dead session is replaced
 		t.Errorf("%+v", r.Error)
 	}
 	if strings.Contains(log.String()+said, token) {
@@ -499,8 +498,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// TestAServerIsGivenNothing: it asks for a model and for folders, and is refused in
-// words.
+// TestAServerIsGivenNothing: its requests for a model and for folders are rejected with a message.
 func TestAServerIsGivenNothing(t *testing.T) {
 	t.Parallel()
 	server := sdk.NewServer(&sdk.Implementation{Name: "greedy", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{}})
@@ -518,7 +516,7 @@ func TestAServerIsGivenNothing(t *testing.T) {
 	}
 }
 
-// TestAServerThatIsAwayIsADomainThatIsDown, and comes back by itself.
+// TestAServerThatIsAwayIsADomainThatIsDown, and recovers by itself.
 func TestAServerThatIsAwayIsADomainThatIsDown(t *testing.T) {
 	t.Parallel()
 	var away atomic.Bool

@@ -26,25 +26,25 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// marker stands in everything that nobody may be told.
+// marker is part of every secret.
 const marker = "s3cret"
 
-// issuing is an authorisation server. A refresh token works once.
+// issuing is an authorization server. A refresh token works once.
 type issuing struct {
 	t        *testing.T
 	url      string
-	resource string // of the MCP server that it guards
+	resource string // of the MCP server that it protects
 
 	mu         sync.Mutex // guards the fields below
 	meta       map[string]any
-	iss        string            // what it says in its redirects
-	oidcOnly   bool              // it has no metadata of OAuth
+	iss        string            // the issuer in its redirects
+	oidcOnly   bool              // it has no OAuth metadata
 	down       bool              // it answers 503
 	clients    map[string]string // redirect URIs by client
 	challenges map[string]string // of PKCE, by code
 	n          int
-	access     string // the one that is valid
-	refresh    string // as well; "" if there is none
+	access     string // the valid one
+	refresh    string // the valid one; "" if there is none
 	refreshes  int
 	last       url.Values // of the token endpoint
 }
@@ -98,7 +98,7 @@ func (s *issuing) register(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, in)
 }
 
-// authorize is the page where the person says yes.
+// authorize is the page on which the person consents.
 func (s *issuing) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	redirect, known := s.clients[q.Get("client_id")]
@@ -148,7 +148,7 @@ func (s *issuing) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"access_token": s.access, "refresh_token": s.refresh, "token_type": "Bearer", "expires_in": 600})
 }
 
-// change changes what it holds.
+// change changes the server's state.
 func (s *issuing) change(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *issuing) tokens() (access, refresh string, refreshes int) {
 	return s.access, s.refresh, s.refreshes
 }
 
-// guarded is an MCP server that such a server guards.
+// guarded returns an MCP server that an authorization server protects.
 func guarded(t *testing.T, challenge bool) (*world, *issuing) {
 	t.Helper()
 	s := issuer(t)
@@ -187,7 +187,7 @@ func guarded(t *testing.T, challenge bool) (*world, *issuing) {
 	return w, s
 }
 
-// person opens the link and does as the browser is told; edit changes where it goes back to.
+// person opens the link and follows the redirects; edit changes the callback's query.
 func person(t *testing.T, edit func(back url.Values)) func(string) {
 	return func(link string) {
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -302,7 +302,7 @@ func TestAPersonLogsIn(t *testing.T) {
 	}
 }
 
-// wrongState comes back with another state.
+// wrongState returns with another state.
 func wrongState(t *testing.T) func(string) {
 	return person(t, func(back url.Values) { back.Set("state", "mine") })
 }
@@ -357,8 +357,7 @@ func TestAnAnswerThatIsWrongIsNoLogin(t *testing.T) {
 	}
 }
 
-// TestAnotherStateIsNotTakenForTheLogin: its code is never exchanged, and Ctrl-C ends
-// the wait.
+// TestAnotherStateIsNotTakenForTheLogin: its code is never exchanged, and Ctrl-C ends the wait.
 func TestAnotherStateIsNotTakenForTheLogin(t *testing.T) {
 	t.Parallel()
 	w, s := guarded(t, true)
@@ -400,7 +399,7 @@ func TestAnAccessTokenIsRenewed(t *testing.T) {
 		}
 	}
 	before := w.calls.Load()
-	s.change(func() { s.access = marker + "-revoked" }) // it ends before it should
+	s.change(func() { s.access = marker + "-revoked" }) // it expires early
 	if r := execute(t, l.url, "write", nil); !r.OK {
 		t.Errorf("%+v", r.Error)
 	}
@@ -417,7 +416,7 @@ func TestALoginThatHasEndedIsSaidToHaveEnded(t *testing.T) {
 	w, s := guarded(t, true)
 	l := withLogin(t, w)
 	said := ""
-	for _, capability := range []string{"look", "write"} { // the first with a connection, the second without
+	for _, capability := range []string{"look", "write"} { // the first with a session, the second without
 		execute(t, l.url, "look", nil)
 		s.change(func() { s.access, s.refresh = marker+"-other", "" })
 		r := execute(t, l.url, capability, nil)
@@ -444,8 +443,7 @@ func TestALoginThatHasEndedIsSaidToHaveEnded(t *testing.T) {
 	}
 }
 
-// TestAnAuthorisationServerThatIsAwayEndsNoLogin, and a write that was not sent for it
-// did nothing.
+// TestAnAuthorisationServerThatIsAwayEndsNoLogin, and a write that could not be sent had no effect.
 func TestAnAuthorisationServerThatIsAwayEndsNoLogin(t *testing.T) {
 	t.Parallel()
 	w, s := guarded(t, true)
@@ -466,7 +464,8 @@ func TestAnAuthorisationServerThatIsAwayEndsNoLogin(t *testing.T) {
 	}
 }
 
-// TestTokensOfAnotherProcessAreTakenOver: one of two that share a file was first.
+// TestTokensOfAnotherProcessAreTakenOver: of two processes that share a file, the other one renewed
+// first.
 func TestTokensOfAnotherProcessAreTakenOver(t *testing.T) {
 	t.Parallel()
 	w, s := guarded(t, true)

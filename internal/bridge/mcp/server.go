@@ -21,23 +21,22 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Config specifies where a server is; it has a URL or a command.
+// Config configures a server, which has a URL or a command.
 type Config struct {
-	// URL is that of streamable HTTP.
+	// URL is the server's streamable HTTP endpoint.
 	URL  string
 	HTTP bridge.HTTP
-	// Tokens are sent with every request, where a person has logged in.
+	// Tokens are sent with every request, if a person has logged in.
 	Tokens *Tokens
-	// Command starts a server that speaks on standard input and output, with the
-	// environment Env and nothing else.
+	// Command starts a server that uses standard input and output. Its environment is only Env.
 	Command []string
 	Env     []string
 	Dir     string
-	// Protocol is the version to begin with [the newest].
+	// Protocol is the first protocol version to offer [the newest].
 	Protocol string
-	// MaxTools bounds what is listed [10000].
+	// MaxTools bounds the listed tools [10000].
 	MaxTools int
-	// Changed is told when the server says that its tools have changed.
+	// Changed is called when the server reports that its tools have changed.
 	Changed func()
 	Logger  *slog.Logger
 }
@@ -45,22 +44,21 @@ type Config struct {
 // connectTime bounds the time until a server is ready.
 const connectTime = 30 * time.Second
 
-// Server is an MCP server as a source. It is connected when it is first asked,
-// and again when a connection is lost.
+// Server is an MCP server as a source. It connects on first use, and again after a connection is lost.
 type Server struct {
 	cfg    Config
 	client *sdk.Client
 
-	progress sync.Map // func(contracts.Progress) by the token of a call
+	progress sync.Map // func(contracts.Progress) by progress token
 
-	mu      sync.Mutex // held while it is connected; guards the fields below
+	mu      sync.Mutex // held while connecting; guards the fields below
 	session *session
 	closed  bool
 }
 
 var _ bridge.Source = (*Server)(nil)
 
-// New makes a source; it does not connect.
+// New returns a source. It does not connect.
 func New(cfg Config) (*Server, error) {
 	if (cfg.URL == "") == (len(cfg.Command) == 0) {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "an MCP server has either a URL or a command")
@@ -83,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// refuse answers, in words, what servers ask of clients.
+// refuse rejects what servers request from clients, with a reason.
 func refuse(next sdk.MethodHandler) sdk.MethodHandler {
 	words := map[string]string{
 		"sampling/createMessage": "Manifold lends its model to no server",
@@ -97,7 +95,7 @@ func refuse(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// asked answers what a server asks while a call is under way.
+// asked answers a server's question during a call.
 func (s *Server) asked(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	s.mu.Lock()
 	session := s.session
@@ -108,7 +106,7 @@ func (s *Server) asked(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitRe
 	return session.asked(req.Params), nil
 }
 
-// progressed passes on how far a call has come.
+// progressed passes the progress of a call on.
 func (s *Server) progressed(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 	if report, ok := s.progress.Load(req.Params.ProgressToken); ok {
 		p := req.Params
@@ -116,7 +114,7 @@ func (s *Server) progressed(_ context.Context, req *sdk.ProgressNotificationClie
 	}
 }
 
-// connected returns the session, a new one if there is none.
+// connected returns the session, after connecting if there is none.
 func (s *Server) connected(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,26 +151,26 @@ func (s *Server) transport() sdk.Transport {
 	return &sdk.CommandTransport{Command: cmd}
 }
 
-// logWriter takes what a server says on standard error.
+// logWriter logs the standard error of a server.
 type logWriter struct{ logger *slog.Logger }
 
-// Write logs at the lowest level: a server may write there what it was sent.
+// Write logs at the lowest level: a server may write received data there.
 func (l logWriter) Write(p []byte) (int, error) {
 	l.logger.Debug("the MCP server said", slog.String("text", contracts.CleanSummary(string(p))))
 	return len(p), nil
 }
 
-// drop forgets a session that is no use any more.
+// drop closes an unusable session.
 func (s *Server) drop(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == session {
 		s.session = nil
-		go func() { _ = session.Close() }() // a server that does not end is killed; nobody waits for that
+		go func() { _ = session.Close() }() // a server that does not end is killed; no need to wait
 	}
 }
 
-// Close ends the session, and the server if the bridge has started it.
+// Close closes the session, and ends the server if the bridge has started it.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	session := s.session
@@ -181,11 +179,11 @@ func (s *Server) Close() error {
 	if session == nil {
 		return nil
 	}
-	_ = session.Close() // what it says when it is told to end is of no use
+	_ = session.Close() // errors at the end are of no use
 	return nil
 }
 
-// Definitions lists the tools. A session that was lost is made again, once.
+// Definitions lists the tools. After a lost session it tries once more.
 func (s *Server) Definitions(ctx context.Context, _ *bridge.Select) ([]bridge.Definition, error) {
 	out, err := s.list(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -227,7 +225,7 @@ func (s *Server) list(ctx context.Context) ([]bridge.Definition, error) {
 	}
 }
 
-// definition is a tool as an operation.
+// definition returns a tool as an operation.
 func definition(t *sdk.Tool) bridge.Definition {
 	d := bridge.Definition{Name: t.Name, Description: cmp.Or(t.Description, t.Title)}
 	var err, outErr error
@@ -244,8 +242,7 @@ func definition(t *sdk.Tool) bridge.Definition {
 	return d
 }
 
-// Call calls a tool once. A read whose session was lost is sent again; a write is
-// not.
+// Call calls a tool once. If the session was lost, a read is repeated; a write is not.
 func (s *Server) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
 	result, err := s.call(ctx, c)
 	if lost := errors.Is(err, sdk.ErrConnectionClosed); lost && !c.Writes && ctx.Err() == nil {
@@ -274,14 +271,13 @@ func (s *Server) call(ctx context.Context, c bridge.Call) (contracts.ToolResult,
 	}
 	params := &sdk.CallToolParams{Name: c.Name, Arguments: c.Arguments, InputResponses: responses, RequestState: asked.State}
 	result, unclear, err := s.exchange(ctx, session, c, asked, params, c.Writes)
-	if unclear && ctx.Err() == nil { // it may be this read that asked; alone it is known
+	if unclear && ctx.Err() == nil { // this read may have asked; alone, that is certain
 		result, _, err = s.exchange(ctx, session, c, asked, params, true)
 	}
 	return result, err
 }
 
-// exchange makes one call. It reports whether something was asked that may have been asked
-// by another call.
+// exchange makes one call. unclear reports that a question was asked that may belong to another call.
 func (s *Server) exchange(ctx context.Context, session *session, c bridge.Call, asked memory, params *sdk.CallToolParams, alone bool) (_ contracts.ToolResult, unclear bool, _ error) {
 	f := &flight{answered: asked.Answered}
 	end, err := session.begin(ctx, f, alone)
@@ -317,8 +313,7 @@ func (s *Server) exchange(ctx context.Context, session *session, c bridge.Call, 
 	return contracts.ToolResult{}, unclear, err
 }
 
-// failure words what went wrong, and what it did to the world as far as that is
-// known.
+// failure returns the error of a failed call, with its effect as far as it is known.
 func (s *Server) failure(ctx context.Context, session *session, c bridge.Call, status bridge.Status, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -339,7 +334,7 @@ func (s *Server) failure(ctx context.Context, session *session, c bridge.Call, s
 	return domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s failed at the MCP server: %s", c.Name, contracts.CleanSummary(err.Error()))
 }
 
-// resultOf makes the result of a call.
+// resultOf converts the result of a call.
 func resultOf(c bridge.Call, answer *sdk.CallToolResult) (contracts.ToolResult, error) {
 	text := textOf(answer.Content)
 	if answer.IsError {
@@ -361,7 +356,7 @@ func resultOf(c bridge.Call, answer *sdk.CallToolResult) (contracts.ToolResult, 
 	return result, nil
 }
 
-// textOf joins the texts of an answer, and names what is none.
+// textOf joins the texts of a result, and names content of other types.
 func textOf(content []sdk.Content) string {
 	var out string
 	for _, c := range content {
@@ -386,7 +381,7 @@ func textOf(content []sdk.Content) string {
 	return out
 }
 
-// jsonOf reads a text that is a JSON object or list; nil if it is none.
+// jsonOf parses a text that is a JSON object or list; it returns nil for other texts.
 func jsonOf(text string) any {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return nil
@@ -398,8 +393,8 @@ func jsonOf(text string) any {
 	return v
 }
 
-// Environment is what a command gets: where programs and files are, and the
-// variables that are named.
+// Environment returns the environment of a command: the variables that locate programs and files, and
+// the named ones.
 func Environment(names ...string) []string {
 	var out []string
 	for _, name := range append([]string{"PATH", "HOME", "LANG", "TMPDIR", "SystemRoot"}, names...) {

@@ -11,16 +11,15 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// maxAtOnce bounds the reads of one session at once.
+// maxAtOnce bounds the concurrent reads of one session.
 const maxAtOnce = 64
 
-// askingSince is the version since which what a tool asks is part of its answer. Before,
-// a server asks while the call is under way, and does not say which call that is.
+// askingSince is the protocol version from which questions are part of a tool's result. Before it, a
+// server asks during a call, without saying which one.
 const askingSince = "2026-07-28"
 
-// session is a connection to a server, with the calls that it may ask about while they
-// are under way. A write is then alone on it, so that what is asked is known to be asked
-// by the write.
+// session is a connection to a server, with its running calls. If the server asks during calls, a write
+// runs alone, so that the questions are known to belong to it.
 type session struct {
 	*sdk.ClientSession
 
@@ -36,17 +35,17 @@ func newSession(s *sdk.ClientSession) *session {
 	return &session{ClientSession: s, asksMeanwhile: r == nil || r.ProtocolVersion < askingSince, turns: semaphore.NewWeighted(maxAtOnce)}
 }
 
-// flight is one call that is under way.
+// flight is one running call.
 type flight struct {
-	// answered are the answers of people, by what was asked.
+	// answered are the answers of people, by question.
 	answered map[string]*sdk.ElicitResult
-	// asked is what the server has asked that nobody has answered.
+	// asked are the server's unanswered questions.
 	asked []*sdk.ElicitParams
-	// unclear means that something was asked while several calls were under way.
+	// unclear means that a question was asked while several calls were running.
 	unclear bool
 }
 
-// begin waits until a call may begin, and gives what ends it.
+// begin waits until a call may start, and returns a function that ends it.
 func (s *session) begin(ctx context.Context, f *flight, alone bool) (end func(), err error) {
 	if !s.asksMeanwhile {
 		return func() {}, nil
@@ -69,9 +68,8 @@ func (s *session) begin(ctx context.Context, f *flight, alone bool) (end func(),
 	}, nil
 }
 
-// asked answers what a server asks while a call is under way: as a person has answered
-// it before, else that nobody is there now. Then the person is asked, and the call made
-// again.
+// asked answers a server's question during a call: with a person's earlier answer, or else with
+// "cancel". The person is asked after that, and the call is repeated.
 func (s *session) asked(p *sdk.ElicitParams) *sdk.ElicitResult {
 	nobody := &sdk.ElicitResult{Action: "cancel"}
 	s.mu.Lock()
@@ -92,7 +90,7 @@ func (s *session) asked(p *sdk.ElicitParams) *sdk.ElicitResult {
 	return nobody
 }
 
-// result returns the result of a flight that has ended.
+// result returns the questions of a call that has ended.
 func (s *session) result(f *flight) (asked []*sdk.ElicitParams, unclear bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

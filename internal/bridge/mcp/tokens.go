@@ -19,32 +19,33 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// renewTime bounds a request for a refresh.
+// renewTime bounds a token refresh.
 const renewTime = 30 * time.Second
 
-// TokensConfig says whose tokens they are.
+// TokensConfig configures the tokens of one login.
 type TokensConfig struct {
-	// File is what Login has written, Server the URL that it was written for.
+	// File is the token file that Login has written, Server the URL that it was written for.
 	File, Server string
-	// Keys encrypt the file, the first of them; without any it is as Login has written it.
+	// Keys decrypt the file, and the first one encrypts it; without keys it is left as Login has
+	// written it.
 	Keys [][]byte
-	// HTTP is how the authorisation server is reached.
+	// HTTP configures the connection to the authorization server.
 	HTTP   bridge.HTTP
 	Now    func() time.Time // [time.Now]
 	Logger *slog.Logger
-	// Ended is the error of calls when a person must log in again [it names the command].
+	// Ended returns the error of calls after the login has ended [it names the login command].
 	Ended func() *contracts.ToolError
 }
 
-// Tokens are those of one login, kept in a file. They are renewed when they end, and
-// when the server refuses them.
+// Tokens are the tokens of one login, stored in a file. They are renewed when they expire and when the
+// server rejects them.
 type Tokens struct {
 	cfg    TokensConfig
 	client *http.Client
 	held   *login.Tokens
 }
 
-// OpenTokens reads a token file, and encrypts one that is not if there is a key.
+// OpenTokens reads a token file, and encrypts it if there is a key.
 func OpenTokens(ctx context.Context, cfg TokensConfig) (*Tokens, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -74,7 +75,7 @@ func OpenTokens(ctx context.Context, cfg TokensConfig) (*Tokens, error) {
 	return t, nil
 }
 
-// check refuses the grant of another server, and one that would be sent for others to read.
+// check rejects tokens of another server, and URLs that would expose the tokens.
 func (t *Tokens) check(g login.Grant) error {
 	if g.Server != t.cfg.Server {
 		return contracts.Errorf(contracts.CodeInvalid, "the token file is that of another server, %s", contracts.CleanSummary(g.Server))
@@ -82,7 +83,7 @@ func (t *Tokens) check(g login.Grant) error {
 	return errors.Join(secure(g.Server), secure(g.TokenURL))
 }
 
-// secure refuses a URL over which a token could be read by others.
+// secure rejects a URL that would expose a token.
 func secure(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -95,7 +96,7 @@ func secure(text string) error {
 	return nil
 }
 
-// access returns an access token that is valid, other than the one that was refused.
+// access returns a valid access token other than the refused one.
 func (t *Tokens) access(ctx context.Context, refused string) (string, *contracts.ToolError) {
 	token, err := t.held.Access(ctx, refused)
 	switch {
@@ -107,10 +108,9 @@ func (t *Tokens) access(ctx context.Context, refused string) (string, *contracts
 	return token, nil
 }
 
-// redeem exchanges the refresh token. The library's own way of doing so cannot name the
-// resource (RFC 8707).
+// redeem exchanges the refresh token. The library's own method cannot name the resource (RFC 8707).
 func (t *Tokens) redeem(ctx context.Context, g login.Grant) (*oauth2.Token, error) {
-	ctx, _ = bridge.WithStatusRecorder(ctx) // its status is not that of the call
+	ctx, _ = bridge.WithStatusRecorder(ctx) // a recorder of its own: its status is not that of the call
 	conf := oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle}}
 	fresh, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, t.client), "",
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", g.RefreshToken),
@@ -121,13 +121,13 @@ func (t *Tokens) redeem(ctx context.Context, g login.Grant) (*oauth2.Token, erro
 	return fresh, err
 }
 
-// refusal reports whether the authorisation server will not take the refresh token again.
+// refusal reports whether the authorization server has rejected the refresh token for good.
 func refusal(err error) bool {
 	r, ok := errors.AsType[*oauth2.RetrieveError](err)
 	return ok && (r.ErrorCode == "invalid_grant" || r.Response.StatusCode == http.StatusBadRequest || r.Response.StatusCode == http.StatusUnauthorized)
 }
 
-// words reports what went wrong, without the text of an answer: a token may stand there.
+// words describes an error without the text of a response, which may contain a token.
 func words(err error) string {
 	r, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -141,7 +141,7 @@ func words(err error) string {
 	return said
 }
 
-// ended says that a person is needed.
+// ended returns the error that asks for a new login.
 func (t *Tokens) ended(ctx context.Context) *contracts.ToolError {
 	t.cfg.Logger.WarnContext(ctx, "a person must log in again", slog.String("server", t.cfg.Server), slog.String("token_file", t.cfg.File))
 	if t.cfg.Ended != nil {
@@ -150,13 +150,13 @@ func (t *Tokens) ended(ctx context.Context) *contracts.ToolError {
 	return domainkit.Refusef(contracts.ErrUnauthorized, "the login at %s has ended; a person must log in again: manifold bridge mcp login %s --token-file FILE", t.cfg.Server, t.cfg.Server)
 }
 
-// bearer sends the access token with every request; one that is refused is renewed, once.
+// bearer adds the access token to every request. A rejected token is renewed once.
 type bearer struct {
 	tokens *Tokens
 	next   http.RoundTripper
 }
 
-// RoundTrip sends a request, a second time if it was refused with status 401.
+// RoundTrip sends a request, a second time after a 401.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	res, err := login.Send(r, func(ctx context.Context, refused string) (string, error) {

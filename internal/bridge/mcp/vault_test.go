@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/mcp"
 )
 
-// TestATokenFileIsEncrypted when it is opened with a key; a new key reads what the old one
-// wrote, another one does not, nor does a file in the place of another.
+// TestATokenFileIsEncrypted when it is opened with a key. A rotated key can read it, an unrelated key
+// cannot, and a file cannot be moved to the place of another.
 func TestATokenFileIsEncrypted(t *testing.T) {
 	t.Parallel()
 	const server = "https://mcp.example/mcp"

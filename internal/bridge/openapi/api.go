@@ -25,24 +25,24 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// Config specifies where an API is, and what opens it.
+// Config configures an API and its credentials.
 type Config struct {
 	// Document is a file or a URL.
 	Document string
-	// Base is the address of the API [the first server of the document].
+	// Base is the base URL of the API [the first server of the document].
 	Base string
-	// Scheme is a security scheme of the document, Secret its credential: a key, a
-	// token, or "user:password".
+	// Scheme is a security scheme of the document, Secret its credential: a key, a token, or
+	// "user:password".
 	Scheme, Secret string
-	// Remote are the hosts whose documents may be referred to.
+	// Remote are the hosts that documents may be referenced from.
 	Remote []string
 	// Select are the operations that are read at first [all].
 	Select *bridge.Select
 	HTTP   bridge.HTTP
 }
 
-// API is an API as a source. Of its document the operations are read that are selected:
-// most of a large one is of no use.
+// API is an API as a source. Only the selected operations of the document are read: most of a large
+// document is not needed.
 type API struct {
 	cfg    Config
 	base   *url.URL
@@ -52,7 +52,7 @@ type API struct {
 	read reading
 }
 
-// reading is what was read of the document.
+// reading holds the operations that were read from the document.
 type reading struct {
 	selected *bridge.Select
 	list     []bridge.Definition
@@ -61,7 +61,7 @@ type reading struct {
 
 var _ bridge.Source = (*API)(nil)
 
-// New reads the document; it does not call the API.
+// New reads the document. It does not call the API.
 func New(ctx context.Context, cfg Config) (*API, error) {
 	a := &API{cfg: cfg}
 	doc, err := a.load(ctx, cfg.Select)
@@ -80,7 +80,7 @@ func New(ctx context.Context, cfg Config) (*API, error) {
 	return a, nil
 }
 
-// load reads the document, and of its operations those that are selected.
+// load reads the selected operations of the document.
 func (a *API) load(ctx context.Context, selected *bridge.Select) (document, error) {
 	doc, err := load(ctx, a.cfg.Document, a.cfg.Remote, selected, bridge.HTTP{Control: a.cfg.HTTP.Control}.Client())
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *API) load(ctx context.Context, selected *bridge.Select) (document, erro
 	return doc, nil
 }
 
-// base is the address that paths are below.
+// base returns the base URL of the API.
 func base(said string, servers openapi3.Servers) (*url.URL, error) {
 	if said == "" && len(servers) > 0 {
 		said = servers[0].URL
@@ -115,7 +115,7 @@ func base(said string, servers openapi3.Servers) (*url.URL, error) {
 	return u, nil
 }
 
-// authorize adds a credential in the way that the document says.
+// authorize returns a function that adds a credential as the security scheme says.
 func authorize(api *openapi3.T, name, secret string) (func(*http.Request) error, error) {
 	var scheme *openapi3.SecurityScheme
 	if api.Components != nil && api.Components.SecuritySchemes[name] != nil {
@@ -153,8 +153,8 @@ func authorize(api *openapi3.T, name, secret string) (func(*http.Request) error,
 	return nil, contracts.Errorf(contracts.CodeInvalid, "the security scheme %q is of a kind that is not supported (%s %s)", name, scheme.Type, scheme.Scheme)
 }
 
-// Definitions lists the operations of the document. For another selection than before it
-// is read again.
+// Definitions lists the operations of the document. It reads the document again if the selection has
+// changed.
 func (a *API) Definitions(ctx context.Context, selected *bridge.Select) ([]bridge.Definition, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,13 +172,13 @@ func (a *API) operation(name string) *operation {
 	return a.read.byName[name]
 }
 
-// Close has nothing to end.
+// Close closes idle connections.
 func (a *API) Close() error {
 	a.client.CloseIdleConnections()
 	return nil
 }
 
-// Call makes one request, and those for the pages that follow.
+// Call makes one request, and those for the following pages.
 func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, error) {
 	op := a.operation(c.Name)
 	if op == nil {
@@ -194,7 +194,7 @@ func (a *API) Call(ctx context.Context, c bridge.Call) (contracts.ToolResult, er
 	return first.result()
 }
 
-// send makes the request of a call, or the same to another address of the API.
+// send makes the request of a call; to, if not nil, replaces its URL.
 func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.URL) (*answer, error) {
 	ctx, status := bridge.WithStatusRecorder(ctx)
 	req, err := a.request(ctx, op, c)
@@ -211,7 +211,7 @@ func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.UR
 		}
 		return nil, domainkit.Failf(contracts.ErrUpstream, contracts.EffectUnknown, "%s could not be called", c.Name)
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case errors.Is(err, bridge.ErrTooLarge):
@@ -235,7 +235,7 @@ func (a *API) send(ctx context.Context, op *operation, c bridge.Call, to *url.UR
 	return out, nil
 }
 
-// result makes the result of one answer.
+// result returns the result of one response.
 func (a *answer) result() (contracts.ToolResult, error) {
 	if len(a.body) == 0 {
 		return bridge.Result(map[string]any{"status": a.status}, fmt.Sprintf("%d %s", a.status, http.StatusText(a.status)))
@@ -257,7 +257,7 @@ func isJSON(h http.Header) bool {
 	return err == nil && (media == mediaJSON || strings.HasSuffix(media, "+json"))
 }
 
-// reason is what an answer says of its failure.
+// reason returns the reason that an error response states.
 func reason(h http.Header, body []byte) string {
 	var said map[string]any
 	if !isJSON(h) || json.Unmarshal(body, &said) != nil {
@@ -301,7 +301,7 @@ func (a *API) request(ctx context.Context, op *operation, c bridge.Call) (*http.
 	if err != nil {
 		return nil, domainkit.Refusef(contracts.ErrInvalidParameters, "the request cannot be built")
 	}
-	req.GetBody = nil // nothing repeats a request but who decides it
+	req.GetBody = nil // only the caller may repeat a request
 	req.Header = filled.header
 	req.Header.Set("Accept", "application/json, */*;q=0.5")
 	req.Header.Set("User-Agent", "manifold")

@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// filling is a request that is filled with parameters.
+// filling is a request under construction.
 type filling struct {
 	path   string
 	query  url.Values
@@ -42,7 +42,7 @@ func (f *filling) put(name string, at place, v any) error {
 	return fmt.Errorf("the parameter %s stands in %q, which is not supported", name, at.in)
 }
 
-// inPath puts a value into the path. It stays one segment.
+// inPath sets a path parameter. The value remains one segment.
 func (f *filling) inPath(at place, v any) error {
 	text, err := joined(v)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *filling) list(at place, v []any) error {
 	return nil
 }
 
-// object writes name[member]=value, or member=value, as the style says.
+// object adds name[member]=value or member=value, depending on the style.
 func (f *filling) object(at place, v map[string]any) error {
 	for member, value := range v {
 		name := member
@@ -109,7 +109,7 @@ func (f *filling) object(at place, v map[string]any) error {
 	return nil
 }
 
-// joined writes a value in one text, lists with commas.
+// joined returns a value as text, with commas between the items of a list.
 func joined(v any) (string, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -138,7 +138,7 @@ func scalar(v any) (string, error) {
 	return string(raw), err
 }
 
-// encode writes the body; nil if there is none.
+// encode returns the encoded body, nil if there is none.
 func (f *filling) encode(op *operation, arguments map[string]any) ([]byte, error) {
 	if op.media == "" {
 		return nil, nil

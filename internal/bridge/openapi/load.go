@@ -17,26 +17,25 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// maxDocument bounds a document, each of those that it refers to counted alone.
+// maxDocument bounds each document, including those that are referenced, in bytes.
 const maxDocument = 32 << 20
 
-// document is an OpenAPI document, as types for its operations, and as plain JSON
-// for its schemas.
+// document is an OpenAPI document: types for its operations, and plain JSON for its schemas.
 type document struct {
 	api     *openapi3.T
 	schemas map[string]any
-	// kept are those that the library was not given, by their numbers.
+	// kept are the schemas that were withheld from the library, by number.
 	kept []any
-	// old means that schemas are those of OpenAPI 3.0.
+	// old means that schemas follow OpenAPI 3.0.
 	old     bool
 	answers map[string]described
-	// broken are the operations that refer to something that cannot be resolved.
+	// broken are the operations with unresolvable references.
 	broken []*operation
 }
 
-// load reads a document from a file or a URL. What it refers to is read from below
-// the file's folder, and from the hosts that are named. Operations that are not selected
-// are left out first, so that nothing of what they need is looked at.
+// load reads a document from a file or a URL. References are followed below the file's folder and to
+// the named hosts. Operations that are not selected are removed first, so that nothing that only
+// they need is read.
 func load(ctx context.Context, place string, remote []string, selected *bridge.Select, client *http.Client) (document, error) {
 	r := reader{remote: remote, client: client}
 	at := &url.URL{Path: filepath.ToSlash(place)}
@@ -71,7 +70,7 @@ func load(ctx context.Context, place string, remote []string, selected *bridge.S
 	return d, err
 }
 
-// plain returns a part of the document as JSON.
+// plain converts a part of the document to JSON values.
 func plain(v any) (any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -81,7 +80,7 @@ func plain(v any) (any, error) {
 	return out, contracts.Decode(raw, &out)
 }
 
-// reader reads documents from where they may come from.
+// reader reads documents from the allowed places.
 type reader struct {
 	root   string
 	remote []string
@@ -110,16 +109,16 @@ func (r reader) file(at *url.URL) ([]byte, error) {
 	if r.root == "" || err != nil || !filepath.IsLocal(inside) {
 		return nil, contracts.Errorf(contracts.CodeForbidden, "it refers to the file %.80q, which is not below its own folder", at.Path)
 	}
-	root, err := os.OpenRoot(r.root) // links do not lead out of it
+	root, err := os.OpenRoot(r.root) // links cannot leave it
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close() // it was only read
+	defer root.Close() // read only: an error is irrelevant
 	f, err := root.Open(inside)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only: an error is irrelevant
 	return bounded(f)
 }
 
@@ -132,7 +131,7 @@ func (r reader) fetch(ctx context.Context, at *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close() // it was only read
+	defer res.Body.Close() // read only: an error is irrelevant
 	if res.StatusCode != http.StatusOK {
 		return nil, contracts.Errorf(contracts.CodeUnavailable, "%s answered %s", at.Host, res.Status)
 	}

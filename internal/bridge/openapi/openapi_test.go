@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
 )
 
-// petshop has parameters in all places, a body that is flat and one that is not,
-// recursion, what only the server sets, and a discriminator.
+// petshop has parameters in all places, a flat body and one that is not, recursion, read-only
+// properties, and a discriminator.
 const petshop = `
 openapi: VERSION
 info: {title: Pets, version: "1"}
@@ -82,13 +82,13 @@ func document(t *testing.T, text string) string {
 	return file
 }
 
-// sent is what the API was asked.
+// sent is a request that the API received.
 type sent struct {
 	method, uri, body string
 	header            http.Header
 }
 
-// shop answers every request, and tells what it was.
+// shop answers every request, and sends it to the channel.
 func shop(t *testing.T, answer http.HandlerFunc) (string, chan sent) {
 	t.Helper()
 	asked := make(chan sent, 10)
@@ -145,7 +145,7 @@ func execute(t *testing.T, url, capability, parameters string) contracts.ToolRes
 	return out
 }
 
-// schemaOf is the schema of a capability in the manifest.
+// schemaOf returns the schema of a capability in the manifest.
 func schemaOf(t *testing.T, url, capability string) string {
 	t.Helper()
 	res, err := http.Get(url + "/manifest")
@@ -258,7 +258,7 @@ func TestWhatAnAPIAnswersIsToldWithItsEffect(t *testing.T) {
 	}
 }
 
-// TestAReadWaitsAsLongAsTheAPIAsksFor: nobody waits in the bridge, the core asks again.
+// TestAReadWaitsAsLongAsTheAPIAsksFor: the bridge does not wait, the core retries.
 func TestAReadWaitsAsLongAsTheAPIAsksFor(t *testing.T) {
 	t.Parallel()
 	base, _ := shop(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -276,8 +276,8 @@ func TestAReadWaitsAsLongAsTheAPIAsksFor(t *testing.T) {
 	}
 }
 
-// TestADocumentRefersToNothingElseThanItMay: no file of the machine, no address of
-// the inside. Only the operation that needs it is not served.
+// TestADocumentRefersToNothingElseThanItMay: no local file, no internal address. Only the operation
+// with the reference is not served.
 func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 	t.Parallel()
 	inside, asked := shop(t, petAnswer)
@@ -308,8 +308,7 @@ func TestADocumentRefersToNothingElseThanItMay(t *testing.T) {
 	}
 }
 
-// bundled is as tools write it that make one document of many: parts are referred to
-// where they happen to stand.
+// bundled is a document as bundlers write it: references point to wherever a part happens to be.
 const bundled = `
 openapi: 3.0.3
 info: {title: x, version: '1'}
@@ -343,7 +342,7 @@ components:
     Door: {type: object, properties: {room: {$ref: '#/components/schemas/Room'}, lock: {$ref: 'locks/lock.yaml#/Lock'}}}
 `
 
-// TestOneReferenceThatLeadsNowhereConcernsOneOperation, and an answer's none.
+// TestOneReferenceThatLeadsNowhereConcernsOneOperation, and one in a response concerns none.
 func TestOneReferenceThatLeadsNowhereConcernsOneOperation(t *testing.T) {
 	t.Parallel()
 	base, asked := shop(t, petAnswer)
@@ -368,8 +367,8 @@ func TestOneReferenceThatLeadsNowhereConcernsOneOperation(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsSelectedIsRead of a document, and another selection reads it again: what
-// the rest refers to is not looked at, but for parts that stand in it.
+// TestOnlyWhatIsSelectedIsRead of a document, and another selection reads it again. References of the
+// rest are not followed, except for parts within it.
 func TestOnlyWhatIsSelectedIsRead(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -395,7 +394,7 @@ func TestOnlyWhatIsSelectedIsRead(t *testing.T) {
 	}
 }
 
-// TestAReadIsTheSearchOfALookUp: of its list the value and the name of each item.
+// TestAReadIsTheSearchOfALookUp: it returns the value and the label of each item.
 func TestAReadIsTheSearchOfALookUp(t *testing.T) {
 	t.Parallel()
 	base, _ := shop(t, func(w http.ResponseWriter, r *http.Request) {
@@ -416,7 +415,7 @@ func TestAReadIsTheSearchOfALookUp(t *testing.T) {
 	}
 }
 
-// TestACredentialInTheQueryIsNotTold when the API cannot be reached.
+// TestACredentialInTheQueryIsNotTold when the API is unreachable.
 func TestACredentialInTheQueryIsNotTold(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -439,7 +438,7 @@ func TestWhatIsNoDocumentIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheExampleFitsItsOverlay: an order is placed with the key of the write.
+// TestTheExampleFitsItsOverlay: an order is placed with the idempotency key of the write.
 func TestTheExampleFitsItsOverlay(t *testing.T) {
 	t.Parallel()
 	const example = "../../../examples/bridges/orders"

@@ -15,23 +15,23 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// operation is one call of the API, and where its parameters go.
+// operation is one operation of the API with the places of its parameters.
 type operation struct {
 	method, path string
-	places       map[string]place // by the name of the capability's parameter
-	// media is that of the body, "" without one; whole is the parameter that is the
-	// body, "" when its fields are parameters.
+	places       map[string]place // by parameter of the capability
+	// media is the media type of the body, "" without one. whole is the parameter that is the body,
+	// "" if its fields are parameters.
 	media, whole string
-	// keyHeader takes the idempotency key, as the document says.
+	// keyHeader is the header for the idempotency key, if the document names one.
 	keyHeader string
-	// pages is how the pages of its answer follow, as far as the document says.
+	// pages is the pagination of the result, if the document reveals it.
 	pages bridge.Pages
-	// defaults are those of the parameters in the query.
+	// defaults are the default values of query parameters.
 	defaults   map[string]any
 	definition bridge.Definition
 }
 
-// place is where a parameter goes.
+// place is where a parameter is sent.
 type place struct {
 	in, name string
 	style    string
@@ -41,7 +41,7 @@ type place struct {
 // inBody is the place of a field of the body.
 const inBody = "body"
 
-// operations lists what the document offers, by path and method.
+// operations lists the operations of the document, by path and method.
 func (d document) operations() []*operation {
 	out := slices.Clone(d.broken)
 	if d.api.Paths == nil {
@@ -85,7 +85,7 @@ func (d document) operation(path, method string, shared openapi3.Parameters, fro
 	return op
 }
 
-// building gathers the schema of an operation.
+// building collects the schema of an operation.
 type building struct {
 	schema     *jsonSchema
 	op         *operation
@@ -106,7 +106,7 @@ func (b *building) whole() map[string]any {
 	return out
 }
 
-// parameters adds those of an operation; they replace those of its path.
+// parameters adds the parameters of an operation, which override those of its path.
 func (b *building) parameters(shared, own openapi3.Parameters) {
 	byPlace := map[[2]string]*openapi3.Parameter{}
 	for _, ref := range slices.Concat(shared, own) {
@@ -122,12 +122,12 @@ func (b *building) parameters(shared, own openapi3.Parameters) {
 	}
 }
 
-// rank decides who keeps a name that two parameters have.
+// rank decides which of two parameters with the same name keeps it.
 func rank(in string) int {
 	return slices.Index([]string{openapi3.ParameterInPath, openapi3.ParameterInQuery, openapi3.ParameterInHeader, openapi3.ParameterInCookie}, in)
 }
 
-// reserved are headers that are the bridge's own, whatever the document says.
+// reserved are headers that the bridge sets itself.
 var reserved = []string{"authorization", "accept", "content-type", "host", "content-length", "cookie", "transfer-encoding", "connection"}
 
 func (b *building) parameter(p *openapi3.Parameter) {
@@ -164,7 +164,7 @@ func (b *building) parameter(p *openapi3.Parameter) {
 	b.put(p.Name, place{in: p.In, name: p.Name, style: style, explode: explode}, shown, p.Required)
 }
 
-// put adds a parameter under its own name, or one that says where it goes.
+// put adds a parameter under its own name, or with its place as prefix if the name is taken.
 func (b *building) put(name string, at place, schema any, required bool) {
 	if _, taken := b.op.places[name]; taken {
 		name = at.in + "_" + name
@@ -176,7 +176,7 @@ func (b *building) put(name string, at place, schema any, required bool) {
 	}
 }
 
-// queries are the parameters in the query.
+// queries returns the query parameters.
 func (b *building) queries() (out []query) {
 	for name, at := range b.op.places {
 		if at.in == openapi3.ParameterInQuery {
@@ -194,7 +194,7 @@ func withText(schema any, text string) any {
 	return schema
 }
 
-// withExample adds the example of a parameter, as JSON Schema has it.
+// withExample adds the example of a parameter to its schema.
 func withExample(schema, example any) any {
 	s, ok := schema.(map[string]any)
 	text, err := scalar(example)
@@ -204,11 +204,10 @@ func withExample(schema, example any) any {
 	return schema
 }
 
-// maxExample bounds an example: a long one says no more than a short one.
+// maxExample bounds an example: a longer one says no more.
 const maxExample = 100
 
-// body adds the body: its fields if it is a plain object, and else as one
-// parameter.
+// body adds the body: its fields if it is a plain object, or else the body as one parameter.
 func (b *building) body(ref *openapi3.RequestBodyRef) {
 	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
 		return
@@ -256,7 +255,7 @@ const (
 	mediaForm = "application/x-www-form-urlencoded"
 )
 
-// readable returns the form of a body that a bridge can write.
+// readable returns the media type of a body that a bridge can write.
 func readable(all openapi3.Content) (string, *openapi3.MediaType) {
 	for _, want := range []func(string) bool{
 		func(m string) bool { return m == mediaJSON },

@@ -17,23 +17,22 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// outline is a document as plain JSON, before the library reads it. What requests do
-// not need is taken out of it first: it is most of a large document, and what is wrong
-// there concerns no call.
+// outline is a document as plain JSON, before the library reads it. Everything that requests do not
+// need is removed first: it is most of a large document, and errors in it affect no call.
 type outline struct {
 	root  map[string]any
 	place *url.URL
 	read  func(*url.URL) ([]byte, error)
-	// targets are what was found out about each reference.
+	// targets caches the result of each reference.
 	targets map[string]target
-	// answers are what is said of the good answer of each GET, by the path.
+	// answers describes the successful response of each GET, by path.
 	answers map[string]described
 }
 
-// target is what a reference leads to.
+// target is the result of following a reference.
 type target struct {
-	refs  []string // in turn
-	fault string   // why it leads nowhere
+	refs  []string // the references on the way
+	fault string   // why it cannot be resolved
 	other bool     // it leads to another document
 }
 
@@ -48,17 +47,17 @@ func parseOutline(text []byte) (map[string]any, error) {
 	return root, contracts.Decode(text, &root)
 }
 
-// methods are those of a path item, in the order of their names.
+// methods are the HTTP methods of a path item, in alphabetical order.
 var methods = []string{
 	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions,
 	http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
 }
 
-// ofOperation is what a request needs of an operation.
+// ofOperation are the members of an operation that requests need.
 var ofOperation = []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "security"}
 
-// left are the operations that are not selected, by path and method. One whose id another
-// has, or none, is called by its method and path: it stays, and the bridge selects.
+// left returns the operations that are not selected, by path and method. An operation without a unique
+// id is named by its method and path: it is kept here, and the bridge selects.
 func (o *outline) left(selected *bridge.Select) map[string]map[string]bool {
 	ids, out := map[string]int{}, map[string]map[string]bool{}
 	paths := object(o.root["paths"])
@@ -83,8 +82,8 @@ func allLeft(of map[string]bool) bool {
 	return !slices.Contains(slices.Collect(maps.Values(of)), false)
 }
 
-// reduce leaves what requests of the selected operations need of what can be resolved. It
-// gives the operations that refer to something that cannot.
+// reduce removes everything that requests of the selected operations do not need. It returns the
+// operations with unresolvable references.
 func (o *outline) reduce(selected *bridge.Select) []*operation {
 	for k := range o.root {
 		if !slices.Contains([]string{"openapi", "info", "servers", "paths", "components", "jsonSchemaDialect"}, k) {
@@ -95,14 +94,14 @@ func (o *outline) reduce(selected *bridge.Select) []*operation {
 	paths, left := object(o.root["paths"]), o.left(selected)
 	broken := o.takeBroken(paths, left, used)
 	o.answers = map[string]described{}
-	for path, item := range paths { // only now: parameters may refer to parts of answers
+	for path, item := range paths { // after takeBroken: parameters may refer to parts of responses
 		if get := object(object(item)["get"]); get != nil && !left[path][http.MethodGet] {
 			o.answers[path] = o.describe(get)
 		}
 	}
 	for path, item := range paths {
 		if object(item)["$ref"] == nil && allLeft(left[path]) {
-			delete(paths, path) // its parameters may refer to what is not kept
+			delete(paths, path) // its parameters may refer to removed parts
 		}
 		trim(object(item), left[path])
 	}
@@ -110,8 +109,8 @@ func (o *outline) reduce(selected *bridge.Select) []*operation {
 	return broken
 }
 
-// takeBroken takes out, and gives, the operations that refer to something that cannot be
-// resolved. It notes in used what the others refer to.
+// takeBroken removes and returns the operations with unresolvable references. It adds the references of
+// the others to used.
 func (o *outline) takeBroken(paths map[string]any, left map[string]map[string]bool, used map[string]bool) (broken []*operation) {
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		item := object(paths[path])
@@ -137,7 +136,7 @@ func (o *outline) takeBroken(paths map[string]any, left map[string]map[string]bo
 	return broken
 }
 
-// trim leaves of a path what requests of its operations need that are not left out.
+// trim removes the excluded operations of a path, and the members that requests do not need.
 func trim(item map[string]any, left map[string]bool) {
 	for method, out := range left {
 		if out {
@@ -147,12 +146,12 @@ func trim(item map[string]any, left map[string]bool) {
 	for _, method := range methods {
 		if op, ok := item[strings.ToLower(method)].(map[string]any); ok {
 			maps.DeleteFunc(op, func(k string, _ any) bool { return !slices.Contains(ofOperation, k) })
-			op["responses"] = map[string]any{"default": map[string]any{"description": ""}} // the library wants one
+			op["responses"] = map[string]any{"default": map[string]any{"description": ""}} // the library requires one
 		}
 	}
 }
 
-// reduceComponents leaves those that operations refer to.
+// reduceComponents removes the components that no operation refers to.
 func (o *outline) reduceComponents(used map[string]bool) {
 	whole := false // another document may refer to any of them
 	for ref := range used {
@@ -191,8 +190,8 @@ func brokenOperation(method, path string, from map[string]any, fault string) *op
 	return op
 }
 
-// reach adds everything that v refers to, in turn, to used, unless a part of it leads
-// nowhere: then it gives the reason.
+// reach adds all references in v, transitively, to used. If one cannot be resolved, it returns the
+// reason and adds nothing.
 func (o *outline) reach(v any, used map[string]bool) (fault string) {
 	var next []string
 	o.references(v, &next)
@@ -214,8 +213,8 @@ func (o *outline) reach(v any, used map[string]bool) (fault string) {
 	return ""
 }
 
-// references lists what a part of the document refers to. What no request needs, and
-// the library would follow, is taken out.
+// references lists the references in a part of the document. It removes references that no request
+// needs and that the library would follow.
 func (o *outline) references(v any, out *[]string) {
 	switch v := v.(type) {
 	case []any:
@@ -231,7 +230,7 @@ func (o *outline) references(v any, out *[]string) {
 			_, isObject := member.(map[string]any)
 			switch k {
 			case "enum", "const", "default":
-			case "properties", "patternProperties", "$defs", "dependentSchemas": // named freely
+			case "properties", "patternProperties", "$defs", "dependentSchemas": // names are free here
 				for _, schema := range object(member) {
 					o.references(schema, out)
 				}
@@ -252,8 +251,8 @@ func (o *outline) references(v any, out *[]string) {
 	}
 }
 
-// hoisted makes a component of a part of the document that is no component and is
-// referred to, and gives the reference to that.
+// hoisted moves a referenced part of the document that is not a component to the components, and
+// returns the reference to it.
 func (o *outline) hoisted(ref string) string {
 	pointer, local := strings.CutPrefix(ref, "#/")
 	tokens := strings.Split(pointer, "/")
@@ -308,7 +307,7 @@ func (o *outline) at(tokens []string) (v any, there bool) {
 	return v, v != nil
 }
 
-// target finds what a reference leads to.
+// target resolves a reference.
 func (o *outline) target(ref string) target {
 	if t, known := o.targets[ref]; known {
 		return t
@@ -349,8 +348,8 @@ func list(v any) []any {
 	return l
 }
 
-// document reads what is left of it with the library. Where all of it is in one place the
-// schemas are not given to the library: they are used as they are.
+// document parses the rest with the library. If all of it is in one document, the schemas are withheld
+// from the library and used unchanged.
 func (o *outline) document(ctx context.Context, read openapi3.ReadFromURIFunc) (document, error) {
 	d := document{schemas: object(object(o.root["components"])["schemas"]), answers: o.answers}
 	whole := !slices.ContainsFunc(slices.Collect(maps.Values(o.targets)), func(t target) bool { return t.other })
@@ -382,11 +381,11 @@ func (o *outline) document(ctx context.Context, read openapi3.ReadFromURIFunc) (
 	return d, nil
 }
 
-// keptSchema is the extension by which the library's schema names the one of the document.
+// keptSchema is the extension that refers to a withheld schema.
 const keptSchema = "x-kept-schema"
 
-// keepSchemas takes the schemas of parameters and bodies out of the document, and leaves
-// their numbers in their places.
+// keepSchemas replaces the schemas of parameters and bodies in the document by numbers, and returns
+// them.
 func (o *outline) keepSchemas() []any {
 	var kept []any
 	for _, item := range object(o.root["paths"]) {
@@ -411,14 +410,14 @@ func keep(v any, kept *[]any) {
 			keep(item, kept)
 		}
 	case map[string]any:
-		delete(v, "encoding") // its properties are named freely, and the bridge does not follow it
+		delete(v, "encoding") // its property names are free, and the bridge does not use it
 		for k, member := range v {
 			if k != "schema" {
 				keep(member, kept)
 				continue
 			}
 			if object(member)[keptSchema] != nil {
-				continue // a part that is referred to is met in both of its places
+				continue // a referenced part is reached from both of its places
 			}
 			if member == nil {
 				member = map[string]any{}
@@ -429,7 +428,7 @@ func keep(v any, kept *[]any) {
 	}
 }
 
-// schema returns a schema that the library has read, as JSON.
+// schema returns a schema that the library has read, as JSON values.
 func (d document) schema(ref *openapi3.SchemaRef) (any, error) {
 	if ref.Value != nil {
 		if text, ok := ref.Value.Extensions[keptSchema].(string); ok {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxPages and maxItems bound what is read of a list, where the overlay says nothing else.
+	// maxPages and maxItems bound the reading of a list, unless the overlay sets other limits.
 	maxPages = 10
 	maxItems = 1000
 	// maxPagesBytes bounds all pages together.
@@ -30,16 +30,16 @@ type pager struct {
 	op     *operation
 	call   bridge.Call
 	how    bridge.Pages
-	asked  bool // the overlay says how; else a link of the answer counts first
+	asked  bool // the overlay defines the pagination; otherwise a Link header takes precedence
 	list   []any
 	last   *answer
 	pages  int
 	bytes  int
-	broken string // why the next page is not read, although there is one
+	broken string // why the next page is not read although there is one
 }
 
-// pager is nil where there is one page: the call writes, names its page or the size of
-// it, or nobody says how pages follow.
+// pager returns nil if only one page is to be read: the call is a write, sets the page or its size, or
+// the pagination is unknown.
 func (a *API) pager(op *operation, c bridge.Call) *pager {
 	p := &pager{api: a, op: op, call: c, how: op.pages}
 	if c.Tool.Pages != nil {
@@ -56,15 +56,14 @@ func (a *API) pager(op *operation, c bridge.Call) *pager {
 	return p
 }
 
-// given reports whether a parameter has another value than the one that is filled in where
-// nobody returns one.
+// given reports whether a parameter has a value other than its default.
 func (o *operation) given(name string, c bridge.Call) bool {
 	value, there := c.Arguments[name]
 	return there && !reflect.DeepEqual(value, o.defaults[name])
 }
 
-// read reads the pages that follow the first, and gives all as one answer. With a page
-// that fails the call fails, too: half a list is not told as a list.
+// read reads the pages after the first, and returns all as one result. If a page fails, the call
+// fails: a partial list must not look complete.
 func (p *pager) read(ctx context.Context, first *answer) (contracts.ToolResult, error) {
 	list, ok := p.listOf(first.value)
 	if !ok {
@@ -95,7 +94,7 @@ func (p *pager) take(page *answer, list []any) {
 	p.pages, p.bytes = p.pages+1, p.bytes+len(page.body)
 }
 
-// over reports which bound is reached.
+// over returns which limit is reached, "" if none is.
 func (p *pager) over() string {
 	switch {
 	case p.pages >= p.how.MaxPages:
@@ -108,8 +107,7 @@ func (p *pager) over() string {
 	return ""
 }
 
-// repeats tells that a page is the one before once more: the API does not know the
-// parameter.
+// repeats reports whether a page equals the previous one: the API ignores the parameter.
 func (p *pager) repeats(list []any) bool {
 	return len(p.list) >= len(list) && reflect.DeepEqual(p.list[len(p.list)-len(list):], list)
 }
@@ -120,7 +118,7 @@ type nextPage struct {
 	url  *url.URL
 }
 
-// next reports how the page after the last one is asked for.
+// next returns the request for the next page.
 func (p *pager) next() (n nextPage, more bool) {
 	n.call = p.call
 	if link := p.last.nextLink(); link != "" && (!p.asked || p.how.By == bridge.PagesLink) {
@@ -164,7 +162,7 @@ func (p *pager) first(otherwise int) int {
 	return otherwise
 }
 
-// at follows a link, to the API itself and nowhere else: the credential goes with it.
+// at follows a link, but only to the API itself, because the request carries the credential.
 func (p *pager) at(link string) (n nextPage, more bool) {
 	if link == "" {
 		return n, false
@@ -180,7 +178,7 @@ func (p *pager) at(link string) (n nextPage, more bool) {
 	return n, true
 }
 
-// result is the last page with the items of all, and says when there are more.
+// result returns the last page with the items of all pages, and says whether there are more.
 func (p *pager) result() (contracts.ToolResult, error) {
 	if p.pages == 1 && p.broken == "" {
 		return p.last.result()
@@ -223,10 +221,10 @@ func (p *pager) listOf(value any) ([]any, bool) {
 	return list, ok && place != ""
 }
 
-// listNames are what the list of an answer is called that has other lists as well.
+// listNames are common names of the main list of a response that has several lists.
 var listNames = []string{"items", "data", "results", "entries", "values", "records", "elements", "resources", "rows"}
 
-// placeOf is where the list stands: where the overlay says, or the only one there is.
+// placeOf returns the path of the list: that of the overlay, or that of the only list.
 func (p *pager) placeOf(facts map[string]any) string {
 	if p.how.Items != "" {
 		return p.how.Items
@@ -248,7 +246,7 @@ func (p *pager) placeOf(facts map[string]any) string {
 	return ""
 }
 
-// at follows a path with dots.
+// at follows a dotted path.
 func at(v any, path string) any {
 	for path != "" && v != nil {
 		var head string
@@ -280,7 +278,7 @@ func setAt(facts map[string]any, path string, v any) {
 	facts[head] = v
 }
 
-// nextLink is the link to the next page in the header of an answer (RFC 8288).
+// nextLink returns the link to the next page from the Link header (RFC 8288).
 func (a *answer) nextLink() string {
 	for _, header := range a.header.Values("Link") {
 		for len(header) > 0 {
@@ -299,7 +297,7 @@ func (a *answer) nextLink() string {
 	return ""
 }
 
-// endOfParams finds the comma before the next link, outside of quotation marks.
+// endOfParams returns the index of the comma before the next link, outside of quotes.
 func endOfParams(text string) int {
 	quoted := false
 	for i, r := range text {
@@ -323,11 +321,11 @@ func hasRel(params, want string) bool {
 	return false
 }
 
-// answer is a good answer of the API.
+// answer is a successful response of the API.
 type answer struct {
 	from   *url.URL
 	status int
 	header http.Header
 	body   []byte
-	value  any // of JSON, nil for all else
+	value  any // of JSON, otherwise nil
 }

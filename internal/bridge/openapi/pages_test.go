@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/openapi"
 )
 
-// listing is a document with one list, and its parameters and answer.
+// listing returns a document with one list operation.
 func listing(parameters, headers, schema string) string {
 	return `{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/things":{"get":{"operationId":"listThings","parameters":[` + parameters + `],
 		"responses":{"200":{"description":"x","headers":{` + headers + `},"content":{"application/json":{"schema":` + schema + `}}}}}}},
@@ -31,7 +31,7 @@ const (
 	things = `{"type":"array","items":{"$ref":"#/components/schemas/Thing"}}`
 )
 
-// things are the items of a page: five items, two on each.
+// page returns a page of two of the five items, and the offset of the next one.
 func page(from int) (out []map[string]any, next int) {
 	for n := from; n < min(from+2, 5); n++ {
 		out = append(out, map[string]any{"id": fmt.Sprintf("t%d", n), "name": fmt.Sprintf("Thing %d", n)})
@@ -44,7 +44,7 @@ func write(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// paging are the ways in which APIs give a list of five things in pages of two.
+// paging holds the kinds of pagination, each for a list of five items in pages of two.
 var paging = map[string]struct {
 	document string
 	overlay  string
@@ -166,7 +166,7 @@ func counted(w http.ResponseWriter, r *http.Request, param string, first, size i
 	write(w, list)
 }
 
-// ids are those of the items of a result, in order.
+// ids returns the ids of the items of a result, in order.
 func ids(t *testing.T, v any) string {
 	t.Helper()
 	raw, err := json.Marshal(v)
@@ -181,8 +181,8 @@ func ids(t *testing.T, v any) string {
 	return strings.Join(out, " ")
 }
 
-// TestThePagesOfAListAreRead by what the document, the answer or the overlay says; who
-// names a page, or its size, gets that page.
+// TestThePagesOfAListAreRead according to the document, the response or the overlay. A call that sets a
+// page, or its size, gets that page only.
 func TestThePagesOfAListAreRead(t *testing.T) {
 	t.Parallel()
 	for name, tt := range paging {
@@ -212,7 +212,7 @@ func TestThePagesOfAListAreRead(t *testing.T) {
 	}
 }
 
-// TestThereIsAnEndToPages, and the result says that it is not all.
+// TestThereIsAnEndToPages, and the result says that it is incomplete.
 func TestThereIsAnEndToPages(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -245,8 +245,8 @@ func TestThereIsAnEndToPages(t *testing.T) {
 	}
 }
 
-// TestPagesAreReadOfTheAPIAlone: a link to another address is not followed, nor one page
-// for ever, and a page that fails is not left out.
+// TestPagesAreReadOfTheAPIAlone: a link to another host is not followed, a repeated page ends the list,
+// and a failed page fails the call.
 func TestPagesAreReadOfTheAPIAlone(t *testing.T) {
 	t.Parallel()
 	other, stolen := shop(t, petAnswer)
@@ -285,7 +285,7 @@ func TestPagesAreReadOfTheAPIAlone(t *testing.T) {
 	}
 }
 
-// TestALookUpSearchesAllPages, also what does not fit into the facts.
+// TestALookUpSearchesAllPages, including items that do not fit into the facts.
 func TestALookUpSearchesAllPages(t *testing.T) {
 	t.Parallel()
 	base, _ := shop(t, func(w http.ResponseWriter, r *http.Request) {

@@ -10,21 +10,20 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge"
 )
 
-// described is what the document says of the good answer of an operation, as far as it
-// tells how pages follow. The rest of answers is not read.
+// described is the part of an operation's successful response that reveals its pagination.
 type described struct {
-	link   bool // it has a header Link
+	link   bool // it has a Link header
 	list   bool // it is a list, or has one
 	fields map[string]field
 }
 
-// field is a member of an answer, by its path with dots.
+// field is a member of a response, by its dotted path.
 type field struct{ kind, format string }
 
-// containers are the members of an answer in which what is said of pages may stand.
+// containers are members of a response that often hold pagination data.
 var containers = []string{"metadata", "meta", "links", "pages", "page", "paging", "pagination", "pageinfo", "responsemetadata", "next", "nextpage", "cursor", "cursors"}
 
-// describe looks at the good answer of an operation.
+// describe returns the description of an operation's successful response.
 func (o *outline) describe(op map[string]any) (d described) {
 	responses := object(op["responses"])
 	for _, code := range slices.Sorted(maps.Keys(responses)) {
@@ -61,7 +60,7 @@ func (o *outline) followed(v any) map[string]any {
 	return object(v)
 }
 
-// members gathers the members of a schema, those of containers as well.
+// members collects the members of a schema, including those of containers.
 func (o *outline) members(v any, prefix string, depth int, d *described) {
 	schema := o.followed(v)
 	for _, part := range list(schema["allOf"]) {
@@ -84,7 +83,7 @@ func (o *outline) members(v any, prefix string, depth int, d *described) {
 	}
 }
 
-// kindOf is the type of a schema that has one.
+// kindOf returns the type of a schema, "" if it has several.
 func kindOf(s map[string]any) string {
 	kind, _ := s["type"].(string)
 	if many := list(s["type"]); len(many) > 0 {
@@ -96,7 +95,7 @@ func kindOf(s map[string]any) string {
 	return kind
 }
 
-// plainWord is a name without what names are written differently by.
+// plainWord returns a name in lower case, without separators.
 func plainWord(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -115,14 +114,14 @@ var (
 	nextURLs    = []string{"next", "nexturl", "nextlink", "nextpageurl", "odatanextlink", "linksnext", "pagingnext", "paginationnext", "linkspagesnext", "paginationnexturl", "metanext"}
 )
 
-// query is a parameter in the query, and its schema.
+// query is a query parameter with its schema.
 type query struct {
 	name   string
 	schema map[string]any
 }
 
-// recognise reports how the pages of a list follow, as far as the document leaves no doubt:
-// the first rule that fits one way alone. Else only the links of an answer are followed.
+// recognise returns the pagination of a list if the document leaves no doubt: the first rule that
+// matches unambiguously. Otherwise only the links of a response are followed.
 func recognise(params []query, d described) bridge.Pages {
 	one := func(words []string) (found query) {
 		n := 0
@@ -168,7 +167,7 @@ func recognise(params []query, d described) bridge.Pages {
 	return how
 }
 
-// firstOf is the number of the first page, nil where the document does not say it.
+// firstOf returns the number of the first page, nil if the document does not say it.
 func firstOf(schema map[string]any) *int {
 	for _, k := range []string{"default", "minimum"} {
 		if schema[k] == nil {
@@ -183,7 +182,8 @@ func firstOf(schema map[string]any) *int {
 	return nil
 }
 
-// one is the only field that is called so and is of one of the kinds, or formats.
+// one returns the only field with one of these names and one of these types or formats, "" if there are
+// several.
 func (d described) one(words []string, kinds ...string) (found string) {
 	n := 0
 	for path, f := range d.fields {
@@ -197,8 +197,8 @@ func (d described) one(words []string, kinds ...string) (found string) {
 	return found
 }
 
-// cursor is the only field that has what a parameter of that name takes next: next_token
-// for token or next_token, metadata.continue for continue.
+// cursor returns the only field whose name matches a cursor parameter: next_token for token or
+// next_token, metadata.continue for continue.
 func (d described) cursor(params []query) (next, param string) {
 	n := 0
 	for path, f := range d.fields {

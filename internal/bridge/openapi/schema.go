@@ -11,14 +11,14 @@ const (
 	defs       = "#/$defs/"
 )
 
-// jsonSchema turns schemas of a document into JSON Schema. What a schema refers to
-// is gathered as definitions.
+// jsonSchema converts schemas of a document to JSON Schema. It collects referenced schemas as
+// definitions.
 type jsonSchema struct {
 	from document
 	defs map[string]any
 }
 
-// of returns a schema that is sent: what the server alone sets is left out.
+// of converts the schema of a request, without read-only properties.
 func (j *jsonSchema) of(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -58,7 +58,7 @@ func (j *jsonSchema) object(v map[string]any) map[string]any {
 	return out
 }
 
-// properties are named freely: a property may be called "example".
+// properties converts a map of properties, whose names are free: one may be called "example".
 func (j *jsonSchema) properties(v any) any {
 	all, ok := v.(map[string]any)
 	if !ok {
@@ -74,7 +74,7 @@ func (j *jsonSchema) properties(v any) any {
 	return out
 }
 
-// writable takes what only the server sets out of what is required.
+// writable removes read-only properties from the required ones.
 func writable(v, out map[string]any) {
 	required, ok := v["required"].([]any)
 	properties, has := v["properties"].(map[string]any)
@@ -92,7 +92,7 @@ func writable(v, out map[string]any) {
 	}
 }
 
-// modern writes what OpenAPI 3.0 says otherwise than JSON Schema.
+// modern converts keywords of OpenAPI 3.0 that differ from JSON Schema.
 func modern(v, out map[string]any) {
 	for limit, exclusive := range map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"} {
 		if is, ok := v[exclusive].(bool); ok {
@@ -113,17 +113,17 @@ func modern(v, out map[string]any) {
 	}
 }
 
-// reference keeps a reference, and gathers what it leads to.
+// reference converts a reference and collects its target.
 func (j *jsonSchema) reference(v map[string]any, ref string) map[string]any {
 	name, ok := strings.CutPrefix(ref, components)
 	if !ok {
-		return map[string]any{"$ref": ref} // not understood, and told so
+		return map[string]any{"$ref": ref} // not supported, and reported as such
 	}
 	if name, _, deep := strings.Cut(name, "/"); deep {
 		return map[string]any{"$ref": components + name} // the same
 	}
 	if _, known := j.defs[name]; !known {
-		j.defs[name] = true // against recursion
+		j.defs[name] = true // stops recursion
 		j.defs[name] = j.of(j.from.schemas[name])
 	}
 	out := map[string]any{"$ref": defs + name}
@@ -146,7 +146,7 @@ func (j *jsonSchema) resolved(v any) map[string]any {
 	return s
 }
 
-// followed follows references of a schema that was turned already.
+// followed follows references of a converted schema.
 func (j *jsonSchema) followed(v any) map[string]any {
 	s := object(v)
 	for range 10 {
@@ -159,8 +159,8 @@ func (j *jsonSchema) followed(v any) map[string]any {
 	return s
 }
 
-// flat returns the properties of a body that is a plain object, so that they can be
-// parameters of their own.
+// flat returns the properties of a body that is a plain object, so that they can be separate
+// parameters.
 func (j *jsonSchema) flat(v any) (properties map[string]any, required []string, ok bool) {
 	s := j.resolved(v)
 	if s["type"] != "object" {

@@ -19,8 +19,8 @@ package intent
 // capabilities that are only described.
 `
 
-// fitConfidence fits the weights of the confidence on simulated registries made of sets of
-// cases. For each set, the weights that are fitted on the others are measured on it.
+// fitConfidence fits the weights of the confidence on simulated registries, made of sets of cases. It
+// measures each set with the weights fitted on the others.
 func fitConfidence(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("confidence", flag.ContinueOnError)
 	to := flags.String("o", "", "the file to write the weights to; without it they are printed")
@@ -55,7 +55,7 @@ func fitConfidence(ctx context.Context, args []string, out io.Writer) error {
 	return os.WriteFile(*to, code, 0o644) //nolint:gosec // it is code
 }
 
-// columns are the figures that tell how weights carry over.
+// columns are the metrics that show how well weights transfer to other sets.
 func columns() []string {
 	return []string{"accuracy", "in_scope_accepted_right", "in_scope_declined", "out_of_scope_accepted", "oos_auroc", "oos_below_90_kept", "precision_of_accepted_20_oos", "ece"}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// registrySet writes a file of capabilities that do something to things, half of them
-// with examples, and of sentences that ask for it.
+// registrySet writes a set of capabilities, half of them with examples, and of sentences that request
+// them.
 func registrySet(t *testing.T, name string, verbs, things []string) string {
 	t.Helper()
 	var capabilities, cases []string

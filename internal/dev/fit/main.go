@@ -4,11 +4,10 @@
 //	go run ./internal/dev/fit values -o intent/local/slots/weights.go internal/dev/fit/testdata/functions.json bfcl.json seal.json
 //	go run ./internal/dev/fit confidence -o intent/local/shipped.go set.json other.json
 //
-// The weights of values, by which numbers and free words are read, are fitted on the first
-// set alone; the others are held out. Before, each set is measured with the weights that are
-// shipped, with those of the first set, of the others, of its own other half and of itself.
-// The weights of the confidence are fitted on all sets; for each, those of the others are
-// measured on it. The same files give the same weights.
+// The value weights, which read numbers and free text, are fitted on the first set only; the others
+// are held out. Before that, each set is measured with the shipped weights, with those of the
+// first set, of the others, of its own other half and of itself. The confidence weights are fitted
+// on all sets, and each set is measured with those of the others. The result is deterministic.
 package main
 
 import (
@@ -80,15 +79,14 @@ func fitValues(args []string, out io.Writer) error {
 	return nil
 }
 
-// lessons are the requests of one set, of which the values of one capability are
-// known.
+// lessons are the requests of one set with a single capability whose values are known.
 type lessons struct {
 	name    string
 	plain   []request
 	hurried []request
 }
 
-// request is one sentence with what is right.
+// request is one sentence with the expected result.
 type request struct {
 	entry *contracts.CapabilityEntry
 	text  string
@@ -96,7 +94,7 @@ type request struct {
 	split string
 }
 
-// perturbSeed chooses how sentences are written in a hurry.
+// perturbSeed is the seed for the simulated typing errors.
 const perturbSeed = 1
 
 func read(path string, examples int) (*lessons, error) {
@@ -134,13 +132,13 @@ func requests(set eval.Set, draw eval.Draw) ([]request, error) {
 	return out, nil
 }
 
-// passes is how often lessons are made and fitted on. Which of many values are looked at, and
-// which words are left for texts, hangs on the weights that a request is read with: the
-// first pass takes the prior ones and the next those of the pass before, never the shipped
-// ones, of which a fit would else be another each time.
+// passes is how often examples are collected and fitted. Which candidate values are considered, and
+// which words are left for texts, depends on the weights used: the first pass uses the prior ones,
+// the next one those of the pass before. The shipped ones are never used, because then each fit
+// would depend on the previous one.
 const passes = 2
 
-// fit returns the weights of a fit on sets.
+// fit returns the weights fitted on sets.
 func fit(sets ...*lessons) slots.Weights {
 	w := slots.Prior()
 	for range passes {
@@ -149,15 +147,15 @@ func fit(sets ...*lessons) slots.Weights {
 	return w
 }
 
-// collect makes lessons of sets: each request as it is, and in small letters. Those
-// with typing errors would teach that values are not to be read.
+// collect returns the examples of sets: each request unchanged and in lower case. Requests with typing
+// errors would teach not to read values.
 func collect(tools *slots.Tools, sets ...*lessons) []slots.Example {
 	var out []slots.Example
 	for _, s := range sets {
 		for _, r := range s.plain {
 			for _, text := range []string{r.text, strings.ToLower(r.text)} {
 				l := tools.Example(r.entry, text, time.Time{}, r.gold.Right, r.gold.MayLack)
-				l.Weight = 1 / float64(2*len(s.plain)*len(sets)) // each set counts the same
+				l.Weight = 1 / float64(2*len(s.plain)*len(sets)) // each set has the same weight
 				out = append(out, l)
 			}
 		}
@@ -165,8 +163,8 @@ func collect(tools *slots.Tools, sets ...*lessons) []slots.Example {
 	return out
 }
 
-// crossValidate measures each set with the weights that are shipped, with weights that
-// never saw it, with weights that saw the other half of it, and with its own.
+// crossValidate measures each set with the shipped weights, with weights that never saw it, with
+// weights that saw its other half, and with its own.
 func crossValidate(out io.Writer, sets []*lessons) {
 	fmt.Fprintf(out, "%-12s %-16s %-14s %8s %8s %8s\n", "measured on", "fitted on", "part", "read", "right", "exact")
 	first := fit(sets[0])
@@ -190,13 +188,13 @@ func crossValidate(out io.Writer, sets []*lessons) {
 	}
 }
 
-// fitted are weights by what they were fitted on.
+// fitted are weights with a name for the sets that they were fitted on.
 type fitted struct {
 	name  string
 	parts []part
 }
 
-// measure prints the figures of a set as a whole, in a hurry, and those of its splits.
+// measure prints the metrics of a set as a whole, with typing errors, and per split.
 func (f fitted) measure(out io.Writer, of string) {
 	plain, hurried, splits := &figures{}, &figures{}, map[string]*figures{}
 	for _, p := range f.parts {
@@ -219,13 +217,13 @@ func (f fitted) measure(out io.Writer, of string) {
 	fmt.Fprintf(out, "%-12s %-16s %-14s %s\n", of, f.name, "all, hurried", hurried)
 }
 
-// part is what is measured with which weights.
+// part is a set with the weights to measure it with.
 type part struct {
 	of      *lessons
 	weights slots.Weights
 }
 
-// half returns every second request.
+// half returns every second request, starting at from.
 func (l *lessons) half(from int) *lessons {
 	out := &lessons{name: l.name}
 	for i := from; i < len(l.plain); i += 2 {
@@ -234,8 +232,8 @@ func (l *lessons) half(from int) *lessons {
 	return out
 }
 
-// figures count the needed values, those that were read, those of them that are
-// right, the requests, and those of which all is right.
+// figures counts the required values, those that were read, those that are right, the requests, and
+// those that are right completely.
 type figures struct{ needed, read, right, requests, exact float64 }
 
 func (f *figures) String() string {
@@ -273,7 +271,7 @@ func count(holds bool) float64 {
 	return 0
 }
 
-// source is the Go file with the weights.
+// source returns the Go source file with the weights.
 func source(w slots.Weights) string {
 	var b strings.Builder
 	b.WriteString("// Code generated by go run ./internal/dev/fit values. DO NOT EDIT.\n\npackage slots\n\n// shippedWeights come with the program.\nfunc shippedWeights() weights {\n\treturn weights{\n")

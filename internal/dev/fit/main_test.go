@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/intent/eval"
 )
 
-// setOf writes a file of sentences in which the value stands behind one word.
+// setOf writes a set of sentences in which the value follows one word.
 func setOf(t *testing.T, name, before string) string {
 	t.Helper()
 	var cases []string
@@ -68,8 +68,8 @@ func TestOneFileTellsNothingOfOthers(t *testing.T) {
 	}
 }
 
-// The set that the shipped weights are fitted on is sound: what is right is of its schema,
-// and nothing that is needed lacks.
+// TestTheFunctionsAreSound: in the set that the shipped weights are fitted on, the expected values
+// match their schemas, and no required value is missing.
 func TestTheFunctionsAreSound(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "functions.json"))

@@ -1,8 +1,8 @@
-// Command serve starts the server and the domains of a bootstrap file that this
-// repository ships, each as a process of its own, as a team would run them. Workday and
-// Flowise are served by sandboxes unless the environment names real ones.
+// Command serve starts the server and the domains of a shipped bootstrap file, each as a process of
+// its own, as in production. Workday and Flowise are served by sandboxes unless the environment
+// names real ones.
 //
-// It is a tool for development: it supervises nothing, and ends when one process ends.
+// It is a development tool: it supervises nothing, and ends when one process ends.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// stack is what one call of the tool starts.
+// stack holds the processes of one invocation.
 type stack struct {
 	bin, data, addr, bootstrap string
 
@@ -104,7 +104,7 @@ func (s *stack) all(ctx context.Context, domains []contracts.Registration) error
 	return s.start(ctx, "manifold", nil, nil, "serve", "--addr", s.addr, "--data", filepath.Join(s.data, "server"), "--bootstrap", s.bootstrap)
 }
 
-// domain starts a domain that is shipped, with the sandbox of its system if it needs one.
+// domain starts a shipped domain, with the sandbox of its system if it needs one.
 func (s *stack) domain(ctx context.Context, name, addr string) (shipped bool, err error) {
 	keys := filepath.Join(s.data, name+".keys.db")
 	switch name {
@@ -128,8 +128,8 @@ func (s *stack) domain(ctx context.Context, name, addr string) (shipped bool, er
 	return false, nil
 }
 
-// workday is the environment of the Workday domain: that of a sandbox tenant, unless
-// WORKDAY_URL names a real one.
+// workday returns the environment of the Workday domain: that of a sandbox tenant, unless WORKDAY_URL
+// names a real one.
 func (s *stack) workday(ctx context.Context) ([]string, error) {
 	if s.getenv("WORKDAY_URL") != "" {
 		return nil, nil
@@ -158,8 +158,8 @@ func (s *stack) workday(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// flowise is the environment of the Flowise domain: that of a Flowise in memory, unless
-// FLOWISE_URL or FLOWISE_INSTANCES names real ones.
+// flowise returns the environment of the Flowise domain: that of an in-memory Flowise, unless
+// FLOWISE_URL or FLOWISE_INSTANCES name real ones.
 func (s *stack) flowise(ctx context.Context) ([]string, error) {
 	if s.getenv("FLOWISE_URL") != "" || s.getenv("FLOWISE_INSTANCES") != "" {
 		return nil, nil
@@ -174,7 +174,7 @@ func (s *stack) flowise(ctx context.Context) ([]string, error) {
 	return []string{"FLOWISE_URL=" + server.Endpoint, "FLOWISE_KEY=" + server.APIKey}, nil
 }
 
-// loginAddr is where people can log in at the sandbox tenant.
+// loginAddr returns a free address for the login pages of the sandbox tenant.
 func loginAddr(ctx context.Context) (string, error) {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -184,7 +184,7 @@ func loginAddr(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// sandbox starts a sandbox and reads what it prints once it serves.
+// sandbox starts a sandbox and decodes its first output, which it prints once it serves.
 func (s *stack) sandbox(ctx context.Context, into any, name string, args ...string) error {
 	r, w := io.Pipe()
 	if err := s.start(ctx, name, w, nil, args...); err != nil {
@@ -197,7 +197,7 @@ func (s *stack) sandbox(ctx context.Context, into any, name string, args ...stri
 	return nil
 }
 
-// start runs a program until ctx ends; that it ends by itself ends everything.
+// start runs a program until ctx ends. If it ends earlier, the whole stack ends.
 func (s *stack) start(ctx context.Context, name string, stdout *io.PipeWriter, env []string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...) //nolint:gosec // a program of the folder that the developer names
 	cmd.Env = append(os.Environ(), env...)
@@ -238,7 +238,7 @@ func (s *stack) start(ctx context.Context, name string, stdout *io.PipeWriter, e
 func (s *stack) say(name, line string) {
 	s.out.Lock()
 	defer s.out.Unlock()
-	_, _ = fmt.Fprintf(s.w, "%-28s %s\n", name, line) // there is nobody left to tell
+	_, _ = fmt.Fprintf(s.w, "%-28s %s\n", name, line) // output errors are ignored
 }
 
 // healthy waits until a domain answers.

@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/internal/sample"
 )
 
-// TestServerAndDomainsRunAsProcesses starts the shipped Workday domain with its sandbox,
-// an example and the server by a bootstrap file, and asks until both are in service.
+// TestServerAndDomainsRunAsProcesses starts the shipped Workday domain with its sandbox, an example
+// domain and the server from a bootstrap file, and waits until both domains are active.
 func TestServerAndDomainsRunAsProcesses(t *testing.T) {
 	t.Parallel()
 	sample.Long(t, "it builds and starts five programs")
@@ -65,7 +65,7 @@ func TestWhatIsNoBootstrapFileIsRefused(t *testing.T) {
 	}
 }
 
-// awaitActive asks the server that wrote the file until two domains are in service.
+// awaitActive polls the server until two domains are active.
 func awaitActive(t *testing.T, file string, ended chan error, out *lines) {
 	t.Helper()
 	deadline, tick := time.After(3*time.Minute), time.NewTicker(100*time.Millisecond)
@@ -85,7 +85,7 @@ func awaitActive(t *testing.T, file string, ended chan error, out *lines) {
 	}
 }
 
-// active counts the domains in service; there may be no server yet.
+// active returns the number of active domains; the server may not run yet.
 func active(t *testing.T, file string) int {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -124,7 +124,7 @@ func freeAddr(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// lines is an output that may be read while it is written.
+// lines is an output that can be read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -5,12 +5,12 @@ import "sync"
 // cachedPieces bounds the cache; a piece takes 15 KB.
 const cachedPieces = 3000
 
-// cache keeps what was computed for the pieces that were used lately: nearly all
-// pieces of a message stand in an earlier one.
+// cache holds the results of recently used pieces: nearly all pieces of a message occur in an earlier
+// one.
 type cache struct {
 	mu sync.Mutex // guards all fields
-	// A piece that both lack is computed; when the young half is full, it becomes
-	// the old one.
+	// A piece that is in neither map is computed. When young is full, it becomes old, and the previous
+	// old is dropped.
 	young, old map[int32]*layerPiece
 }
 
@@ -18,7 +18,7 @@ func (c *cache) get(id int32, compute func(int32) *layerPiece) *layerPiece {
 	if p, ok := c.find(id); ok {
 		return p
 	}
-	p := compute(id) // outside of the lock; two may compute the same
+	p := compute(id) // outside of the lock: two goroutines may compute the same piece
 	c.keep(id, p)
 	return p
 }

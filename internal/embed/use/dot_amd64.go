@@ -2,7 +2,7 @@ package use
 
 import "golang.org/x/sys/cpu"
 
-// dot4AVX is dot4 with AVX2 and FMA, for a multiple of 16 numbers; it makes a
+// dot4AVX is dot4 with AVX2 and FMA. The length must be a multiple of 16. It makes encoding a
 // sentence five times as fast.
 //
 //go:noescape

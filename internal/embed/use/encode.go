@@ -4,19 +4,18 @@ import (
 	"math"
 )
 
-// MaxPieces is how many pieces of a text are read, the signs of its beginning
-// and its end not counted.
+// MaxPieces is the number of pieces of a text that are used, not counting the begin and end pieces.
 const MaxPieces = 48
 
-// layerPiece is what depends on one piece alone: its vector, its projections and
-// what it adds to the first convolution at each place of each window.
+// layerPiece is the part of the computation that depends on one piece only: its vector, its
+// projections and its contribution to the first convolution at each position of each window.
 type layerPiece struct {
 	raw       []float32           // Dimensions
 	projected [orders][]float32   // channels each
-	near      [orders][][]float32 // for each place of the window, channels each
+	near      [orders][][]float32 // by position in the window, channels each
 }
 
-// ofPiece computes what depends on a piece alone.
+// ofPiece computes the layerPiece of a piece.
 func (e *Encoder) ofPiece(id int32) *layerPiece {
 	l := e.layers
 	chunk, row := int(id)%chunks, int(id)/chunks
@@ -35,7 +34,7 @@ func (e *Encoder) ofPiece(id int32) *layerPiece {
 		copy(p.projected[k], l.project[k].bias)
 		l.project[k].apply([][]float32{p.raw}, [][]float32{p.projected[k]})
 	}
-	// The three projections are brought to mean 0 together.
+	// The three projections are normalized together.
 	normalizeLayer(numbers, e.gain, e.shift, l.eps)
 	for k := range orders {
 		for place := range l.near[k] {
@@ -47,7 +46,7 @@ func (e *Encoder) ofPiece(id int32) *layerPiece {
 	return p
 }
 
-// vector computes the vector of a run of pieces, of length 1.
+// vector computes the unit vector of a sequence of pieces.
 func (e *Encoder) vector(ids []int32) []float32 {
 	pieces := make([]*layerPiece, len(ids))
 	for i, id := range ids {
@@ -70,8 +69,8 @@ func (e *Encoder) vector(ids []int32) []float32 {
 	return e.deepen(summed, len(ids))
 }
 
-// convolve computes one of the convolutions for all pieces, and writes it behind
-// their vectors. Beyond the ends of a text there are zeros.
+// convolve computes convolution k for all pieces and writes it behind their vectors in rows. Texts are
+// padded with zeros.
 func (e *Encoder) convolve(k int, o order, pieces []*layerPiece, rows [][]float32) {
 	l, n := e.layers, len(pieces)
 	right := o.width - 1 - o.left
@@ -100,7 +99,7 @@ func (e *Encoder) convolve(k int, o order, pieces []*layerPiece, rows [][]float3
 	}
 }
 
-// deepen brings the sum over all pieces through the last layers.
+// deepen applies the last layers to the sum over all pieces.
 func (e *Encoder) deepen(summed []float32, n int) []float32 {
 	l := e.layers
 	mean := make([]float32, Dimensions)

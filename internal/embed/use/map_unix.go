@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file into memory: its pages are read when they are used, and
-// the system may drop them.
+// mapFile maps a file into memory: pages are read on demand, and the system may evict them.
 func mapFile(path string) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path) //nolint:gosec // in the folder that the operator names
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// space is what a blank is written as in pieces.
+// space represents a blank in pieces.
 const space = "\u2581"
 
-// normalizer replaces characters by their usual form with the table of the
-// model: a double-array trie of what is replaced, and the replacements.
+// normalizer replaces characters by their normal form with the table of the model: a double-array
+// trie of keys, and the replacements.
 type normalizer struct {
 	units   []uint32
-	replace []byte // texts that end with a zero byte
+	replace []byte // zero-terminated strings
 }
 
 func newNormalizer(charsmap []byte) (*normalizer, error) {
@@ -34,15 +34,14 @@ func newNormalizer(charsmap []byte) (*normalizer, error) {
 	return n, nil
 }
 
-// A unit of the trie holds the byte that leads to it, whether a key ends there,
-// and how far the next ones are.
+// A unit of the trie holds its label byte, whether a key ends here, and the offset of its children.
 func label(unit uint32) uint32  { return unit & (1<<31 | 0xff) }
 func isKey(unit uint32) bool    { return unit>>8&1 == 1 }
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 func value(unit uint32) uint32  { return unit &^ (1 << 31) }
 
-// prefix returns what the longest key that in begins with is replaced by, or the
-// first character; and how many bytes that takes.
+// prefix returns the replacement of the longest key that in begins with, or else the first character,
+// and the number of bytes that it replaces.
 func (n *normalizer) prefix(in []byte) ([]byte, int) {
 	length, at := n.longest(in)
 	if length > 0 && int(at) < len(n.replace) {
@@ -79,12 +78,12 @@ func (n *normalizer) longest(in []byte) (length int, at uint32) {
 	return length, at
 }
 
-// normalize returns a text as pieces are cut from it: one blank between words, one
-// before the first and none behind the last, each written as a sign of its own.
+// normalize returns a text in the form that pieces are cut from: one space before each word and none at
+// the end, each written as the space symbol.
 func (n *normalizer) normalize(text string) []byte {
 	in := []byte(text)
 	var out []byte
-	blank := true // what came last
+	blank := true // whether the last byte was a space
 	for len(in) > 0 {
 		p, size := n.prefix(in)
 		in = in[size:]

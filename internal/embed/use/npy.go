@@ -13,21 +13,20 @@ import (
 	"strings"
 )
 
-// maxArrayBytes bounds one array of an archive; the largest that is known has
-// 4 MB.
+// maxArrayBytes bounds one array of an archive; the largest known one has 4 MB.
 const maxArrayBytes = 16 << 20
 
-// npyHeader is what NumPy writes before the numbers, as a Python literal.
+// npyHeader matches the header of a NumPy file, a Python literal.
 var npyHeader = regexp.MustCompile(`^\{'descr': '([^']+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\)`)
 
-// array is one array of an archive, in row order.
+// array is one array of an archive, in row-major order.
 type array struct {
 	kind  string // "<f4", "<f8", "|u1"
 	shape []int
 	data  []byte
 }
 
-// readArray reads an array of an npz archive, which is a zip of npy files.
+// readArray reads an array from an npz archive, which is a zip of npy files.
 func readArray(in *zip.Reader, name string) (array, error) {
 	f, err := in.Open(name + ".npy")
 	if err != nil {
@@ -44,7 +43,7 @@ func readArray(in *zip.Reader, name string) (array, error) {
 	return a, nil
 }
 
-// parseArray reads an npy file of version 1.
+// parseArray parses an npy file of version 1.
 func parseArray(body []byte) (array, error) {
 	const fixed = 10 // magic, version, length of the header
 	if len(body) > maxArrayBytes {
@@ -82,7 +81,7 @@ func parseArray(body []byte) (array, error) {
 	return a, nil
 }
 
-// floats returns the numbers of an array of float32 or float64.
+// floats returns the elements of a float32 or float64 array.
 func (a array) floats() []float32 {
 	if a.kind == "<f8" {
 		out := make([]float32, len(a.data)/8)

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// unknownPenalty is how much worse than the worst piece an unknown character is.
+// unknownPenalty is how much lower an unknown character scores than the worst piece.
 const unknownPenalty = 10
 
-// maxText is how many bytes of a text are cut; MaxPieces pieces are always less.
+// maxText bounds the bytes of a text; MaxPieces pieces always need fewer.
 const maxText = 2048
 
-// tokenizer cuts texts into pieces as SentencePiece's unigram model does. It may
-// be used by several goroutines.
+// tokenizer splits texts into pieces as SentencePiece's unigram model does. It is safe for concurrent
+// use.
 type tokenizer struct {
 	words *vocabulary
 	chars *normalizer
@@ -31,15 +31,15 @@ func newTokenizer(model []byte) (*tokenizer, error) {
 	return &tokenizer{words, chars}, nil
 }
 
-// step is the best way to reach a place in a text.
+// step is the best path to a position in a text.
 type step struct {
 	score float32
 	from  int
 	id    int32
 }
 
-// pieces returns the most likely division of a text. Characters that stand in no
-// piece are unknown, a run of them is one piece.
+// pieces returns the most likely segmentation of a text. A run of characters that no piece contains is
+// one unknown piece.
 func (t *tokenizer) pieces(text string) []int32 {
 	if len(text) > maxText {
 		text = text[:maxText]

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Pieces that stand for no text.
+// Pieces that represent no text.
 const (
 	pieceUnknown = 0
 	pieceBegin   = 1
@@ -24,27 +24,27 @@ const (
 	kindControl = 3
 )
 
-// vocabulary holds the pieces, sorted by their bytes: a search that goes on byte
-// by byte narrows a range of them. It is never changed.
+// vocabulary holds the pieces sorted by their bytes: a search narrows a range of them byte by byte. It
+// is immutable.
 type vocabulary struct {
-	text  []byte   // all pieces, one behind the other
-	start []uint32 // where each begins; one more at the end
+	text  []byte   // all pieces, concatenated
+	start []uint32 // offset of each piece, with one more at the end
 	id    []int32
 	score []float32
-	first [257]int32 // where pieces begin with a byte
+	first [257]int32 // index of the first piece for each first byte
 	worst float32    // the lowest score of a normal piece
 }
 
 // field is one field of a Protocol Buffers message.
 type field struct {
 	number int
-	value  uint64 // of numbers
-	body   []byte // of texts and messages
+	value  uint64 // of numeric fields
+	body   []byte // of strings and messages
 }
 
 var errModel = errors.New("the SentencePiece model is damaged")
 
-// nextField reads a field; it gives the rest.
+// nextField parses one field and returns the rest.
 func nextField(in []byte) (f field, rest []byte, err error) {
 	tag, n := binary.Uvarint(in)
 	if n <= 0 || tag>>3 > 1<<20 {
@@ -81,9 +81,8 @@ func nextField(in []byte) (f field, rest []byte, err error) {
 	return f, nil, errModel
 }
 
-// readModel reads the pieces and the table of the normalizer of a SentencePiece
-// model: field 1 are the pieces, field 3 the normalizer, whose field 2 is its
-// table.
+// readModel reads the pieces and the normalizer table of a SentencePiece model: field 1 holds the
+// pieces, field 3 the normalizer, whose field 2 is the table.
 func readModel(model []byte) (*vocabulary, []byte, error) {
 	var pieces []piece
 	var charsmap []byte
@@ -183,8 +182,8 @@ func newVocabulary(pieces []piece) *vocabulary {
 
 func (v *vocabulary) piece(i int) []byte { return v.text[v.start[i]:v.start[i+1]] }
 
-// begins calls found with the length and the place of every piece that text
-// begins with, short ones first.
+// begins calls found with the length and index of every piece that is a prefix of text, shortest
+// first.
 func (v *vocabulary) begins(text []byte, found func(length, place int)) {
 	if len(text) == 0 {
 		return
@@ -204,8 +203,7 @@ func (v *vocabulary) begins(text []byte, found func(length, place int)) {
 	}
 }
 
-// narrow keeps those of a range of pieces, alike and longer than depth, that go
-// on with a byte.
+// narrow returns the pieces in [lo, hi), which share the first depth bytes, whose next byte is b.
 func (v *vocabulary) narrow(lo, hi, depth int, b byte) (from, to int) {
 	at := func(i int) byte { return v.text[int(v.start[i])+depth] }
 	n := hi - lo

@@ -8,17 +8,17 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Asked is a request, whichever wire format it came in.
+// Asked is a request in either wire format.
 type Asked struct {
 	Model  string
 	System string
-	// Kept is the part of System that the request asks the vendor to keep.
+	// Kept is the part of System that the request marks for the vendor's cache.
 	Kept string
-	// Turns are the texts of the person and of the assistant, oldest first.
+	// Turns are the texts of the user and the assistant, oldest first.
 	Turns []Turn
-	// Tools are the names and schemas of what may be called.
+	// Tools are the offered functions.
 	Tools []Tool
-	// Schema tells that the answer is constrained to an object.
+	// Schema is the schema that constrains the answer, if there is one.
 	Schema      json.RawMessage
 	MaxTokens   int
 	Temperature float64
@@ -36,7 +36,7 @@ type Tool struct {
 	Schema      json.RawMessage
 }
 
-// Last is the newest text of the person.
+// Last returns the newest text of the user.
 func (a Asked) Last() string {
 	for _, t := range slices.Backward(a.Turns) {
 		if t.Role == "user" {
@@ -46,7 +46,7 @@ func (a Asked) Last() string {
 	return ""
 }
 
-// offered finds the tool of a name: its own, or the part behind the domain.
+// offered returns the offered tool for a name, with or without its domain.
 func (a Asked) offered(name string) (string, bool) {
 	plain, whole := plainName(name), plainName(strings.Replace(name, ".", "-", 1))
 	for _, t := range a.Tools {
@@ -58,7 +58,7 @@ func (a Asked) offered(name string) (string, bool) {
 	return "", false
 }
 
-// plainName is a name as the formats take it.
+// plainName returns a name in the characters that the formats allow.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || (r >= '0' && r <= '9') || (r >= 'A' && r <= 'Z') || (r >= 'a' && r <= 'z') {
@@ -68,7 +68,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// Fault is a way in which the server breaks instead of answering well.
+// Fault is a way in which the server fails.
 type Fault string
 
 // The faults.
@@ -81,43 +81,43 @@ const (
 	FaultKey Fault = "401"
 	// FaultNoSchema is 400 for every request with a schema.
 	FaultNoSchema Fault = "no_schema"
-	// FaultHang takes the request and never answers.
+	// FaultHang never answers the request.
 	FaultHang Fault = "hang"
-	// FaultCut ends the connection in the middle of the answer.
+	// FaultCut closes the connection in the middle of the answer.
 	FaultCut Fault = "cut"
-	// FaultGarbled answers 200 with what is no answer of the format.
+	// FaultGarbled answers 200 with a malformed body.
 	FaultGarbled Fault = "garbled"
 	// FaultRefusal declines as models do.
 	FaultRefusal Fault = "refusal"
-	// FaultLength ends the answer at the bound of tokens.
+	// FaultLength truncates the answer at the token limit.
 	FaultLength Fault = "length"
 )
 
-// Answer is what a request gets.
+// Answer is the response to a request.
 type Answer struct {
 	Text  string `json:"text,omitempty"`
 	Calls []Call `json:"calls,omitempty"`
-	// JSON is the answer where an object is asked for.
+	// JSON is the answer if an object is requested.
 	JSON  json.RawMessage `json:"json,omitempty"`
 	Fault Fault           `json:"fault,omitempty"`
-	// RetryAfter is in seconds, with a fault.
+	// RetryAfter is the Retry-After of a fault, in seconds.
 	RetryAfter int `json:"retry_after,omitempty"`
-	// NoUsage leaves the used tokens out.
+	// NoUsage omits the used tokens.
 	NoUsage bool `json:"no_usage,omitempty"`
-	// Tokens are reported as used; zero counts the texts.
+	// Tokens are the reported usage; zero means an estimate by the length of the texts.
 	Tokens contracts.Tokens `json:"tokens,omitzero"`
-	// DelayMS is waited first, in milliseconds.
+	// DelayMS is the delay before the answer, in milliseconds.
 	DelayMS int `json:"delay_ms,omitempty"`
 }
 
-// Call is a call of a function. A name with or without its domain is made the
-// offered one; any other goes out as it is, as a tool that nobody offered.
+// Call is a function call. A name with or without its domain is replaced by the offered one; any other
+// name is sent unchanged, as a call of a function that was not offered.
 type Call struct {
 	Name      string         `json:"name"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// text is the answer as a text: the object where one is given.
+// text returns the answer as text: JSON, if it is set.
 func (a Answer) text() string {
 	if len(a.JSON) > 0 {
 		return string(a.JSON)
@@ -125,7 +125,7 @@ func (a Answer) text() string {
 	return a.Text
 }
 
-// named are the calls with the names that were offered.
+// named returns the calls with the offered names.
 func (a Answer) named(asked Asked) []Call {
 	out := make([]Call, len(a.Calls))
 	for i, c := range a.Calls {
@@ -140,7 +140,7 @@ func (a Answer) named(asked Asked) []Call {
 	return out
 }
 
-// tokens are what the answer used: as given, else by the length of the texts.
+// tokens returns the usage: as given, or else estimated by the length of the texts.
 func (a Answer) tokens(asked Asked) contracts.Tokens {
 	if a.Tokens != (contracts.Tokens{}) {
 		return a.Tokens

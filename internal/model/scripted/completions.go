@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// completions is OpenAI's format.
-// https://platform.openai.com/docs/api-reference/chat/create
+// completions is OpenAI's format:
+// https://platform.openai.com/docs/api-reference/chat/create.
 type completions struct{}
 
 type completionRequest struct {
@@ -99,7 +99,7 @@ func (completions) problem(_ int, message string) any {
 	return map[string]any{"error": map[string]any{"message": message, "type": "scripted", "param": nil, "code": nil}}
 }
 
-// textOf is a content in either form: a text, or a list of parts.
+// textOf returns the text of a content, which is a string or a list of parts.
 func textOf(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// engines are the adapters, each against the server's format of its vendor.
+// engines returns the adapters, each connected to its vendor's format.
 func engines(t *testing.T, url string) map[string]reasoning.Engine {
 	t.Helper()
 	o, err := model.NewOpenAI(model.OpenAIConfig{Model: "m", BaseURL: url + "/v1", Key: "k"})
@@ -70,8 +70,7 @@ func facts(t *testing.T, v any) contracts.Compact {
 	return c
 }
 
-// A task's outcome by every way in which a server answers or breaks, in both
-// wire formats.
+// TestReason runs a task with every kind of answer and failure, in both wire formats.
 func TestReason(t *testing.T) {
 	t.Parallel()
 	good := scripted.Answer{JSON: json.RawMessage(`{"steps":["look"]}`)}
@@ -80,8 +79,8 @@ func TestReason(t *testing.T) {
 	once := func(r scripted.Rule) scripted.Rule { r.Times = 1; return r }
 	for name, c := range map[string]struct {
 		rules    []scripted.Rule
-		kind     reasoning.Kind // empty: it answers
-		requests int            // 0: not counted
+		kind     reasoning.Kind // empty: it succeeds
+		requests int            // 0: not checked
 		calls    int
 	}{
 		"an object that fits":                     {[]scripted.Rule{{Answer: good}}, "", 1, 1},
@@ -180,7 +179,8 @@ func TestATaskBeyondItsBudgetIsNotSent(t *testing.T) {
 	}
 }
 
-// A model that fails is left alone, and tried again after the pause by one call.
+// TestABrokenModelIsLeftAlone: a failing model is not called until after the pause, and then by one
+// call.
 func TestABrokenModelIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{Fault: scripted.FaultBroken}}}})
@@ -248,8 +248,8 @@ func TestOpinions(t *testing.T) {
 	}
 }
 
-// What domains say is data: it cannot close its section, and stands behind the
-// rules that say so. Artifacts and raw output cannot get into a prompt at all.
+// TestPromptsHoldCompactValuesOnly: texts from domains are data. They cannot close their section,
+// and they follow the rules that say so. Artifacts and raw output never get into a prompt.
 func TestPromptsHoldCompactValuesOnly(t *testing.T) {
 	t.Parallel()
 	server, url := serve(t, &scripted.Script{Rules: []scripted.Rule{{Answer: scripted.Answer{JSON: json.RawMessage(`{"steps":["x"]}`)}}}})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// messages is Anthropic's format. https://docs.anthropic.com/en/api/messages
+// messages is Anthropic's format: https://docs.anthropic.com/en/api/messages.
 type messages struct{}
 
 type messageRequest struct {
@@ -54,7 +54,7 @@ func (messages) read(body []byte) (Asked, error) {
 	return a, nil
 }
 
-// keptOf is the text of a content up to its last mark of the vendor's cache.
+// keptOf returns the text of a content up to its last cache mark.
 func keptOf(content json.RawMessage) string {
 	var parts []struct {
 		Text  string          `json:"text"`

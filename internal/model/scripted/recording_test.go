@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// Two cases may have the same words and offer different functions: each gets what the
-// model answered to it.
+// TestARecordingTellsCasesOfTheSameTextApart: two cases may have the same text and offer different
+// functions; each gets its own recorded answer.
 func TestARecordingTellsCasesOfTheSameTextApart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,7 +55,8 @@ func TestARecordingTellsCasesOfTheSameTextApart(t *testing.T) {
 	}
 }
 
-// A rule may ask for what stands anywhere in the conversation, and calls only what is offered.
+// TestARuleFitsByWhatWasSaidBefore: a rule may require a text anywhere in the conversation, and
+// calls only offered functions.
 func TestARuleFitsByWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	call := []scripted.Call{{Name: "post", Arguments: map[string]any{"text": "x"}}}

@@ -11,8 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Answerer chooses the answer to a request. It is called by several requests at
-// once.
+// Answerer chooses the answer to a request. It must be safe for concurrent use.
 type Answerer interface {
 	Answer(asked Asked) Answer
 }
@@ -20,27 +19,25 @@ type Answerer interface {
 // Nothing answers everything with a text and no call.
 type Nothing struct{}
 
-// Answer says that there is no script.
+// Answer returns a text that says that there is no script.
 func (Nothing) Answer(Asked) Answer { return Answer{Text: "There is no script for this."} }
 
-// Rule gives an answer to the requests that it fits. Calls fit none that offers nothing to
-// call.
+// Rule is an answer with its conditions. A rule with calls matches only requests that offer tools.
 type Rule struct {
-	// Contains must stand in the newest text of the person, whatever the case
-	// of its letters; empty fits all.
+	// Contains must occur in the newest text of the user, ignoring case; empty matches all.
 	Contains string `json:"contains,omitempty"`
-	// System must stand in the instructions; empty fits all.
+	// System must occur in the instructions; empty matches all.
 	System string `json:"system,omitempty"`
-	// Told must stand, each of them, in some text of the person or of the
-	// assistant: what was said before, what is open, what was found.
+	// Told must each occur in some text of the user or the assistant, such as an earlier message,
+	// an open interrupt or a result.
 	Told []string `json:"told,omitempty"`
-	// Times is how often the rule fits; 0 means always.
+	// Times is how often the rule matches; 0 means always.
 	Times int `json:"times,omitempty"`
 	Answer
 }
 
-// Script answers by the first rule that fits, and where none does by Else. It
-// counts how often a rule was used.
+// Script answers by the first matching rule, and otherwise by Else. It counts how often each rule was
+// used. It is safe for concurrent use.
 type Script struct {
 	Rules []Rule   `json:"rules"`
 	Else  Answerer `json:"-"`
@@ -64,14 +61,14 @@ func ReadScript(path string) (*Script, error) {
 	return s, nil
 }
 
-// ParseScript reads a script from JSON.
+// ParseScript parses a script from JSON.
 func ParseScript(data []byte) (*Script, error) {
 	var s Script
 	err := contracts.DecodeStrict(data, &s)
 	return &s, err
 }
 
-// Answer returns the answer of the first rule that fits.
+// Answer returns the answer of the first matching rule.
 func (s *Script) Answer(asked Asked) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,14 +99,14 @@ func holds(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
 }
 
-// Recording answers as a real model answered once to the same request.
+// Recording returns the recorded answers of a real model to the same requests.
 type Recording struct {
 	byText map[string][]*recordedCase
 	byID   map[string]*recordedCase
 	Else   Answerer
 }
 
-// recordedCase is what a model answered when it was offered some functions.
+// recordedCase is a model's answer to a request with its offered functions.
 type recordedCase struct {
 	offered []string
 	answer  Answer
@@ -117,7 +114,7 @@ type recordedCase struct {
 
 var _ Answerer = (*Recording)(nil)
 
-// recorded is the file of answers: by model, by case.
+// recorded is the file format of answers: by model, by case.
 type recorded struct {
 	Models map[string]map[string]struct {
 		Calls     []Call `json:"calls"`
@@ -126,7 +123,7 @@ type recorded struct {
 	} `json:"models"`
 }
 
-// cases is the file of requests.
+// cases is the file format of requests.
 type cases struct {
 	Cases []struct {
 		ID      string   `json:"id"`
@@ -135,9 +132,9 @@ type cases struct {
 	} `json:"cases"`
 }
 
-// ReadRecording reads what a model answered (answersPath) to the requests of a
-// data set (casesPath). A request is found by its text, and where several cases
-// have it, by the functions that are offered.
+// ReadRecording reads the answers of a model (answersPath) to the requests of a data set (casesPath).
+// A request is found by its text, and by the offered functions if several cases have the same
+// text.
 func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	var set cases
 	var answers recorded
@@ -165,7 +162,7 @@ func ReadRecording(casesPath, answersPath, model string) (*Recording, error) {
 	return r, nil
 }
 
-// Answer returns what the model answered, or else nothing.
+// Answer returns the recorded answer, or else that of Else.
 func (r *Recording) Answer(asked Asked) Answer {
 	if of := r.byText[strings.TrimSpace(asked.Last())]; len(of) > 0 {
 		return slices.MaxFunc(of, func(a, b *recordedCase) int { return a.match(asked) - b.match(asked) }).answer
@@ -176,7 +173,7 @@ func (r *Recording) Answer(asked Asked) Answer {
 	return Nothing{}.Answer(asked)
 }
 
-// Case is what the model answered to a case, by the case's ID: what it did alone.
+// Case returns the recorded answer to a case, by the id of the case.
 func (r *Recording) Case(id string) (Answer, bool) {
 	c, ok := r.byID[id]
 	if !ok {

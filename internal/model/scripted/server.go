@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Bounds of the server.
+// Limits of the server.
 const (
 	maxRequestBytes = 4 << 20
 	keptRequests    = 1000
 )
 
-// Server answers in both formats. It keeps the newest requests, for tests that
-// look at what was sent. It is safe for concurrent use.
+// Server answers in both formats. It records the newest requests, for tests that inspect them. It is
+// safe for concurrent use.
 type Server struct {
 	answers Answerer
 	mux     *http.ServeMux
@@ -30,7 +30,7 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// New makes a Server.
+// New returns a Server.
 func New(answers Answerer) *Server {
 	s := &Server{answers: answers, mux: http.NewServeMux()}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.serve(completions{}))
@@ -43,14 +43,14 @@ func New(answers Answerer) *Server {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Requests are the newest requests, oldest first.
+// Requests returns the newest requests, oldest first.
 func (s *Server) Requests() []Asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.kept)
 }
 
-// Count is how many requests came in.
+// Count returns the number of requests.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Server) serve(f format) http.HandlerFunc {
 	}
 }
 
-// wait reports whether the client is still there after a time.
+// wait waits for d and reports whether the client is still connected.
 func wait(r *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -114,7 +114,7 @@ func wait(r *http.Request, d time.Duration) bool {
 	}
 }
 
-// statuses are the faults that are a status and a message.
+// statuses are the faults that consist of a status and a message.
 var statuses = map[Fault]int{
 	FaultOverloaded: http.StatusTooManyRequests,
 	FaultBroken:     http.StatusInternalServerError,
@@ -122,7 +122,7 @@ var statuses = map[Fault]int{
 	FaultNoSchema:   http.StatusBadRequest,
 }
 
-// broken acts a fault out, and reports whether it was the answer.
+// broken simulates a fault and reports whether it was the response.
 func broken(w http.ResponseWriter, r *http.Request, f format, asked Asked, a Answer) bool {
 	if status, ok := statuses[a.Fault]; ok {
 		if a.RetryAfter > 0 {
@@ -138,14 +138,14 @@ func broken(w http.ResponseWriter, r *http.Request, f format, asked Asked, a Ans
 		cut(w, f.answer(asked, a))
 	case FaultGarbled:
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"choices":[],"content":"`) // whoever reads it is to fail
+		_, _ = io.WriteString(w, `{"choices":[],"content":"`) // malformed on purpose
 	default:
 		return false
 	}
 	return true
 }
 
-// cut promises the whole answer, sends half of it and ends the connection.
+// cut announces the whole answer, sends half of it and closes the connection.
 func cut(w http.ResponseWriter, answer any) {
 	raw, err := json.Marshal(answer)
 	if err != nil {
@@ -167,7 +167,7 @@ func cut(w http.ResponseWriter, answer any) {
 func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client is gone, or it is not
+	_ = json.NewEncoder(w).Encode(body) // the client may have disconnected
 }
 
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

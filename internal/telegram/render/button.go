@@ -6,14 +6,14 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// What buttons carry: what to do, the id of the gate or question, and the hash
-// of the action, or the number of the option. Telegram allows 64 bytes.
+// The data of buttons: the kind, the id of the gate or question, and the hash of the action or the
+// number of the option. Telegram allows 64 bytes.
 const (
 	Approve = "a"
 	Reject  = "r"
 	Option  = "o"
 	maxData = 64
-	// HashPart is how much of an action's hash a button carries: 128 bits.
+	// HashPart is the used length of an action's hash in hex digits: 128 bits.
 	HashPart = 32
 )
 
@@ -23,7 +23,7 @@ func gateData(kind string, i contracts.Interrupt) string {
 	return buttonData(kind, i.InterruptID, i.ActionSHA256[:min(HashPart, len(i.ActionSHA256))])
 }
 
-// Ended says the outcome of a gate that is no longer open.
+// Ended returns the message for a gate that is no longer open.
 func Ended(i contracts.Interrupt) string {
 	by := "somebody"
 	if n := len(i.Decisions); n > 0 {

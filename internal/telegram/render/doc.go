@@ -1,3 +1,3 @@
-// Package render is what answers, gates and questions look like in Telegram: parts of
-// text with their buttons, and as many messages as they need. It sends nothing.
+// Package render formats answers, gates and questions for Telegram: parts of text with buttons, packed
+// into messages. It sends nothing.
 package render

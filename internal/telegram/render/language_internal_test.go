@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// TestWhatIsSaidOfAGateIsInTheAskersLanguage: the words that are to be written stay.
+// TestWhatIsSaidOfAGateIsInTheAskersLanguage, except for the commands to type.
 func TestWhatIsSaidOfAGateIsInTheAskersLanguage(t *testing.T) {
 	t.Parallel()
 	gate := contracts.Interrupt{

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/gateview"
 )
 
-// span is a piece of text in one style: "", "b", "i" or "code".
+// span is a text in one style: "", "b", "i" or "code".
 type span struct{ text, tag string }
 
 // line is one line of a message.
@@ -21,28 +21,28 @@ type line []span
 // Part is a paragraph of an answer.
 type Part struct {
 	lines []line
-	// pre sets it in a font in which columns line up.
+	// pre uses a monospaced font, in which columns line up.
 	pre     bool
 	buttons [][]models.InlineKeyboardButton
 }
 
-// Outgoing is one message, with its text in Telegram's HTML and without.
+// Outgoing is one message, in Telegram's HTML and as plain text.
 type Outgoing struct {
 	HTML, Plain string
 	Buttons     [][]models.InlineKeyboardButton
 }
 
 const (
-	// maxMessage is the length of a message in UTF-16 units. Telegram counts up to
-	// 4096 of what is seen; what is sent here is longer than that, never shorter.
+	// maxMessage bounds a message in UTF-16 units of its HTML. Telegram allows 4096 units of
+	// visible text, which is never longer.
 	maxMessage = 4000
-	// maxLine is where a single line is broken.
+	// maxLine bounds a single line.
 	maxLine = 3500
-	// maxMessages bounds what one answer may fill a chat with.
+	// maxMessages bounds the messages of one answer.
 	maxMessages = 8
 )
 
-// Plain is a text as it is, a part with a line for each of its lines.
+// Plain returns an unformatted text as a part with one line for each of its lines.
 func Plain(s string) []Part {
 	var p Part
 	for l := range strings.SplitSeq(s, "\n") {
@@ -51,7 +51,7 @@ func Plain(s string) []Part {
 	return []Part{p}
 }
 
-// Words are the words of parts.
+// Words returns the plain text of parts.
 func Words(parts []Part) string {
 	var out []string
 	for _, p := range parts {
@@ -70,8 +70,7 @@ func (l line) plain() string {
 	return out.String()
 }
 
-// html writes a line in Telegram's HTML, in which only three characters mean
-// something.
+// html returns a line in Telegram's HTML, in which only three characters are special.
 func (l line) html() string {
 	var out strings.Builder
 	for _, s := range l {
@@ -87,12 +86,12 @@ func (l line) html() string {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "")
 
-// shown is a text as it is: what hides in it is a sign.
+// shown returns a text with invisible characters made visible.
 func shown(s string) string { return gateview.Visible(strings.ToValidUTF8(s, "�")) }
 
 func escape(s string) string { return escaper.Replace(shown(s)) }
 
-// width is how long Telegram takes a text to be.
+// width returns the length of a text in UTF-16 units, which Telegram counts.
 func width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -101,7 +100,7 @@ func width(s string) int {
 	return n
 }
 
-// broken cuts a line that is longer than a message into several.
+// broken splits a line that exceeds maxLine.
 func (l line) broken() []line {
 	if width(l.html()) <= maxLine {
 		return []line{l}
@@ -123,7 +122,7 @@ func (l line) broken() []line {
 	return append(out, now)
 }
 
-// fit returns the longest beginning of a text whose HTML is not longer than room.
+// fit returns the longest prefix of a text whose HTML fits in room, and its width.
 func fit(s string, room int) (head string, cost int) {
 	for i, r := range s {
 		w := width(escape(string(r)))
@@ -135,8 +134,8 @@ func fit(s string, room int) (head string, cost int) {
 	return s, cost
 }
 
-// Pack puts parts into as few messages as Telegram allows. A part with buttons
-// ends its message, so that the buttons stand below what they are about.
+// Pack packs parts into as few messages as Telegram allows. A part with buttons ends its message, so
+// that the buttons are below their subject.
 func Pack(parts []Part) []Outgoing {
 	var p packer
 	for _, part := range parts {
@@ -147,7 +146,7 @@ func Pack(parts []Part) []Outgoing {
 		return Pack(Plain("There is nothing to show."))
 	}
 	if extra := len(p.out) - maxMessages; extra > 0 {
-		// Without buttons: nobody decides what was not shown to its end.
+		// Without buttons: nobody may decide what was not shown completely.
 		cut := Outgoing{Plain: fmt.Sprintf("… %d messages more are left out here. \"manifold run show\" has all of it; /gates names what there is to decide, and \"manifold gates CODE\" shows it.", extra)}
 		cut.HTML = escape(cut.Plain)
 		p.out = append(p.out[:maxMessages], cut)
@@ -155,7 +154,7 @@ func Pack(parts []Part) []Outgoing {
 	return p.out
 }
 
-// packer fills messages with parts, the last one not yet out.
+// packer fills messages with parts; the last message is not yet in out.
 type packer struct {
 	out         []Outgoing
 	html, plain strings.Builder
@@ -195,7 +194,7 @@ func (p *packer) write(html, plain string) {
 	p.size += width(html)
 }
 
-// style begins or ends a preformatted piece.
+// style starts or ends a preformatted block.
 func (p *packer) style(pre bool) {
 	switch {
 	case pre && !p.pre:
@@ -206,7 +205,7 @@ func (p *packer) style(pre bool) {
 	p.pre = pre
 }
 
-// flush ends a message; one without any text is none.
+// flush ends a message; an empty one is dropped.
 func (p *packer) flush() {
 	p.style(false)
 	if strings.TrimSpace(p.plain.String()) != "" {
@@ -217,8 +216,8 @@ func (p *packer) flush() {
 	p.size = 0
 }
 
-// notice reads the orchestrator's reply to a command, which is Markdown of its
-// own: code in backticks, and characters that are escaped.
+// notice parses the orchestrator's reply to a command, a subset of Markdown: code in backticks, and
+// escaped characters.
 func notice(s string) []Part {
 	if s == "" {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/chat"
 )
 
-// View makes an answer of where a chat stands. In a group everybody sees the
-// buttons of a gate; whether a press counts is decided when it comes.
+// View formats the state of a session. In a group everybody sees the buttons of a gate; whether a press
+// counts is checked when it arrives.
 func View(state orchestrator.SessionView, group bool, pages map[string]string) []Part {
 	say := func(english string) []Part { return notice(chat.Translate(state.Language, english)) }
 	parts := notice(chat.TranslateAll(state.Language, state.Notice))
@@ -81,8 +81,8 @@ func block(b contracts.Block) []Part {
 	return []Part{{lines: head}}
 }
 
-// widest is the width in characters up to which a table is one; a wider one is
-// a list of records, because a telephone would break its lines.
+// widest is the maximum width of a table in characters. A wider one is shown as a list of records,
+// because a phone would wrap its lines.
 const widest = 64
 
 func table(b contracts.Block) Part {
@@ -198,11 +198,11 @@ func gate(i contracts.Interrupt, mayApprove bool, language string) Part {
 	return out
 }
 
-// fits reports whether a gate can be shown whole, above its own buttons.
+// fits reports whether a gate fits into one message, above its buttons.
 func fits(p Part) bool { return len(Pack([]Part{p})) == 1 }
 
-// fitting is a gate as it can be decided here: what does not fit one message can
-// be rejected here, and is approved where it is shown whole.
+// fitting returns a gate for deciding in the chat. If it does not fit into one message, it can only be
+// rejected here, and is approved where it is shown completely.
 func fitting(i contracts.Interrupt, mayApprove bool, page, language string) Part {
 	whole := gate(i, mayApprove, language)
 	if i.Status != contracts.InterruptOpen || fits(whole) {
@@ -223,20 +223,20 @@ func fitting(i contracts.Interrupt, mayApprove bool, page, language string) Part
 	return out
 }
 
-// ShownWhole is a view with those gates alone that its messages have shown whole.
+// ShownWhole returns a view with only those gates that its messages show completely.
 func ShownWhole(state orchestrator.SessionView, parts []Part) orchestrator.SessionView {
 	if len(Pack(parts)) > maxMessages {
-		state.Open = nil // nobody knows what of it was left out
+		state.Open = nil // it is unknown what was omitted
 	}
 	state.Open = slices.DeleteFunc(slices.Clone(state.Open), func(i contracts.Interrupt) bool { return !fits(gate(i, true, state.Language)) })
 	return state
 }
 
-// Pages gives the page on which somebody may decide a gate, "" if there is none.
+// Pages returns the approval page of a gate for a person, "" if there is none.
 type Pages func(who access.Principal, i contracts.Interrupt) string
 
-// Of are the pages for those gates of a private chat that do not fit a message.
-// The address of a page is a right to decide: no group is told of it.
+// Of returns the pages of the gates that do not fit into a message of a private chat. Groups get none,
+// because the URL of a page grants the right to decide.
 func (p Pages) Of(who access.Principal, group bool, language string, open []contracts.Interrupt) map[string]string {
 	out := map[string]string{}
 	for _, i := range open {
@@ -247,7 +247,7 @@ func (p Pages) Of(who access.Principal, group bool, language string, open []cont
 	return out
 }
 
-// Asked is a gate or a question for somebody who is to come for it.
+// Asked formats a gate or question for a person who is called to it.
 func Asked(i contracts.Interrupt, page string) Part {
 	if i.Type.IsGate() {
 		return fitting(i, true, page, "")
@@ -255,7 +255,7 @@ func Asked(i contracts.Interrupt, page string) Part {
 	return asks(i)
 }
 
-// Progress is the one message of the last things that a run has done.
+// Progress formats the progress message of a run, with its last steps.
 func Progress(lines []string) Outgoing {
 	p := Part{lines: []line{{{text: "Working…", tag: "b"}}}}
 	for _, l := range lines {
@@ -264,8 +264,8 @@ func Progress(lines []string) Outgoing {
 	return Pack([]Part{p})[0]
 }
 
-// Waits says to those who may decide that a gate or question is open still. It shows
-// nothing of it: /gate does, to those who may read it.
+// Waits formats the notice that a gate or question is still open. It shows no content: /gate does, to
+// those who may read it.
 func Waits(i contracts.Interrupt, what string) Part {
 	head := line{{text: what + ": ", tag: "b"}, {text: gateview.Asks(i)}, {text: " "}, {text: i.Code, tag: "code"}}
 	since := "It has waited since " + minute(i.CreatedAt)
@@ -277,7 +277,7 @@ func Waits(i contracts.Interrupt, what string) Part {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// maxOptions is how many options have a button; all of them have a number.
+// maxOptions bounds the options with a button; all options have a number.
 const maxOptions = 8
 
 func asks(i contracts.Interrupt) Part {
@@ -308,8 +308,8 @@ func button(text, data string) models.InlineKeyboardButton {
 	return models.InlineKeyboardButton{Text: text, CallbackData: data}
 }
 
-// row is a keyboard of one row. A button whose data Telegram would not carry is
-// left out: what it stands for can be written.
+// row returns a keyboard of one row. A button whose data is too long for Telegram is left out: its
+// option can be written.
 func row(buttons ...models.InlineKeyboardButton) [][]models.InlineKeyboardButton {
 	buttons = slices.DeleteFunc(buttons, func(b models.InlineKeyboardButton) bool { return len(b.CallbackData) > maxData })
 	if len(buttons) == 0 {

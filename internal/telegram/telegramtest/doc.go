@@ -1,4 +1,3 @@
-// Package telegramtest is a Bot API on this machine, for tests: real HTTP, long
-// polls that wait, updates that come again until they are acknowledged, and the
-// checks of messages that Telegram makes. It can be told to fail.
+// Package telegramtest is a local Bot API for tests: real HTTP, long polls, updates that repeat until
+// they are acknowledged, and Telegram's checks of messages. It can simulate failures.
 package telegramtest

@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// call does what a method does.
+// call executes a method.
 func (s *Server) call(r *http.Request, method string, p map[string]string) (any, *Failure) {
 	switch method {
 	case "getMe":
@@ -36,7 +36,7 @@ func (s *Server) call(r *http.Request, method string, p map[string]string) (any,
 	return nil, &Failure{Status: http.StatusNotFound, Text: "Not Found: method not found"}
 }
 
-// poll acknowledges what lies before the offset, and waits for what lies after.
+// poll acknowledges the updates before the offset, and waits for later ones.
 func (s *Server) poll(r *http.Request, p map[string]string) []json.RawMessage {
 	offset := int64(number(p["offset"]))
 	timeout := time.After(time.Duration(number(p["timeout"])) * time.Second)
@@ -177,7 +177,7 @@ var (
 	entity = regexp.MustCompile(`&(amp|lt|gt|quot|#\d+|#x[0-9a-fA-F]+);`)
 )
 
-// visible reads Telegram's HTML as strictly as Telegram does.
+// visible parses Telegram's HTML as strictly as Telegram does, and returns the visible text.
 func visible(text string) (string, error) {
 	var open []string
 	var out strings.Builder

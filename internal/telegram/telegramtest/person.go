@@ -10,7 +10,7 @@ import (
 type Person struct {
 	server *Server
 	ID     int64
-	// Chat is where: the private chat has the person's own id.
+	// Chat is the chat; a private chat has the person's own id.
 	Chat int64
 }
 
@@ -23,7 +23,7 @@ func (p Person) In(group int64) Person {
 	return p
 }
 
-// Message is a message with the given fields beside the usual ones.
+// Message returns a message with the given fields besides the usual ones.
 func (p Person) Message(fields map[string]any) map[string]any {
 	m := map[string]any{
 		"message_id": p.server.NewMessageID(), "date": 1_780_000_000, "chat": p.chat(),
@@ -41,7 +41,7 @@ func (p Person) chat() map[string]any {
 	return map[string]any{"id": p.Chat, "type": kind}
 }
 
-// Text is the update of a message, with entities for what begins with / or @.
+// Text returns the update of a message, with entities for words that begin with / or @.
 func (p Person) Text(text string) map[string]any {
 	var entities []map[string]any
 	at := 0
@@ -62,10 +62,10 @@ func (p Person) Text(text string) map[string]any {
 	return map[string]any{"message": p.Message(map[string]any{"text": text, "entities": entities})}
 }
 
-// Says sends a message, and gives the number of its update.
+// Says sends a message and returns the number of its update.
 func (p Person) Says(text string) int64 { return p.server.Push(p.Text(text)) }
 
-// Replies sends a message that replies to one of the bot's.
+// Replies sends a reply to one of the bot's messages.
 func (p Person) Replies(to Message, text string) int64 {
 	var row []map[string]any
 	for _, b := range to.Buttons {
@@ -82,7 +82,7 @@ func (p Person) Replies(to Message, text string) int64 {
 	return p.server.Push(u)
 }
 
-// Presses presses a button below a message, by how its text begins.
+// Presses presses the first button of a message whose text has this prefix.
 func (p Person) Presses(m Message, button string) {
 	p.server.t.Helper()
 	for _, b := range m.Buttons {
@@ -94,7 +94,7 @@ func (p Person) Presses(m Message, button string) {
 	p.server.t.Fatalf("there is no button %q below %+v", button, m)
 }
 
-// PressesData presses a button that carries some data.
+// PressesData presses a button with the given data.
 func (p Person) PressesData(m Message, data string) int64 {
 	return p.server.Push(map[string]any{"callback_query": map[string]any{
 		"id": "press-" + data, "from": map[string]any{"id": p.ID, "is_bot": false, "first_name": "Person"},

@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// The bot that the server knows.
+// The bot of the server.
 const (
 	Token = "4711:local-test-token"
 	BotID = 4711
 	Name  = "manifold_test_bot"
 )
 
-// Message is one message that the bot has sent, as it stands after its edits.
+// Message is one message of the bot, after its edits.
 type Message struct {
 	ID      int
 	Chat    int64
 	Thread  int
 	ReplyTo int
 	HTML    string
-	// Text is what a person sees.
+	// Text is the visible text.
 	Text    string
 	Buttons []Button
-	// Edits counts the changes of the text.
+	// Edits counts the edits of the text.
 	Edits int
 }
 
@@ -40,21 +40,21 @@ type Button struct {
 	Data string `json:"callback_data"`
 }
 
-// Toast is what the bot said to the press of a button.
+// Toast is the bot's reply to the press of a button.
 type Toast struct{ ID, Text string }
 
-// Failure is how calls of a method fail.
+// Failure is a simulated failure of a method.
 type Failure struct {
 	Status     int
 	Text       string
 	RetryAfter int
-	// HTML answers like a proxy, not like a Bot API.
+	// HTML answers with an HTML page, as a proxy does.
 	HTML bool
-	// After does what was asked for, and answers with the failure nevertheless.
+	// After executes the method and then fails.
 	After bool
 }
 
-// Server is a Bot API.
+// Server is a Bot API. It is safe for concurrent use.
 type Server struct {
 	t   *testing.T
 	web *httptest.Server
@@ -67,14 +67,14 @@ type Server struct {
 	messages []Message
 	toasts   []Toast
 	failures map[string][]Failure
-	held     map[string]chan struct{} // closed lets the calls of a method through
+	held     map[string]chan struct{} // closing a channel releases the held calls of the method
 	calls    map[string]int
 	times    map[string][]time.Time
 	offsets  []int64
 	closed   bool
 }
 
-// New starts a Bot API that is closed with the test.
+// New starts a Bot API that is closed at the end of the test.
 func New(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{
@@ -89,10 +89,10 @@ func New(t *testing.T) *Server {
 	return s
 }
 
-// URL is where the API is.
+// URL returns the base URL of the API.
 func (s *Server) URL() string { return s.web.URL }
 
-// do changes the server and wakes who waits for a change.
+// do changes the state and wakes the goroutines that wait for a change.
 func (s *Server) do(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,7 @@ func (s *Server) Heal(method string) {
 	s.do(func() { delete(s.failures, method) })
 }
 
-// Hold makes the calls of a method wait until the returned function is called: a
-// Telegram that is slow for as long as a test needs.
+// Hold blocks the calls of a method until release is called, to simulate a slow Telegram.
 func (s *Server) Hold(method string) (release func()) {
 	gate := make(chan struct{})
 	s.do(func() { s.held[method] = gate })
@@ -122,7 +121,7 @@ func (s *Server) Hold(method string) (release func()) {
 	})
 }
 
-// Push makes an update of a JSON object without its number, and returns the number.
+// Push adds an update without a number, and returns its number.
 func (s *Server) Push(body map[string]any) int64 {
 	s.t.Helper()
 	var no int64
@@ -134,7 +133,7 @@ func (s *Server) Push(body map[string]any) int64 {
 	return no
 }
 
-// Repeat pushes an update again under a number that it had before.
+// Repeat adds an update again under an earlier number.
 func (s *Server) Repeat(no int64, body map[string]any) {
 	s.t.Helper()
 	s.do(func() { s.push(no, body) })
@@ -150,7 +149,7 @@ func (s *Server) push(no int64, body map[string]any) {
 	s.updates = append(s.updates, raw)
 }
 
-// NewMessageID returns the id of a message that a person writes.
+// NewMessageID returns the id for a message of a person.
 func (s *Server) NewMessageID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +157,7 @@ func (s *Server) NewMessageID() int {
 	return s.nextID
 }
 
-// Messages are those of a chat, in order.
+// Messages returns the messages of a chat, in order.
 func (s *Server) Messages(chat int64) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,38 +170,38 @@ func (s *Server) Messages(chat int64) []Message {
 	return out
 }
 
-// Toasts are what the bot said to presses of buttons.
+// Toasts returns the bot's replies to presses of buttons.
 func (s *Server) Toasts() []Toast {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.toasts)
 }
 
-// Calls counts the calls of a method.
+// Calls returns the number of calls of a method.
 func (s *Server) Calls(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[method]
 }
 
-// Times are when a method was called.
+// Times returns the times of the calls of a method.
 func (s *Server) Times(method string) []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.times[method])
 }
 
-// Pending counts the updates that were not acknowledged.
+// Pending returns the number of unacknowledged updates.
 func (s *Server) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.updates)
 }
 
-// patience is how long a test waits for what must come.
+// patience bounds how long a test waits for a condition.
 const patience = 60 * time.Second
 
-// Until waits for something to become true after one of the bot's calls.
+// Until waits until a condition holds, checking it after each call of the bot.
 func (s *Server) Until(what string, holds func() bool) {
 	s.t.Helper()
 	deadline := time.After(patience)
@@ -270,7 +269,7 @@ func (s *Server) answer(w http.ResponseWriter, f Failure, result any) {
 	case f.HTML:
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte("<html>" + f.Text + "</html>")) // whoever asked has gone
+		_, _ = w.Write([]byte("<html>" + f.Text + "</html>")) // the caller has gone
 		return
 	case f.Status == 0:
 		body["result"] = result
@@ -289,7 +288,7 @@ func (s *Server) answer(w http.ResponseWriter, f Failure, result any) {
 	}
 }
 
-// read takes parameters from a form or from JSON.
+// read parses the parameters of a form or of JSON.
 func read(r *http.Request) map[string]string {
 	out := map[string]string{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {

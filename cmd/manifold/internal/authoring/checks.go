@@ -13,8 +13,8 @@ import (
 	"github.com/manifold-run/manifold/planner/workflow"
 )
 
-// Checks are what a server would look at when it admits a manifest: its
-// sentences, tried on the matcher of this machine, and the steps of its workflows.
+// Checks are the checks of a server at admission: the manifest's sentences, tried on the local matcher,
+// and the steps of its workflows.
 func Checks() []conformance.Further {
 	return []conformance.Further{
 		{Name: "sentences of the manifest's tests", Check: checkSentences},
@@ -26,8 +26,7 @@ func oneFinding(rule string, err error) []conformance.Finding {
 	return []conformance.Finding{{Rule: rule, Severity: conformance.SeverityError, Message: err.Error()}}
 }
 
-// checkSentences runs the tests of a manifest that stands alone, as its
-// registration would.
+// checkSentences runs the manifest's tests, as a registration of this domain alone would.
 func checkSentences(ctx context.Context, m *contracts.Manifest) []conformance.Finding {
 	const rule = "tests"
 	catalog, err := catalogOf(m)
@@ -49,8 +48,8 @@ func checkSentences(ctx context.Context, m *contracts.Manifest) []conformance.Fi
 	return out
 }
 
-// checkWorkflows checks the steps of the manifest's workflows. What other domains
-// are to offer is not known here.
+// checkWorkflows checks the steps of the manifest's workflows. Capabilities of other domains are
+// unknown here.
 func checkWorkflows(_ context.Context, m *contracts.Manifest) []conformance.Finding {
 	const rule = "workflow"
 	catalog, err := catalogOf(m)
@@ -71,7 +70,7 @@ func checkWorkflows(_ context.Context, m *contracts.Manifest) []conformance.Find
 	return out
 }
 
-// catalogOf is a site of one domain, its workflows included.
+// catalogOf returns a catalog with one domain, including its workflows.
 func catalogOf(m *contracts.Manifest) (*contracts.Catalog, error) {
 	d := &contracts.DomainEntry{Name: m.Domain, Manifest: m}
 	for i := range m.Capabilities {

@@ -1,5 +1,5 @@
-// Package authoring helps authors of domains without a server: it writes a small first
-// service that keeps the contract, and checks a manifest as a server would on admission.
+// Package authoring helps authors of domains without a server: it generates a small service that
+// implements the contract, and checks a manifest as a server does at admission.
 package authoring
 
 import (
@@ -18,16 +18,15 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// command is how a service in a language is started.
+// startCommand is how a generated service is started, by language.
 var startCommand = map[string]string{"go": "go run .", "python": "python3 service.py", "typescript": "node service.ts    # from Node 22.18 on; before: npx tsx service.ts"}
 
-// Languages are what a service can be written in.
+// Languages returns the languages of the templates.
 func Languages() []string { return []string{"go", "python", "typescript"} }
 
 var domainName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
 
-// Scaffold makes the folder and its files, and returns their names. It changes nothing
-// that is there.
+// Scaffold creates the folder with its files, and returns their names. It never changes existing files.
 func Scaffold(dir, domain, language string) ([]string, error) {
 	if !domainName.MatchString(domain) || domain == "shared" {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "%q is no name of a domain: small letters, digits and _, a letter first, at most 32", domain)

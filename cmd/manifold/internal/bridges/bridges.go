@@ -1,5 +1,5 @@
-// Package bridges runs bridges as commands: it serves one, writes a first overlay,
-// shows how its operations are classified, and confirms what has changed.
+// Package bridges implements the bridge commands: serve a bridge, write a first overlay, show how its
+// operations are classified, and confirm changes.
 package bridges
 
 import (
@@ -19,20 +19,20 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/host"
 )
 
-// Options are what all bridges take.
+// Options are common to all bridge commands.
 type Options struct {
 	contracts.Bridge
 
 	Domain, Listen, Keys string
-	// TokenEnv names a variable of the environment.
+	// TokenEnv names the environment variable with the bearer token.
 	TokenEnv string
-	// People describes how people log in, each with an account of their own, if its Dir is given.
+	// People configures logins with personal accounts, if its Dir is set.
 	People         People
 	Getenv         func(string) string
 	Stdout, Stderr io.Writer
 }
 
-// overlay is the part of the bridge that names the overlay.
+// overlay returns the part of the bridge that names the overlay.
 func (o Options) overlay() *contracts.BridgeOverlay {
 	if o.MCP != nil {
 		return &o.MCP.BridgeOverlay
@@ -40,7 +40,7 @@ func (o Options) overlay() *contracts.BridgeOverlay {
 	return &o.OpenAPI.BridgeOverlay
 }
 
-// open makes a bridge that is not served yet.
+// open opens a bridge without serving it.
 func (o Options) open(ctx context.Context, cfg bridge.Config) (*bridge.Domain, error) {
 	_, overlay, err := host.Overlay(o.Bridge)
 	if err != nil {
@@ -85,7 +85,7 @@ func Serve(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		defer store.Close() // all that matters was committed
+		defer store.Close() // everything relevant is committed
 		cfg.Store, cfg.Baseline = store, bridge.BaselineFile(o.Keys+".baseline.json")
 	}
 	domain, err := o.open(ctx, cfg)
@@ -108,7 +108,7 @@ func Serve(ctx context.Context, o Options) error {
 	return errors.Join(err, server.Shutdown(grace), domain.Close(grace))
 }
 
-// findings asks the service once.
+// findings returns the classification of the service's operations.
 func findings(ctx context.Context, o Options) ([]bridge.Finding, error) {
 	domain, err := o.open(ctx, bridge.Config{MaxOperations: 10000})
 	if err != nil {
@@ -118,7 +118,7 @@ func findings(ctx context.Context, o Options) ([]bridge.Finding, error) {
 	return found, errors.Join(err, domain.Close(context.WithoutCancel(ctx)))
 }
 
-// Init writes a first overlay, and shows what it would be.
+// Init writes a first overlay, or prints it if no file is named.
 func Init(ctx context.Context, o Options) error {
 	said := o.overlay()
 	file := said.OverlayFile
@@ -143,7 +143,7 @@ func Init(ctx context.Context, o Options) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// Check shows what each operation counts as.
+// Check prints the classification of each operation.
 func Check(ctx context.Context, o Options) error {
 	found, err := findings(ctx, o)
 	if err == nil {
@@ -152,8 +152,7 @@ func Check(ctx context.Context, o Options) error {
 	return err
 }
 
-// Confirm takes over what has changed of the operations, all if none are named,
-// into the overlay.
+// Confirm writes the current definitions of the named operations, or of all, to the overlay.
 func Confirm(ctx context.Context, o Options, names []string) error {
 	file := o.overlay().OverlayFile
 	if file == "" {
@@ -181,7 +180,7 @@ func Confirm(ctx context.Context, o Options, names []string) error {
 	return os.WriteFile(file, next, 0o600)
 }
 
-// Table shows the outcome of each operation.
+// Table prints the classification of each operation.
 func Table(w io.Writer, found []bridge.Finding) {
 	served := 0
 	for _, f := range found {

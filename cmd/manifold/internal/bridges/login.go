@@ -18,7 +18,7 @@ import (
 // Login is a login at an MCP server; its ClientSecret is env:NAME.
 type Login mcp.Login //nolint:recvcheck // a command fills it in, and a copy is run
 
-// LoginCommand is the command that logs in, and writes the file.
+// LoginCommand returns the command that logs in and writes the token file.
 func LoginCommand(file *string, run func(context.Context, Login) error) *cobra.Command {
 	var l Login
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ func LoginCommand(file *string, run func(context.Context, Login) error) *cobra.C
 	return cmd
 }
 
-// flags are those of every login.
+// flags adds the flags of every login.
 func (l *Login) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&l.ClientID, "client-id", "", "a client that the authorisation server knows [one is registered]")
@@ -42,16 +42,16 @@ func (l *Login) flags(cmd *cobra.Command) {
 	flags.StringSliceVar(&l.Scopes, "scope", nil, "what to ask for [what the server asks for]")
 }
 
-// People describes how people log in at an MCP server, each with an account of their own.
+// People configures logins at an MCP server with personal accounts.
 type People struct { //nolint:recvcheck // as Login
 	Login
 
 	Dir, PublicURL string
-	// TokenKey is env:NAME: the variable with the key that token files are encrypted with.
+	// TokenKey is env:NAME: the variable with the key that encrypts token files.
 	TokenKey string
 }
 
-// Flags are those of the command that serves a bridge.
+// Flags adds the flags of the command that serves a bridge.
 func (p *People) Flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&p.Dir, "logins", "", "folder for the tokens of people: each call is made with the account of whoever asks, who logs in by a link [one account for all]")
@@ -59,7 +59,7 @@ func (p *People) Flags(cmd *cobra.Command) {
 	p.flags(cmd)
 }
 
-// config is nil where there is one account for all.
+// config returns the configuration of logins, nil if all share one account.
 func (p People) config(ctx context.Context, o Options, keys [][]byte) (*mcp.LoginsConfig, error) {
 	switch {
 	case p.Dir == "":
@@ -74,7 +74,7 @@ func (p People) config(ctx context.Context, o Options, keys [][]byte) (*mcp.Logi
 	return &mcp.LoginsConfig{Dir: p.Dir, Keys: keys, PublicURL: cmp.Or(p.PublicURL, "http://"+o.Listen), Login: login}, err
 }
 
-// ready resolves the secret, and guards where the login leads.
+// ready resolves the secret, and sets the guard for the login's connections.
 func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login, error) {
 	if l.ClientSecret != "" {
 		name, ok := strings.CutPrefix(l.ClientSecret, "env:")
@@ -90,7 +90,7 @@ func (l Login) ready(ctx context.Context, getenv func(string) string) (mcp.Login
 	return mcp.Login(l), nil
 }
 
-// keysOf returns the key that encrypts token files, none if there is none.
+// keysOf returns the keys that encrypt token files, nil if none is configured.
 func keysOf(said string, getenv func(string) string) ([][]byte, error) {
 	if said == "" {
 		return nil, nil
@@ -103,7 +103,7 @@ func keysOf(said string, getenv func(string) string) ([][]byte, error) {
 	return [][]byte{[]byte(key)}, nil
 }
 
-// Run shows the link, and waits. The tokens are encrypted with the key that is said.
+// Run shows the link and waits for the login. key encrypts the tokens.
 func (l Login) Run(ctx context.Context, getenv func(string) string, key string, out io.Writer) error {
 	login, err := l.ready(ctx, getenv)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// terminal opens the link that is shown, as a person does.
+// terminal opens the printed link, as a person does.
 type terminal struct {
 	t    *testing.T
 	text bytes.Buffer
@@ -28,7 +28,7 @@ func (o *terminal) Write(p []byte) (int, error) {
 		if !strings.HasPrefix(line, "http") {
 			continue
 		}
-		res, err := http.Get(strings.TrimSpace(line)) // and it follows the redirect
+		res, err := http.Get(strings.TrimSpace(line)) // Get follows the redirect
 		if err != nil {
 			o.t.Error(err)
 			continue
@@ -86,8 +86,7 @@ func TestTheLoginCommand(t *testing.T) {
 	}
 }
 
-// TestLoginsOfPeopleNeedToKnowWhoAsks: without a token for Manifold anybody could say that
-// they are somebody else.
+// TestLoginsOfPeopleNeedToKnowWhoAsks: without a token for Manifold anybody could impersonate anybody.
 func TestLoginsOfPeopleNeedToKnowWhoAsks(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]bridges.Options{

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 )
 
-// catalogOf reads what the server offers, and which of it writes.
+// catalogOf returns the server's capabilities, and which of them write.
 func catalogOf(ctx context.Context, c *client.Client) (conversation.Catalog, map[string]bool, error) {
 	views, err := c.Capabilities(ctx, "")
 	if err != nil {
@@ -53,8 +53,8 @@ func capability(v contracts.CapabilityView) conversation.Capability {
 	return out
 }
 
-// addQuestions adds how the manifest of a domain asks for parameters. A server
-// that does not show the manifest is graded without.
+// addQuestions adds the prompts of a domain's manifest for parameters. If the server does not show the
+// manifest, grading does without.
 func addQuestions(ctx context.Context, c *client.Client, domain string, catalog conversation.Catalog) error {
 	detail, err := c.Domain(ctx, domain)
 	if code := contracts.CodeOf(err); code == contracts.CodeForbidden || code == contracts.CodeNotFound {

@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// Dialects are the ways in which models say the same request.
+// Dialects returns the forms in which models express the same request.
 func Dialects() []string { return []string{dialectList, dialectParallel, dialectPlan, dialectWords} }
 
 const (
-	// dialectList gives several values of a parameter as a list of one call.
+	// dialectList passes several values of a parameter as a list in one call.
 	dialectList = "list"
 	// dialectParallel makes one call for each value.
 	dialectParallel = "parallel"
@@ -24,14 +24,14 @@ const (
 	dialectWords = "words"
 )
 
-// dialect says actions as calls.
+// dialect converts actions to calls.
 type dialect struct {
 	name    string
 	surface map[string]string
 	message string
 }
 
-// say makes the calls for actions.
+// say returns the calls for actions.
 func (d dialect) say(asked scripted.Asked, wanted []conversation.Action, rules conversation.Rules) scripted.Answer {
 	if d.name != dialectList {
 		wanted = rules.Expand(wanted)
@@ -62,7 +62,7 @@ func (d dialect) values(params map[string]any) map[string]any {
 	return out
 }
 
-// value is a value as the dialect writes it.
+// value returns a value in the form of the dialect.
 func (d dialect) value(v any) any {
 	if d.name != dialectWords {
 		return v
@@ -83,13 +83,13 @@ func (d dialect) value(v any) any {
 	}
 }
 
-// text is a text as people write it: a date by day and month, and what stands in
-// the message by other words by these.
+// text returns a text as people write it: a date as day and month, and a value that the message
+// expresses in other words in these words.
 func (d dialect) text(v string) string {
 	if day, err := time.Parse(time.DateOnly, v); err == nil {
 		return day.Format("2 Jan")
 	}
-	stem, _, _ := strings.Cut(v, ".") // people leave what is behind a dot out
+	stem, _, _ := strings.Cut(v, ".") // people omit the part behind a dot
 	if said := d.surface[v]; said != "" && !strings.Contains(words(d.message), words(stem)) {
 		return said
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 )
 
-// Flags are what the command line says about a run over conversations.
+// Flags are the flags of the command.
 type Flags struct {
 	Options
 
@@ -28,8 +28,7 @@ type Flags struct {
 	gates                   int
 }
 
-// Command is the command with its flags and its help; whoever takes it says what
-// it does.
+// Command returns the command with its flags and help; the caller sets RunE.
 func (f *Flags) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "conversations FILE", Short: "Play conversations against a server and grade what became of them",
@@ -80,7 +79,7 @@ func (f *Flags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.unapproved, "max-effects", -1, "exit 1 if more writes ran that nobody meant or approved")
 }
 
-// Check takes the file and the server, and refuses flags that contradict each other.
+// Check sets the file and the server, and rejects contradictory flags.
 func (f *Flags) Check(file, server, key string, getenv func(string) string) error {
 	f.File, f.Server, f.Key = file, server, key
 	if server != "" && key == "" {
@@ -130,8 +129,8 @@ func (f *Flags) floors() conversation.Floors {
 	return out
 }
 
-// Play runs the set, lists conversations as they end and writes the files that the
-// flags name. reached is false if a floor is missed.
+// Play plays the set, lists conversations as they end, and writes the files that the flags name.
+// reached is false if a required minimum is missed.
 func (f *Flags) Play(ctx context.Context, out, errs io.Writer, quiet bool) (report conversation.Report, reached bool, err error) {
 	f.Done = func(row conversation.Row, n, all int) {
 		if (f.All || row.Grade != conversation.Right) && !f.Quiet && !quiet {
@@ -158,7 +157,7 @@ func (f *Flags) Play(ctx context.Context, out, errs io.Writer, quiet bool) (repo
 	return report, len(missed) == 0, errors.Join(write(f.out, report), write(f.transcript, transcript))
 }
 
-// write writes a value as JSON, where a file is named.
+// write writes a value as JSON, if a file is named.
 func write(path string, v any) error {
 	if path == "" {
 		return nil

@@ -14,30 +14,27 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// declined is the answer of a model that has no opinion of a message: the server
-// reads it by itself then.
+// declined returns the answer of a model that declines a message: the server then uses its local
+// reading.
 func declined() scripted.Answer {
 	return scripted.Answer{Text: "There is no expectation for this.", Fault: scripted.FaultRefusal}
 }
 
-// ModelMetrics are what a model under test did.
+// ModelMetrics counts the requests to a model under test.
 type ModelMetrics struct {
 	Requests int `json:"requests"`
-	// Known are the requests that belong to a turn with an expectation.
+	// Known counts the requests of turns with an expectation.
 	Known int `json:"known"`
-	// Declined are those that were left to the local reader.
+	// Declined counts the requests that were left to the local reader.
 	Declined int `json:"declined"`
-	// Wanted are the capabilities that were expected of them, and Recall the share in per
-	// cent that was offered.
+	// Wanted counts the expected capabilities, and Recall is the percentage of them that was offered.
 	Wanted int     `json:"wanted,omitempty"`
 	Recall float64 `json:"recall,omitempty"`
-	// NotOffered are the capabilities that were expected and not offered, with
-	// the conversation: what recall is measured by.
+	// NotOffered lists the expected capabilities that were not offered, with their conversation.
 	NotOffered []string `json:"not_offered,omitempty"`
 }
 
-// script is a set as models read it: which turn of which conversation a request
-// is about. It is safe for concurrent use.
+// script is a set as the models use it: it finds the turn of a request. It is safe for concurrent use.
 type script struct {
 	items []conversation.Item
 
@@ -51,8 +48,8 @@ type place struct {
 	turn int
 }
 
-// find returns the turn that a request is about. Where several conversations have
-// the same words, the one whose earlier turns stand in the request is meant.
+// find returns the turn of a request. If several conversations have the same message, it is the one
+// whose earlier turns occur in the request.
 func (s *script) find(asked scripted.Asked) (place, bool) {
 	last := strings.TrimSpace(asked.Last())
 	var best place
@@ -70,7 +67,7 @@ func (s *script) find(asked scripted.Asked) (place, bool) {
 	return best, found
 }
 
-// says reports whether a prompt is a message, or has it as one of its lines.
+// says reports whether a prompt is a message, or contains it as a line.
 func says(prompt, message string) bool {
 	message = strings.TrimSpace(message)
 	if prompt == message {
@@ -79,8 +76,8 @@ func says(prompt, message string) bool {
 	return slices.ContainsFunc(strings.Split(prompt, "\n"), func(line string) bool { return strings.TrimSpace(line) == message }) || strings.HasSuffix(prompt, "\n"+message)
 }
 
-// history reports how well earlier turns are those of a request: one point for each
-// that stands in it, none at all if one is missing or the request has others.
+// history scores how well earlier turns match a request: one point for each that occurs in it, none if
+// one is missing or the request has others.
 func history(asked scripted.Asked, earlier []string) int {
 	points := 0
 	for _, turn := range earlier {
@@ -114,7 +111,7 @@ func (s *script) note(change func(*ModelMetrics)) {
 	change(&s.figures)
 }
 
-// counted notes an answer to a request.
+// counted counts an answer to a request.
 func (s *script) counted(answer scripted.Answer) scripted.Answer {
 	s.note(func(f *ModelMetrics) {
 		f.Requests++
@@ -142,7 +139,7 @@ func offers(asked scripted.Asked, name string) bool {
 	return slices.ContainsFunc(asked.Tools, func(t scripted.Tool) bool { return t.Name == name })
 }
 
-// offered is the tool of a capability.
+// offered returns the tool of a capability.
 func offered(asked scripted.Asked, ref string) (scripted.Tool, bool) {
 	for _, t := range asked.Tools {
 		if t.Name == ref || refOf(t.Name, ref) {
@@ -152,7 +149,7 @@ func offered(asked scripted.Asked, ref string) (scripted.Tool, bool) {
 	return scripted.Tool{}, false
 }
 
-// refOf reports whether a function's name is that of a capability.
+// refOf reports whether a function name is that of a capability.
 func refOf(function, ref string) bool {
 	plain := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -166,7 +163,7 @@ func refOf(function, ref string) bool {
 	return ok && function == plain(domain)+"-"+plain(name)
 }
 
-// serveModel serves a model on this machine; stop ends it.
+// serveModel serves a model locally; stop ends it.
 func serveModel(ctx context.Context, addr string, answers scripted.Answerer) (url string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -36,7 +36,7 @@ func lamps() conversation.Item {
 	}
 }
 
-// A perfect model says the same request in the ways that models have.
+// TestDialects: a perfect model expresses the same request in each dialect.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	surface := map[string]string{"L-1": "Lila", "L-2": "Otto"}
@@ -120,7 +120,7 @@ func first(values ...any) any {
 	return nil
 }
 
-// The same words may stand in several conversations.
+// TestATurnIsFoundByWhatWasSaidBefore: several conversations may have the same message.
 func TestATurnIsFoundByWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	s := &script{items: []conversation.Item{
@@ -151,7 +151,7 @@ func TestATurnIsFoundByWhatWasSaidBefore(t *testing.T) {
 	}
 }
 
-// A trap writes whatever is said, with what it finds in the message.
+// TestATrapWritesAlways: a trap writes for any message, with values from it.
 func TestATrapWritesAlways(t *testing.T) {
 	t.Parallel()
 	model := &trap{script: &script{}}

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// opened is a question or a request that is open, as a prompt tells of it.
+// opened is an open interrupt, as a prompt describes it.
 type opened struct {
 	kind, id, ref string
 	values        map[string]any
@@ -21,21 +21,21 @@ var (
 	openAction = regexp.MustCompile(`It belongs to a call of (\S+?)(?: with (\{.*\}))?\.$`)
 )
 
-// openedIn are what a request tells of what is open.
+// openedIn returns the open interrupts that a request describes.
 func openedIn(asked scripted.Asked) []opened {
 	var out []opened
 	for _, m := range openLine.FindAllStringSubmatch(waiting(asked), -1) {
 		o := opened{kind: m[1], id: m[2]}
 		if a := openAction.FindStringSubmatch(m[0]); a != nil {
 			o.ref = a[1]
-			_ = json.Unmarshal([]byte(a[2]), &o.values) // without values, none are known
+			_ = json.Unmarshal([]byte(a[2]), &o.values) // without parameters there are no values
 		}
 		out = append(out, o)
 	}
 	return out
 }
 
-// waiting is the text that tells of what is open.
+// waiting returns the text that describes the open interrupts.
 func waiting(asked scripted.Asked) string {
 	for _, t := range slices.Backward(asked.Turns) {
 		if t.Role == "assistant" && strings.HasPrefix(t.Text, "What is open in this conversation.") {
@@ -45,7 +45,7 @@ func waiting(asked scripted.Asked) string {
 	return ""
 }
 
-// of is what is open of a capability, the newest first; ok is false for none.
+// of returns the newest open interrupt of a capability; ok is false if there is none.
 func of(asked scripted.Asked, ref string) (opened, bool) {
 	all := openedIn(asked)
 	for _, a := range slices.Backward(all) {
@@ -56,7 +56,7 @@ func of(asked scripted.Asked, ref string) (opened, bool) {
 	return opened{}, false
 }
 
-// changes are the values of an action that an open request does not have.
+// changes returns the values of an action that the open interrupt does not have.
 func (o opened) changes(wanted conversation.Action, rules conversation.Rules) map[string]any {
 	out := map[string]any{}
 	for key, v := range wanted.Params {

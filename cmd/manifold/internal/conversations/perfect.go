@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// Functions that a server offers beside the capabilities.
+// Control functions of the server.
 const (
 	toolPlan     = "plan"
 	toolAsk      = "ask"
@@ -22,12 +22,11 @@ const (
 	toolReply    = "reply"
 )
 
-// tagUndo marks conversations that take back what was done.
+// tagUndo marks conversations that undo an action.
 const tagUndo = "undo"
 
-// perfect is a model that answers what each conversation expects, in one of the
-// ways in which models say the same. A turn without an expectation is declined,
-// so the local reader reads it.
+// perfect is a model that answers as each conversation expects, in one dialect. It declines turns
+// without an expectation, so that the local reader handles them.
 type perfect struct {
 	*script
 
@@ -35,7 +34,7 @@ type perfect struct {
 	dialect dialect
 }
 
-// Answer reports what the turn of a request expects.
+// Answer returns what the turn of a request expects.
 func (p perfect) Answer(asked scripted.Asked) scripted.Answer {
 	at, known := p.find(asked)
 	var expected *conversation.Expectation
@@ -81,7 +80,7 @@ func (p perfect) answer(asked scripted.Asked, at place, e conversation.Expectati
 	}
 }
 
-// withdraw takes back what is open, or undoes what was done last.
+// withdraw withdraws an open interrupt, or undoes the last action.
 func withdraw(asked scripted.Asked) scripted.Answer {
 	arguments := map[string]any{}
 	if open := openedIn(asked); len(open) > 0 {
@@ -90,7 +89,7 @@ func withdraw(asked scripted.Asked) scripted.Answer {
 	return call(asked, toolWithdraw, arguments)
 }
 
-// call calls a function, or says the same in words where it is not offered.
+// call calls a function, or answers with its text if it is not offered.
 func call(asked scripted.Asked, name string, arguments map[string]any) scripted.Answer {
 	if !offers(asked, name) {
 		text, _ := arguments["text"].(string)
@@ -99,7 +98,7 @@ func call(asked scripted.Asked, name string, arguments map[string]any) scripted.
 	return scripted.Answer{Calls: []scripted.Call{{Name: name, Arguments: arguments}}}
 }
 
-// question asks about what the expectation is about, in the words of the tool.
+// question returns a question about the expectation's capability, with its description.
 func question(asked scripted.Asked, e conversation.Expectation, at place) string {
 	ref := e.For
 	for _, a := range slices.Concat(e.Wanted(), at.item.Base) {
@@ -125,14 +124,14 @@ func question(asked scripted.Asked, e conversation.Expectation, at place) string
 	return text
 }
 
-// do makes the calls of an expectation, or answers or corrects what is open.
+// do makes the calls of an expectation, or answers or revises an open interrupt.
 func (p perfect) do(asked scripted.Asked, at place, e conversation.Expectation) scripted.Answer {
 	wanted := p.choose(e.Wanted(), at.item.Turns[at.turn])
 	if wanted == nil && at.item.Tagged(tagUndo) {
 		return call(asked, toolWithdraw, map[string]any{})
 	}
 	if wanted == nil {
-		return declined() // it hangs on an id that stands nowhere in the message
+		return declined() // it depends on an id that the message does not contain
 	}
 	d := p.dialect
 	d.message = at.item.Turns[at.turn]
@@ -153,8 +152,8 @@ func (p perfect) do(asked scripted.Asked, at place, e conversation.Expectation) 
 	return d.say(asked, wanted, p.rules)
 }
 
-// choose puts one value in the place of alternatives and of values that may be
-// anything; nil where an id that nobody said is needed.
+// choose replaces alternatives and wildcards by one value. It returns nil if an id is needed that the
+// message does not contain.
 func (p perfect) choose(wanted []conversation.Action, message string) []conversation.Action {
 	var out []conversation.Action
 	for _, a := range wanted {
@@ -175,9 +174,8 @@ func (p perfect) choose(wanted []conversation.Action, message string) []conversa
 	return out
 }
 
-// anything is a value of a parameter that may be anything: what another action has
-// there ("rename it and show it"), else the message but for its first word, which says what
-// to do; nil for an id that nobody said.
+// anything returns a value for a wildcard: that of another action ("rename it and show it"), else the
+// message without its first word, which is the verb; nil for an id.
 func anything(wanted []conversation.Action, key, message string) any {
 	for _, a := range wanted {
 		if v, ok := a.Params[key].(string); ok && v != conversation.Wildcard {
@@ -193,8 +191,8 @@ func anything(wanted []conversation.Action, key, message string) any {
 	return message
 }
 
-// reply is the value that answers an open question: the one that the expectation
-// names, else the one value of the action that no earlier turn has.
+// reply returns the answer to an open question: the expected one, else the only value of the action
+// that no earlier turn contains.
 func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectation, wanted []conversation.Action) (any, bool) {
 	if e.Reply != nil {
 		return e.Reply, true
@@ -204,7 +202,7 @@ func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectatio
 	}
 	o, belongs := of(asked, wanted[0].Capability)
 	if !belongs && len(openedIn(asked)) > 0 {
-		return nil, false // the question is the model's own; the call has all that it needs now
+		return nil, false // the question is the model's own; the call now has all values
 	}
 	if missing := o.changes(wanted[0], p.rules); len(o.values) > 0 && len(missing) == 1 {
 		return slices.Collect(maps.Values(missing))[0], true
@@ -226,14 +224,13 @@ func (p perfect) reply(asked scripted.Asked, at place, e conversation.Expectatio
 	return open[0], true
 }
 
-// words are the words of a text, each between spaces.
+// words returns the words of a text, separated and enclosed by spaces.
 func words(text string) string {
 	parts := strings.FieldsFunc(conversation.Fold(text), func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return " " + strings.Join(parts, " ") + " "
 }
 
-// revision is the correction of one's own open request: the values that the
-// message brings.
+// revision returns the new values that a message gives to the requester's own open request.
 func (p perfect) revision(asked scripted.Asked, at place, wanted conversation.Action) (target string, params map[string]any, ok bool) {
 	if o, ok := of(asked, wanted.Capability); ok && len(o.values) > 0 {
 		params = o.changes(wanted, p.rules)

@@ -13,26 +13,26 @@ import (
 	"github.com/manifold-run/manifold/intent/eval/conversation"
 )
 
-// player says conversations to a stage.
+// player plays conversations on a stage.
 type player struct {
 	stage *stage
 	names map[string]string
 }
 
-// talk is one conversation under way.
+// talk is one running conversation.
 type talk struct {
 	p       player
 	who     *client.Client
 	session contracts.SessionResponse
-	// Before the last message: when each run changed, and the open questions.
+	// The state before the last message: when each run changed, and the open questions.
 	runs  map[string]time.Time
 	asked map[string]string
 
 	approved []conversation.Gate
 }
 
-// play says the turns of an item. A message that the server refuses is part of
-// the result; an error is one of the way there.
+// play plays the turns of an item. A message that the server rejects is part of the result; an error is
+// one of the connection.
 func (p player) play(ctx context.Context, item conversation.Item) (conversation.Played, error) {
 	who, err := p.stage.person(ctx, item.As, item.Roles)
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *talk) turn(ctx context.Context, text string) (err error) {
 	return t.settle(ctx)
 }
 
-// remember keeps where the conversation stood before a message.
+// remember stores the state before a message.
 func (t *talk) remember(ctx context.Context) error {
 	t.runs, t.asked = map[string]time.Time{}, map[string]string{}
 	for _, i := range t.session.Interrupts {
@@ -95,8 +95,8 @@ func (t *talk) remember(ctx context.Context) error {
 	return nil
 }
 
-// settle waits until nothing moves any more: an open gate of an earlier message
-// must not hide that a new run is still under way.
+// settle waits until nothing changes any more: an open gate of an earlier message must not hide that a
+// new run is still running.
 func (t *talk) settle(ctx context.Context) error {
 	last := ""
 	for range 200 {
@@ -119,7 +119,7 @@ func (t *talk) settle(ctx context.Context) error {
 	return nil
 }
 
-// still is where the session stands, "" while something runs.
+// still returns a fingerprint of the session's state, "" while something runs.
 func (t *talk) still(ctx context.Context) (string, error) {
 	if t.session.Status == contracts.SessionRunning {
 		return "", nil
@@ -134,8 +134,8 @@ func (t *talk) still(ctx context.Context) (string, error) {
 	return string(body), err
 }
 
-// result reports what the last message set going, new runs, or those that went on
-// because it answered their question, from what was there before.
+// result returns the runs that the last message has started or continued, by comparison with the
+// remembered state.
 func (t *talk) result(ctx context.Context) (conversation.Played, error) {
 	out := conversation.Played{Session: t.session, AskedBefore: t.asked, Approved: t.approved, Names: map[string]string{}}
 	maps.Copy(out.Names, t.p.names)
@@ -166,7 +166,7 @@ func (t *talk) result(ctx context.Context) (conversation.Played, error) {
 	return out, nil
 }
 
-// patient repeats what a server's limit on rates has refused, and so not done.
+// patient repeats a call that the server has rejected for its rate limit.
 func patient[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	for range 10 {
 		got, err := do()
@@ -182,7 +182,7 @@ func patient[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	return do()
 }
 
-// approve approves what waits in a session, and says what that was.
+// approve approves the open writes of a session and returns their gates.
 func (p player) approve(ctx context.Context, session string) ([]conversation.Gate, error) {
 	approver, err := p.stage.named(keyApprover)
 	if err != nil {
@@ -202,8 +202,7 @@ func (p player) approve(ctx context.Context, session string) ([]conversation.Gat
 	return out, nil
 }
 
-// seed does one thing without words: its plan is given as data, and the approver
-// approves it.
+// seed performs one action without a message: it runs a plan from data, and the approver approves it.
 func (p player) seed(ctx context.Context, who *client.Client, a conversation.Action) error {
 	domain, name, _ := cut(a.Capability)
 	params := a.Params
@@ -228,7 +227,7 @@ func (p player) seed(ctx context.Context, who *client.Client, a conversation.Act
 	return p.finish(ctx, who, s.SessionID)
 }
 
-// finish approves what a session waits for until it has ended.
+// finish approves everything that a session waits for until it has ended.
 func (p player) finish(ctx context.Context, who *client.Client, id string) error {
 	for range 40 {
 		s, err := who.Session(ctx, id, client.Opt{Wait: 5 * time.Second})
@@ -265,7 +264,7 @@ func (p player) ended(ctx context.Context, who *client.Client, s contracts.Sessi
 	return nil
 }
 
-// collectRows adds what ids stand for from rows with an id and a name.
+// collectRows adds the names of ids from rows with an id and a name.
 func collectRows(value any, names map[string]string) {
 	switch value := value.(type) {
 	case map[string]any:

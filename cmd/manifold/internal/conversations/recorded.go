@@ -10,8 +10,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// recorded plays back what a real model answered: by the id of a conversation,
-// and for a turn before the last by "ID#1", "ID#2" and so on.
+// recorded plays back the answers of a real model: by the id of a conversation, and for a turn
+// before the last by "ID#1", "ID#2" and so on.
 type recorded struct {
 	*script
 
@@ -25,7 +25,7 @@ type recordedAnswer struct {
 	TokensOut int             `json:"tokens_out"`
 }
 
-// readRecorded reads the answers of one model from a file of them.
+// readRecorded reads the answers of one model from a file.
 func readRecorded(path, model string, s *script) (*recorded, error) {
 	var file struct {
 		Models map[string]map[string]recordedAnswer `json:"models"`
@@ -44,7 +44,7 @@ func readRecorded(path, model string, s *script) (*recorded, error) {
 	return &recorded{s, answers}, nil
 }
 
-// Answer returns what the model answered; what was not recorded is declined.
+// Answer returns the recorded answer, or declines if there is none.
 func (r *recorded) Answer(asked scripted.Asked) scripted.Answer {
 	at, known := r.find(asked)
 	got, ok := r.answers[key(at)]

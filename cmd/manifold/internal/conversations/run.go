@@ -17,22 +17,22 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// Options say what is played, against which server, and which model reads.
+// Options specify the set, the server and the model.
 type Options struct {
 	File, Seed, Only string
 	Jobs             int
-	// Model is perfect, trap, script, or the name of a model of Recorded; empty is none.
+	// Model is perfect, trap, script, or the name of a model in Recorded; empty means none.
 	Model, Dialect, Recorded string
-	// ModelAddr is where the model is served [a free port]: a server that is not
-	// started here has to be told it.
+	// ModelAddr is the address that the model is served at [a free port]: a server that is not
+	// started here must be configured with it.
 	ModelAddr string
-	// Server is a server that runs already; empty starts Demo.
+	// Server is the URL of a running server; if it is empty, Demo is started.
 	Server, Key, Keys, AdminKey, Demo string
-	// Embeddings say what the demo takes to tell the meaning of texts [its default].
+	// Embeddings selects the embeddings of the demo [its default].
 	Embeddings string
-	// Domains are domain services that join the demo, as NAME=URL.
+	// Domains are additional domain services for the demo, as NAME=URL.
 	Domains []string
-	// Done is called with each conversation that has ended.
+	// Done is called after each conversation.
 	Done func(row conversation.Row, n, all int)
 }
 
@@ -46,7 +46,7 @@ const (
 //go:embed demo.json
 var demoSet []byte
 
-// Run plays a set and grades it.
+// Run plays and grades a set.
 func Run(ctx context.Context, o Options) (report conversation.Report, transcript conversation.Transcript, err error) {
 	set, err := load(o)
 	if err != nil {
@@ -94,8 +94,8 @@ func open(ctx context.Context, o Options, modelURL string) (*stage, error) {
 	return s, nil
 }
 
-// load reads the set. What it has no seed for takes that of --seed, and with a
-// demo of its own, the demo's.
+// load reads the set. Missing seeds are taken from --seed, or, with a started demo, from the
+// built-in set.
 func load(o Options) (conversation.Set, error) {
 	set, err := readSet(o.File)
 	if err != nil {
@@ -119,7 +119,7 @@ func load(o Options) (conversation.Set, error) {
 	if len(set.Items) == 0 {
 		return set, contracts.Errorf(contracts.CodeInvalid, "no conversation of %s has %q in its id, as a tag or as its language", o.File, o.Only)
 	}
-	// What changes the world comes last, one after the other.
+	// Items that change the world are played last, one by one.
 	slices.SortStableFunc(set.Items, func(a, b conversation.Item) int { return changes(a) - changes(b) })
 	return set, nil
 }
@@ -147,7 +147,7 @@ func changes(i conversation.Item) int {
 	return 0
 }
 
-// model is what is put behind the server; answers is nil for none.
+// model is the model behind the server; answers is nil if there is none.
 type model struct {
 	script  *script
 	answers scripted.Answerer
@@ -218,7 +218,7 @@ func (r *run) all(ctx context.Context) ([]conversation.Row, error) {
 	return r.rows, err
 }
 
-// prepare reads what is offered and does what the set wants to be there.
+// prepare reads the catalog and plays the seed of the set.
 func (r *run) prepare(ctx context.Context, p player) (err error) {
 	who := r.stage.admin
 	requester, err := r.stage.named(keyRequester)
@@ -243,8 +243,8 @@ func (r *run) prepare(ctx context.Context, p player) (err error) {
 	return nil
 }
 
-// known is what the people of the set are offered: an admin sees how it is asked
-// for, a requester what may be used.
+// known merges the catalogs of several users: an admin can read the prompts, a requester the usable
+// capabilities.
 func (r *run) known(ctx context.Context, who ...*client.Client) (conversation.Catalog, map[string]bool, error) {
 	all, writes := conversation.Catalog{}, map[string]bool{}
 	for _, c := range who {
@@ -262,7 +262,7 @@ func (r *run) known(ctx context.Context, who ...*client.Client) (conversation.Ca
 	return all, writes, nil
 }
 
-// each plays conversations, jobs at a time.
+// each plays conversations, jobs of them concurrently.
 func (r *run) each(ctx context.Context, p player, items []conversation.Item, jobs int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

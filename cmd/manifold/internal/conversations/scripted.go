@@ -7,8 +7,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// byScript is a model that answers by the scripts of the items: calls, drafts, further
-// rounds and worded answers. What no rule fits is declined, so the local reader reads it.
+// byScript is a model that answers by the scripts of the items: calls, drafts, replanning and worded
+// answers. It declines what no rule matches, so that the local reader handles it.
 type byScript struct {
 	*script
 
@@ -34,7 +34,7 @@ type answers func() scripted.Answer
 
 func (a answers) Answer(scripted.Asked) scripted.Answer { return a() }
 
-// Answer returns the answer of the first rule that fits.
+// Answer returns the answer of the first matching rule.
 func (b *byScript) Answer(asked scripted.Asked) scripted.Answer {
 	return b.counted(b.rules.Answer(asked))
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// stage is the server that a set is played against, and the keys for it.
+// stage is the server under test with its keys.
 type stage struct {
 	url string
-	// keys are those of people by name; requester and approver among them.
+	// keys are API keys by name, including requester and approver.
 	keys map[string]string
-	// admin creates a key for the person of each conversation; without it, the
-	// requester speaks in all of them.
+	// admin creates a key for the person of each conversation; without it, the requester's key is
+	// used for all of them.
 	admin  *client.Client
 	people atomic.Int64
 	stop   func() error
@@ -48,7 +48,7 @@ func (s *stage) named(name string) (*client.Client, error) {
 	return s.client(key)
 }
 
-// person is who speaks in a conversation.
+// person returns a client for the person of a conversation.
 func (s *stage) person(ctx context.Context, as string, roles []string) (*client.Client, error) {
 	if as != "" {
 		return s.named(as)
@@ -87,7 +87,7 @@ func (s *stage) join(ctx context.Context, named string) error {
 	return contracts.Errorf(contracts.CodeInternal, "its manifest does not become active")
 }
 
-// connect takes a server that runs already.
+// connect returns a stage for a running server.
 func connect(o Options) (*stage, error) {
 	s := &stage{url: o.Server, keys: map[string]string{keyRequester: o.Key}, stop: func() error { return nil }}
 	if o.Keys != "" {
@@ -106,8 +106,8 @@ func connect(o Options) (*stage, error) {
 	return s, err
 }
 
-// startDemo starts the program demo in a folder of its own. modelURL is the
-// model that it asks, "" for none.
+// startDemo starts the demo program in a temporary folder. modelURL is the model that it uses, "" for
+// none.
 func startDemo(ctx context.Context, o Options, modelURL string) (*stage, error) {
 	program, err := demoProgram(o.Demo)
 	if err != nil {
@@ -128,7 +128,7 @@ func startDemo(ctx context.Context, o Options, modelURL string) (*stage, error) 
 	return s, nil
 }
 
-// demoProgram is the program that was named, or the one beside this one.
+// demoProgram returns the path of the named program, or of the one beside this program.
 func demoProgram(named string) (string, error) {
 	if named != "" {
 		return filepath.Abs(named)
@@ -148,7 +148,7 @@ func demoProgram(named string) (string, error) {
 	return found, nil
 }
 
-// demo is the process of a demo.
+// demo is a running demo process.
 type demo struct {
 	dir     string
 	process *exec.Cmd
@@ -169,14 +169,14 @@ func (d *demo) start(ctx context.Context, program, embeddings, modelURL string) 
 	if modelURL != "" {
 		args = append(args, "-model", "eval", "-model-url", modelURL)
 	}
-	// It outlives ctx: stop ends it, so that it finishes what it does.
+	// The process outlives ctx: stop ends it, so that it can finish its work.
 	d.process = exec.CommandContext(context.WithoutCancel(ctx), program, args...) //nolint:gosec // the operator names the program
 	d.process.Stdout, d.process.Stderr = log, log
 	if err := errors.Join(d.process.Start()); err != nil {
 		return errors.Join(err, log.Close())
 	}
 	go func() {
-		_ = d.process.Wait() // how it ended stands in the log
+		_ = d.process.Wait() // the log shows how it ended
 		_ = log.Close()
 		close(d.ended)
 	}()
@@ -187,7 +187,7 @@ var running = regexp.MustCompile(`running at (\S+)`)
 
 // stage waits until the demo serves.
 func (d *demo) stage(ctx context.Context) (*stage, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // it learns its manifests first; seconds, but for a machine that is busy
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // it trains its models first; seconds, except on a busy machine
 	defer cancel()
 	url, err := d.address(ctx)
 	if err != nil {

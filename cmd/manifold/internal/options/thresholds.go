@@ -8,15 +8,15 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// Thresholds are from where on it goes on with a read, or a write, without asking, and from
-// where on it asks, each from 0 to 1; 0 is the default.
+// Thresholds are the minimum confidences for accepting a read or a write without a question, and for
+// asking at all, each from 0 to 1; 0 takes the default.
 type Thresholds struct {
 	AcceptRead  float64 `json:"accept_read,omitempty"`
 	AcceptWrite float64 `json:"accept_write,omitempty"`
 	Ask         float64 `json:"ask,omitempty"`
 }
 
-// Flags adds the flags; write says what holds of a write besides.
+// Flags adds the flags; write extends the help of --accept-write.
 func (g *Thresholds) Flags(cmd *cobra.Command, write string) {
 	flags := cmd.Flags()
 	flags.Float64Var(&g.AcceptRead, "accept-read", 0, "how sure of its reading, from 0 to 1, it must be to go on with a read without asking which was meant")
@@ -27,12 +27,12 @@ func (g *Thresholds) Flags(cmd *cobra.Command, write string) {
 	}
 }
 
-// Config are the gates as the matcher takes them.
+// Config returns the thresholds in the form of the matcher.
 func (g *Thresholds) Config() local.Config {
 	return local.Config{Accept: g.AcceptRead, AcceptWrite: g.AcceptWrite, Clarify: g.Ask}
 }
 
-// Check refuses what is no share.
+// Check rejects values outside of 0 to 1.
 func (g *Thresholds) Check() error {
 	for name, v := range map[string]float64{"accept-read": g.AcceptRead, "accept-write": g.AcceptWrite, "ask": g.Ask} {
 		if v < 0 || v > 1 {

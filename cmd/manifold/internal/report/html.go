@@ -18,14 +18,14 @@ import (
 //go:embed run.html
 var htmlPage string
 
-// style is the whole style of the page; its hash is all that the browser may apply.
+// style is the page's only style. The CSP allows nothing but its hash.
 const style = `body{font:14px/1.45 system-ui,sans-serif;color:#111;background:#fff;max-width:70rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{margin-top:2rem;border-bottom:2px solid #111}table{border-collapse:collapse;width:100%;margin:.5rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border:1px solid #999;overflow-wrap:anywhere}thead{display:table-header-group}
 .facts{width:auto}.text{white-space:pre-wrap}code{font-size:.9em;overflow-wrap:anywhere}.ledger code{font-size:.75em}article{border-left:4px solid #111;padding-left:1rem;margin:1rem 0}
 @media print{body{margin:0;max-width:none}tr,article h3{break-inside:avoid}h2{break-after:avoid}}`
 
-// AuditedRun is what the file shows of a run.
+// AuditedRun is the content of the exported file.
 type AuditedRun struct {
 	View    contracts.RunView       `json:"run"`
 	Figures metrics.RunMetrics      `json:"figures"`
@@ -34,7 +34,7 @@ type AuditedRun struct {
 	At      time.Time               `json:"exported_at"`
 }
 
-// auditedGate is a question with how it reads.
+// auditedGate is an interrupt with its texts.
 type auditedGate struct {
 	contracts.Interrupt
 
@@ -43,7 +43,7 @@ type auditedGate struct {
 	Lines [][2]string
 }
 
-// WriteHTML writes a run.
+// WriteHTML writes a run as an HTML page.
 func WriteHTML(w io.Writer, run AuditedRun) error {
 	t, err := template.New("run").Funcs(template.FuncMap{"moment": moment, "took": took, "shown": shown}).Parse(htmlPage)
 	if err != nil {
@@ -64,7 +64,7 @@ func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 U
 
 func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// shown returns a value as people read it: text as it is, all else as JSON.
+// shown formats a value for people: text unchanged, other values as JSON.
 func shown(v any) (string, error) {
 	if text, ok := v.(string); ok {
 		return gateview.Visible(text), nil

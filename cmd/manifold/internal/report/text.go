@@ -1,5 +1,5 @@
-// Package report shows runs to people: as text in a terminal, and as one HTML file for
-// audits, which loads nothing, runs nothing and needs no server to be read.
+// Package report formats runs: as text for a terminal, and as one HTML file for audits, which loads and
+// runs nothing and can be read without a server.
 package report
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// page is what is written to. An error of a terminal that is gone is nobody's.
+// page is the output. Write errors are ignored: the terminal is gone.
 type page struct{ w io.Writer }
 
 func (p page) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format, args...) }
@@ -30,7 +30,7 @@ func (p page) table(heads []string, rows [][]string) {
 	_ = tw.Flush()
 }
 
-// Duration is a time in milliseconds, as people read it.
+// Duration formats a duration in milliseconds.
 func Duration(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	if d >= time.Second {
@@ -39,7 +39,7 @@ func Duration(ms int64) string {
 	return d.String()
 }
 
-// Lasted is a time in milliseconds, "" for none.
+// Lasted is like Duration, but returns "" for 0.
 func Lasted(ms int64) string {
 	if ms == 0 {
 		return ""
@@ -47,7 +47,7 @@ func Lasted(ms int64) string {
 	return Duration(ms)
 }
 
-// Stats writes the figures of many runs.
+// Stats prints the aggregated metrics of runs.
 func Stats(w io.Writer, s metrics.Stats) {
 	p := page{w}
 	if s.Runs == 0 {
@@ -99,7 +99,7 @@ func tokens(t metrics.Tokens) string {
 	return fmt.Sprintf("%d + %d", t.In, t.Out)
 }
 
-// Run writes what one run tells of itself.
+// Run prints the metrics of one run.
 func Run(w io.Writer, f metrics.RunMetrics) {
 	p := page{w}
 	p.printf("%s: %s, %s\n\n", f.RunID, f.State, f.Strategy)
@@ -128,7 +128,7 @@ func Run(w io.Writer, f metrics.RunMetrics) {
 	p.safety(f.Safety)
 }
 
-// Skills writes which skills instructed a model in a run, by their digests.
+// Skills prints the skills that were used in a run, with their digests.
 func Skills(w io.Writer, v contracts.RunView) {
 	used := map[string]bool{}
 	for _, n := range v.Nodes {
@@ -154,8 +154,8 @@ func skillOf(n contracts.Node) string {
 	}
 }
 
-// Flags writes what was switched off for a run, and the verdict that was recorded
-// without being acted on.
+// Flags prints the features that were disabled for a run, and a verdict that was recorded without
+// effect.
 func Flags(w io.Writer, v contracts.RunView) {
 	p := page{w}
 	if set := metrics.Effective(v.Plan.Flags); set != metrics.AllOn() {
@@ -191,7 +191,7 @@ func (p page) safety(s metrics.Safety) {
 	p.printf("must be 0      approvals bypassed %d, write collisions %d, failed resumes %d, holes in the audit %d\n", s.ApprovalsBypassed, s.WriteCollisions, s.FailedResumes, s.AuditHoles)
 }
 
-// askedOf is how often who is asked for what.
+// askedOf describes how often a kind of question was asked, and to whom.
 func askedOf(a metrics.QuestionMetrics) string {
 	who := "the requester"
 	if len(a.Roles) > 0 {
@@ -200,7 +200,7 @@ func askedOf(a metrics.QuestionMetrics) string {
 	return fmt.Sprintf("%s × %d, %s", a.Type, a.Count, who)
 }
 
-// Forecast writes what a run will probably come to; nil writes nothing.
+// Forecast prints the forecast of a run; nil prints nothing.
 func Forecast(w io.Writer, f *metrics.Forecast) {
 	if f == nil {
 		return
@@ -228,7 +228,7 @@ func Forecast(w io.Writer, f *metrics.Forecast) {
 	}
 }
 
-// Words writes what each sentence of the answer rests on, and why others are not shown.
+// Words prints what each sentence of the answer is based on, and why others were dropped.
 func Words(w io.Writer, v contracts.RunView) {
 	p := page{w}
 	for i := range v.Nodes {

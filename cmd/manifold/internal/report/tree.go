@@ -6,21 +6,21 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// nodeTree places nodes below each other for people; a plan is a graph, and
-// what a node needs besides its parent is not drawn.
+// nodeTree arranges nodes as a tree for display. A plan is a graph; further dependencies of a node are
+// not drawn.
 type nodeTree struct {
 	nodes    []contracts.NodeView
 	children map[string][]int
 	roots    []int
 }
 
-// Line is a node with its place below others.
+// Line is a node with its indentation.
 type Line struct {
 	Indent string
 	Node   *contracts.NodeView
 }
 
-// Tree orders nodes for people: each below the last of those it needs.
+// Tree orders nodes for display: each below the last node that it depends on.
 func Tree(nodes []contracts.NodeView) []Line { return newTree(nodes).lines() }
 
 func newTree(nodes []contracts.NodeView) *nodeTree {
@@ -33,7 +33,7 @@ func newTree(nodes []contracts.NodeView) *nodeTree {
 				parent = dep
 			}
 		}
-		// What meets several branches stands beside them, not below one.
+		// A node with several dependencies is a root, not the child of one of them.
 		if parent == "" || len(n.DependsOn) > 1 {
 			t.roots = append(t.roots, i)
 		} else {

@@ -1,6 +1,5 @@
-// Command scripted-model is a server that answers like a model, by a script or
-// by a recording, so that people can try the product with a model that costs
-// nothing.
+// Command scripted-model serves the API of a model from a script or a recording, so that the product
+// can be tried without a paid model.
 package main
 
 import (
@@ -81,7 +80,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler) err
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // answers under way are scripted, nobody misses them
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // answers in progress are scripted and need no grace period
 	defer stop()
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return err
