@@ -102,8 +102,7 @@ func TestAViewOfAnObject(t *testing.T) {
 	}
 }
 
-// TestAViewOfObjectsThatAreToldApartByAValue checks that the distinguishing constants become an
-// enumeration.
+// TestAViewOfObjectsThatAreToldApartByAValue checks that the constants become an enumeration.
 func TestAViewOfObjectsThatAreToldApartByAValue(t *testing.T) {
 	t.Parallel()
 	v := contracts.ViewSchema(json.RawMessage(`{"type":"object","properties":{"target":{"anyOf":[
@@ -154,7 +153,8 @@ func places(v *contracts.SchemaView) int {
 	return n
 }
 
-// TestSchemasOfTheWorldCompile checks schemas of real tool servers with valid and invalid values.
+// TestSchemasOfTheWorldCompile checks schemas of several drafts, of OpenAPI and with ECMA
+// patterns, with valid and invalid values.
 func TestSchemasOfTheWorldCompile(t *testing.T) {
 	t.Parallel()
 	tree := `{"type":"object","properties":{"shelf":{"$ref":"#/$defs/Shelf"}},"$defs":{"Shelf":{"type":"object",
