@@ -100,8 +100,8 @@ type MergeRule string
 
 // The merge rules.
 const (
-	// MergeAllCompleted: all must have completed; a skipped node is propagated. It is the rule of
-	// plans that are not workflows, and of old plans.
+	// MergeAllCompleted: all must have completed; a skipped one makes its dependents skipped. It
+	// is the rule of plans that are not workflows, and of old plans.
 	MergeAllCompleted MergeRule = ""
 	// MergeNoneFailed: none failed, and at least one completed.
 	MergeNoneFailed MergeRule = "none_failed_min_one_success"

@@ -40,9 +40,8 @@ func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
 // takes 6 KiB.
 const stackOfValidation = 20 << 10
 
-// growStack makes the stack of a new goroutine large enough in one step. Otherwise it
-// is doubled and copied several times in the midst of a validation, which took more
-// time than the validation itself.
+// growStack grows the stack of a new goroutine in one step. Otherwise it is doubled and copied
+// several times during a validation, which took more time than the validation itself.
 //
 //go:noinline
 func growStack(at int) byte {

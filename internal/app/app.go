@@ -58,7 +58,7 @@ type Config struct {
 	// Frontends says which claims of chat frontends are trusted.
 	Frontends Frontends
 	// Links configures the page on which people decide gates. Without a URL there are no links.
-	// Without a key they are signed with a key of the audit keys.
+	// Without a key they are signed with the link key of the audit keys file.
 	Links ApprovalLinks
 	// Telegram configures the Telegram bot.
 	Telegram Telegram

@@ -40,9 +40,9 @@ func (p notifyChannel) showAlive(ctx context.Context, conn *pgx.Conn) (shown boo
 	return shown, err
 }
 
-// FreeRuns ends the leases of servers that have ended: their lock is free, and none of their
-// leases lasts longer than left, as it would if it had been renewed recently. A server that only
-// lost its connection renews its leases in time. It commits.
+// FreeRuns ends the leases of servers that have ended: leases that last at most left and whose
+// owner's lock is free. Recently renewed leases last longer and are kept, because a server that
+// only lost its connection still renews them. It commits.
 func (s *Store) FreeRuns(ctx context.Context, left time.Duration) error {
 	_, err := s.db.pool.Exec(ctx, freeRunsOfGone, left.Nanoseconds())
 	return translate("free the runs of servers that are gone", err)

@@ -46,7 +46,7 @@ func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
 	return text, args, nil
 }
 
-// CountRuns counts by state the runs that ListRuns would return, up to Limit-1.
+// CountRuns counts by state the newest runs that match the filter, at most Limit.
 func (s *RunStore) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
 	text, args, err := countedRuns(f, max(f.Limit-1, 0))
 	if err != nil {
