@@ -23,7 +23,7 @@ const (
 	MaxEvents    = 1000 // for events and ledger entries, which are small
 )
 
-// Bounded returns the page with a limit that is at least 1 and at most most.
+// Bounded returns the page with its limit restricted to 1 to most. A limit of 0 becomes PageLimit.
 func (p Page) Bounded(most int) Page {
 	if p.Limit <= 0 {
 		p.Limit = PageLimit
