@@ -1,14 +1,14 @@
 package contracts
 
-// AuditRoot is a signed root of the audit log: a note that others can check.
+// AuditRoot is a signed root of the audit log, as a note that third parties can verify.
 type AuditRoot struct {
 	Size int64  `json:"size"`
 	Note string `json:"note"`
 }
 
-// AuditProof shows that an entry of a ledger is under a signed root. Entries are
-// the chain from the entry to the one that the leaf names; Leaf is the record
-// at Place, and Path the hashes from it to the root, in base64 (RFC 6962).
+// AuditProof proves that a ledger entry is included under a signed root. Entries is the chain
+// from the entry to the one that the leaf covers. Leaf is the log record at index Place, and Path
+// is the inclusion path from it to the root, in base64 (RFC 6962).
 type AuditProof struct {
 	Entries []LedgerEntry `json:"entries"`
 	Leaf    string        `json:"leaf"`
@@ -17,8 +17,7 @@ type AuditProof struct {
 	Root    AuditRoot     `json:"root"`
 }
 
-// AuditConsistency shows that the log under a root has grown from the one of
-// From leaves (RFC 6962).
+// AuditConsistency proves that the log under Root extends the log of From leaves (RFC 6962).
 type AuditConsistency struct {
 	From int64     `json:"from"`
 	Path []string  `json:"path"`

@@ -9,17 +9,16 @@ import (
 	"unicode"
 )
 
-// maxMessageChars bounds the message of a ToolError.
+// maxMessageChars is the maximum length of ToolError.Message.
 const maxMessageChars = 1000
 
-// noReason is the message of a failure that gives none.
+// noReason is the message of a failure without a message.
 const noReason = "the domain gave no reason"
 
-// BoundResult holds a result to the limits of the contract and to the output
-// schema of its capability (nil: none). What breaks them is dropped and
-// reported; too long a summary is only cut. A read that breaks one fails with
-// an error of type upstream. A write that was done stays ok: the caller adds
-// the faults to its verdict as a bad answer.
+// BoundResult enforces the limits of the contract and the output schema of the capability (nil:
+// none) on a result. Parts that violate them are dropped and reported as faults; a summary that
+// is too long is only cut. A read with a violation fails with an error of type upstream. A
+// completed write stays ok; the caller adds the faults to its verdict.
 func BoundResult(r ToolResult, writes bool, output *Schema) (ToolResult, []Fault) {
 	faults := faultList(r.Malformed)
 	r.Malformed = nil
@@ -36,8 +35,8 @@ func BoundResult(r ToolResult, writes bool, output *Schema) (ToolResult, []Fault
 	return r, faults
 }
 
-// brokenAnswer is the failed result of a read whose answer broke its contract;
-// the raw data stays for debugging.
+// brokenAnswer returns the failed result of a read whose answer violates the contract. The raw
+// data is kept for debugging.
 func brokenAnswer(r ToolResult, faults []Fault) ToolResult {
 	broken := Invalid("the answer breaks its contract", faults...)
 	return ToolResult{
@@ -77,8 +76,8 @@ func boundFacts(facts map[string]any, faults *faultList) map[string]any {
 	}
 }
 
-// mostBytes is an upper bound of the length of v as JSON, found without encoding it;
-// known is false where v holds other types than decoded JSON.
+// mostBytes returns an upper bound of the length of v as JSON without encoding it. known is false
+// if v contains types other than those of decoded JSON, or if the bound exceeds MaxFactsBytes.
 func mostBytes(v any) (n int, known bool) {
 	const scalar, quotes, escaped = 32, 3, 6
 	switch v := v.(type) {
@@ -127,8 +126,8 @@ func boundArtifacts(artifacts map[string]json.RawMessage, faults *faultList) map
 	return kept
 }
 
-// fitFacts drops the facts that the output schema refuses, each at the top, so
-// that one wrong value does not take the others with it.
+// fitFacts drops the facts that violate the output schema. It drops whole top-level members, so
+// that one wrong value does not discard the others.
 func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[string]any {
 	norm := facts
 	if norm == nil {
@@ -142,7 +141,7 @@ func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[strin
 	faults.addAt("/facts", wrong)
 	for _, f := range wrong {
 		if f.Pointer == "" {
-			continue // a fact that is missing leaves nothing to drop
+			continue // a missing fact leaves nothing to drop
 		}
 		name, _, _ := strings.Cut(f.Pointer[1:], "/")
 		delete(norm, UnescapeToken(name))
@@ -150,9 +149,8 @@ func fitFacts(facts map[string]any, output *Schema, faults *faultList) map[strin
 	return norm
 }
 
-// oneLine makes one line of any text: what would break the line or change how
-// it reads (control characters, line and paragraph separators, characters that
-// turn the direction of writing) becomes a space, and spaces run together.
+// oneLine converts any text to one line. White space, control characters, line and paragraph
+// separators and bidirectional controls become spaces; runs of spaces are collapsed.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)

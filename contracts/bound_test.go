@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// What a call is bound to is sent, and is no parameter that somebody asked for; an
-// edit keeps it unless it names it.
+// Bound values are sent with the call but are not requested parameters. An edit keeps a bound
+// value unless it sets it.
 func TestWhatACallIsBoundTo(t *testing.T) {
 	t.Parallel()
 	a := contracts.Action{Parameters: map[string]any{"page": "p-1"}, Bound: map[string]any{"seen_sha256": "00ff"}}

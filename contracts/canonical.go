@@ -13,10 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the canonical JSON of v as in RFC 8785: members sorted by
-// UTF-16 code units, no white space, numbers as ECMAScript writes them.
-// Integers beyond 2^53 keep their digits, so that ids never collide; this is
-// the one departure from the RFC.
+// Canonical returns the canonical JSON of v according to RFC 8785: members sorted by UTF-16 code
+// units, no white space, numbers as ECMAScript formats them. The only deviation is that integers
+// from 2^53 keep their digits, so that distinct ids never collide.
 func Canonical(v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -25,7 +24,8 @@ func Canonical(v any) ([]byte, error) {
 	return canonical(raw)
 }
 
-// CanonicalBytes returns the canonical form of one JSON text.
+// CanonicalBytes returns the canonical form of one JSON text. It returns an error if raw is not
+// valid JSON.
 func CanonicalBytes(raw []byte) ([]byte, error) {
 	if !json.Valid(raw) {
 		var v any
@@ -34,14 +34,14 @@ func CanonicalBytes(raw []byte) ([]byte, error) {
 	return canonical(raw)
 }
 
-// canonical is CanonicalBytes for a valid text.
+// canonical is CanonicalBytes for a text that is known to be valid.
 func canonical(raw []byte) ([]byte, error) {
 	w := canonicalWriter{src: raw, dst: make([]byte, 0, len(raw))}
 	err := w.value()
 	return w.dst, err
 }
 
-// Hash is the SHA-256 over the canonical JSON of v, in lower-case hex.
+// Hash returns the SHA-256 of the canonical JSON of v in lower-case hex.
 func Hash(v any) (string, error) {
 	b, err := Canonical(v)
 	if err != nil {
@@ -50,14 +50,14 @@ func Hash(v any) (string, error) {
 	return HashBytes(b), nil
 }
 
-// HashBytes is the SHA-256 of b in lower-case hex.
+// HashBytes returns the SHA-256 of b in lower-case hex.
 func HashBytes(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// compareUTF16 orders as ECMAScript compares strings; it differs from byte
-// order only where a surrogate pair meets U+E000 to U+FFFF.
+// compareUTF16 compares two UTF-8 strings by UTF-16 code units, as ECMAScript does. The order
+// differs from byte order only between surrogate pairs and U+E000 to U+FFFF.
 func compareUTF16(a, b []byte) int {
 	if isASCII(a) && isASCII(b) {
 		return bytes.Compare(a, b)
@@ -85,7 +85,7 @@ func appendNumber(dst []byte, n json.Number) ([]byte, error) {
 	return appendFloat(dst, f), nil
 }
 
-// appendFloat writes as ECMAScript's Number::toString does.
+// appendFloat appends f as ECMAScript's Number::toString formats it.
 func appendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')

@@ -111,8 +111,8 @@ func TestHashSeesContentOnly(t *testing.T) {
 	}
 }
 
-// FuzzCanonical: canonical JSON is JSON that is canonical already, and the same
-// whether it is made of the text or of what was decoded.
+// FuzzCanonical checks that canonicalization is idempotent, and that it gives the same result for
+// the text and for the decoded value.
 func FuzzCanonical(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-0.5e3,"\ud83d\ude00"],"":null}`, `9007199254740993`, `1e21`, `1e-7`, `"\u2028\u0000"`, `{"b":1,"a":{"d":[],"c":"\u003c"},"b":-0, "aa" : 1.50}`} {
 		f.Add([]byte(seed))

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// canonicalWriter rewrites one valid JSON text in canonical form without building
-// its tree: most texts are hashed right after they were encoded, and most of what
-// they hold is in canonical form already.
+// canonicalWriter converts one valid JSON text to canonical form without building a tree. Most
+// texts are hashed immediately after they were encoded, and most of their content is already
+// canonical.
 type canonicalWriter struct {
-	src []byte // what is still to be read
+	src []byte // the input that is not read yet
 	dst []byte
-	// members are those of the objects that are open, scratch what is put in order.
+	// members are the members of the open objects. scratch is a buffer for sorting.
 	members []canonicalMember
 	scratch []byte
 }
 
-// canonicalMember is a member of an object: its name, and where it was written.
+// canonicalMember is the name of an object member and its range in dst.
 type canonicalMember struct {
 	name       []byte
 	start, end int
@@ -35,7 +35,7 @@ func (w *canonicalWriter) skip() byte {
 	}
 }
 
-// take moves n bytes as they are.
+// take copies n bytes from src to dst unchanged.
 func (w *canonicalWriter) take(n int) {
 	w.dst, w.src = append(w.dst, w.src[:n]...), w.src[n:]
 }
@@ -100,8 +100,8 @@ func (w *canonicalWriter) object() error {
 	return nil
 }
 
-// order sorts the members that were written from begin on; of two with one name
-// the last counts.
+// order sorts the members that were written from offset begin. If a name occurs twice, the last
+// member wins.
 func (w *canonicalWriter) order(members []canonicalMember, begin int) {
 	inOrder := true
 	for i := 1; i < len(members) && inOrder; i++ {
@@ -124,7 +124,7 @@ func (w *canonicalWriter) order(members []canonicalMember, begin int) {
 	}
 }
 
-// text writes a text and returns what it says.
+// text writes a string and returns its decoded value.
 func (w *canonicalWriter) text() ([]byte, error) {
 	end, plain := 1, true
 	for ; w.src[end] != '"'; end++ {
@@ -145,7 +145,7 @@ func (w *canonicalWriter) text() ([]byte, error) {
 	return []byte(s), nil
 }
 
-// exactDigits is how many digits a number may have to be surely exact.
+// exactDigits is the number of digits up to which an integer is certainly exact as a float64.
 const exactDigits = 15
 
 func (w *canonicalWriter) number() (err error) {

@@ -7,16 +7,14 @@ import (
 	"sync"
 )
 
-// Catalog is an immutable snapshot of every active domain: what the intent
-// matcher and the planner work on. It is made by the registry and never
-// changed after; a new registration makes a new one.
+// Catalog is an immutable snapshot of all active domains, used by the intent matcher and the
+// planner. The registry creates a new one for every change. It is safe for concurrent use.
 type Catalog struct {
-	// Snapshot identifies the content: the hash of all active manifest digests
-	// and policies.
+	// Snapshot is the hash of all active manifest digests and policies.
 	Snapshot string
 	// Domains are sorted by name.
 	Domains []*DomainEntry
-	// Roles is the site's choice of a capability ("domain.name") for a role.
+	// Roles maps a role to the capability ("domain.name") that the site selected for it.
 	Roles map[string]string
 
 	byRef  map[string]*CapabilityEntry
@@ -28,11 +26,11 @@ type DomainEntry struct {
 	Name     string
 	Digest   string
 	Manifest *Manifest
-	// Capabilities are in manifest order, the workflows after them.
+	// Capabilities are in manifest order, followed by the workflows.
 	Capabilities []*CapabilityEntry
-	// Roles are those that the site lets the domain's workflows call elsewhere.
+	// Roles are the roles that the site allows the domain's workflows to call in other domains.
 	Roles []string
-	// Inactive is workflow → what it names that nobody offers now.
+	// Inactive maps a workflow to the references in it that no active domain provides.
 	Inactive map[string][]string
 }
 
@@ -41,12 +39,12 @@ type CapabilityEntry struct {
 	Domain     string
 	Capability *Capability
 	Policy     Policy
-	// Digest pins what a run depends on; see CapabilityDigest.
+	// Digest is the hash that a run pins; see CapabilityDigest.
 	Digest string
-	// Accept is the least confidence that registration and site ask for of a reading.
+	// Accept is the minimum confidence that the registration and the site require of an intent.
 	Accept float64
-	// Workflow is set if the entry is a workflow, which is never called: a plan is
-	// made of its steps. Capability and Policy are then made from it.
+	// Workflow is set if the entry is a workflow. A workflow is never called: the planner inserts
+	// its steps. Capability and Policy are then derived from it.
 	Workflow *Workflow
 
 	input, output lazySchema
@@ -60,29 +58,29 @@ type CapabilityEntry struct {
 	}
 }
 
-// View returns what the schema of the parameters asks for, read once.
+// View returns the view of the parameter schema. It is computed once.
 func (e *CapabilityEntry) View() *SchemaView {
 	e.view.once.Do(func() { e.view.of = ViewSchema(e.Capability.Schema) })
 	return e.view.of
 }
 
-// Input returns the schema of the parameters, compiled once.
+// Input returns the compiled schema of the parameters. It is compiled once.
 func (e *CapabilityEntry) Input() (*Schema, error) { return e.input.compile(e.Capability.Schema) }
 
-// Output returns the schema of the facts, compiled once; nil if there is none.
+// Output returns the compiled schema of the facts, or nil if there is none. It is compiled once.
 func (e *CapabilityEntry) Output() (*Schema, error) {
 	return e.output.compile(e.Capability.OutputSchema)
 }
 
-// Each returns the schema that judges parameters one by one, which derive makes of
-// the input's: once, however many plans are compiled. Nil says that there is none.
+// Each returns the schema that validates parameters one by one. derive builds it from the input
+// schema and is called only once per entry. Each returns nil if derive did.
 func (e *CapabilityEntry) Each(derive func() *Schema) *Schema {
 	e.each.once.Do(func() { e.each.schema = derive() })
 	return e.each.schema
 }
 
-// lazySchema compiles a schema at its first use: a catalog holds thousands, a
-// run needs a few.
+// lazySchema compiles a schema at its first use. A catalog holds thousands of schemas, of which a
+// run needs few.
 type lazySchema struct {
 	once   sync.Once
 	schema *Schema
@@ -98,15 +96,15 @@ func (l *lazySchema) compile(raw json.RawMessage) (*Schema, error) {
 	return l.schema, l.err
 }
 
-// Ref is the namespaced name, "domain.name".
+// Ref returns the qualified name, "domain.name".
 func (e *CapabilityEntry) Ref() string { return e.Domain + "." + e.Capability.Name }
 
-// Routable reports whether the capability may be chosen from text.
+// Routable reports whether the capability may be selected from text.
 func (e *CapabilityEntry) Routable() bool {
 	return e.Capability.Metadata.Routable == nil || *e.Capability.Metadata.Routable
 }
 
-// NewCatalog indexes the domains; the caller gives them up.
+// NewCatalog indexes the domains. It takes ownership of the slice and sorts it.
 func NewCatalog(snapshot string, domains []*DomainEntry, roles map[string]string) *Catalog {
 	c := &Catalog{
 		Snapshot: snapshot, Domains: domains, Roles: roles,
@@ -132,16 +130,16 @@ func (c *Catalog) Domain(name string) (*DomainEntry, bool) {
 	return nil, false
 }
 
-// Capability returns the capability of a full reference "domain.name".
+// Capability returns the capability with the full reference "domain.name".
 func (c *Catalog) Capability(ref string) (*CapabilityEntry, bool) {
 	e, ok := c.byRef[ref]
 	return e, ok
 }
 
-// Resolve finds a capability by reference: "domain.name", or a bare name. A
-// bare name with a home is the home's: whatever another domain calls by that
-// name is something else. Without a home it is looked up in all domains, and
-// the error says which candidates there are.
+// Resolve returns the capability of a reference, which is "domain.name" or a bare name. A bare
+// name belongs to the domain home; a capability of the same name in another domain is unrelated.
+// If home is empty, a bare name is searched in all domains. The error is not_found, or conflict
+// with the candidates if the name is ambiguous.
 func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
 	if home != "" && !strings.Contains(ref, ".") {
 		ref = home + "." + ref
@@ -166,7 +164,7 @@ func (c *Catalog) Resolve(ref, home string) (*CapabilityEntry, error) {
 	return nil, Errorf(CodeConflict, "%q is ambiguous; say one of %s", ref, strings.Join(names, ", "))
 }
 
-// Playing returns the capabilities that play a role, with how, in catalog order.
+// Playing returns the capabilities that play a role, with their parameter maps, in catalog order.
 func (c *Catalog) Playing(role string) (out []RolePlayer) {
 	for _, d := range c.Domains {
 		for _, e := range d.Capabilities {
@@ -186,11 +184,11 @@ type RolePlayer struct {
 	ParamMap map[string]any
 }
 
-// CapabilityDigest is what a run pins: the hash of name, schemas, effective
-// policy, locks, verify, reconcile and compensation.
+// CapabilityDigest returns the hash that a run pins. It covers name, schemas, effective policy,
+// locks, verify, reconcile and compensation.
 func CapabilityDigest(c *Capability, p Policy) (string, error) {
 	if p.Reason == p.ruleReason() {
-		p.Reason = p.ruleName() // however people are told: stored runs hold by the digest
+		p.Reason = p.ruleName() // the digest does not depend on the text shown to people, because stored runs pin it
 	}
 	return Hash(struct {
 		Name         string          `json:"name"`

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Compact is a text that may reach a prompt. It can only be made by the
-// functions of this file, each of which bounds it and says what it takes, so
-// that raw output, artifacts and whole flows cannot get there.
+// Compact is a text that may be sent to a model. Only the functions of this file create one. Each
+// of them limits the size and the kind of its input, so that raw output, artifacts and whole
+// flows cannot reach a prompt.
 type Compact struct{ text string }
 
-// MaxCompactBytes bounds one Compact; what a whole prompt may hold is bounded
-// where prompts are made.
+// MaxCompactBytes is the maximum size of one Compact. The size of a whole prompt is limited where
+// prompts are built.
 const MaxCompactBytes = MaxFactsBytes
 
-// CompactWords takes what a person wrote, cut to the length of a message.
+// CompactWords returns a person's text, cut to MaxMessageChars.
 func CompactWords(said string) Compact { return Compact{text: cut(said, MaxMessageChars)} }
 
-// CompactSkill takes Markdown of a manifest's skills. A manifest is admitted
-// with its own bounds; here one skill is bounded alone.
+// CompactSkill returns the Markdown of a skill. It returns an error of code too_large if the
+// skill exceeds MaxCompactBytes.
 func CompactSkill(markdown string) (Compact, error) {
 	if len(markdown) > MaxCompactBytes {
 		return Compact{}, Errorf(CodeTooLarge, "the skill has %d bytes, at most %d can be given to a model", len(markdown), MaxCompactBytes)
@@ -27,9 +27,9 @@ func CompactSkill(markdown string) (Compact, error) {
 	return Compact{text: markdown}, nil
 }
 
-// CompactFacts takes a value of bounded facts as canonical JSON. A value that
-// holds a reference to an artifact or is larger than facts may be is refused:
-// what is that large is summarised by a capability, never sent whole.
+// CompactFacts returns the canonical JSON of facts; a string is used unquoted. It returns an
+// error if the value contains a reference to an artifact or exceeds MaxCompactBytes. A capability
+// must summarise such data; it is never sent whole.
 func CompactFacts(value any) (Compact, error) {
 	if at, found := artifactIn("", value); found {
 		return Compact{}, Errorf(CodeInvalid, "%s is an artifact, which a model never reads; use a capability that gives its summary as facts", orRoot(at))
@@ -47,7 +47,7 @@ func CompactFacts(value any) (Compact, error) {
 	return Compact{text: string(raw)}, nil
 }
 
-// JoinCompact puts texts together that may each reach a prompt.
+// JoinCompact joins texts that may be sent to a model.
 func JoinCompact(separator string, parts ...Compact) Compact {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
@@ -59,7 +59,7 @@ func JoinCompact(separator string, parts ...Compact) Compact {
 // String returns the text.
 func (c Compact) String() string { return c.text }
 
-// artifactIn finds the first reference to an artifact in plain JSON values.
+// artifactIn finds the first artifact reference in a tree of plain JSON values.
 func artifactIn(at string, value any) (pointer string, found bool) {
 	switch value := value.(type) {
 	case ArtifactRef, *ArtifactRef, Opaque, *Opaque, json.RawMessage:

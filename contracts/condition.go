@@ -2,9 +2,9 @@ package contracts
 
 import "encoding/json"
 
-// Condition compares the value at a path with a literal or "${path}"; exactly
-// one of the comparisons is set. In workflows and plans it may instead be one
-// expression "${…}" that gives true or false: then only Expr is set.
+// Condition compares the value at a path with a literal or "${path}"; exactly one of the
+// comparisons is set. In workflows and plans it may instead be a single boolean expression
+// "${…}"; then only Expr is set.
 type Condition struct {
 	Path   string `json:"path"`
 	Equals *any   `json:"equals,omitempty"`
@@ -13,7 +13,7 @@ type Condition struct {
 	GTE    *any   `json:"gte,omitempty"`
 	LTE    *any   `json:"lte,omitempty"`
 
-	// Expr is the whole condition, written as a text.
+	// Expr is the whole condition if it was written as a string.
 	Expr string `json:"-"`
 }
 
@@ -27,7 +27,7 @@ func (c *Condition) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(c))
 }
 
-// MarshalJSON writes the form that was read.
+// MarshalJSON writes the form that was decoded.
 func (c Condition) MarshalJSON() ([]byte, error) {
 	if c.Expr != "" {
 		return json.Marshal(c.Expr)
@@ -36,15 +36,14 @@ func (c Condition) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(c))
 }
 
-// Operand is the right side of a comparison; Name is that of the comparison.
+// Operand is the name of a comparison and its right-hand value.
 type Operand struct {
 	Name  string
 	Value any
 }
 
-// Operands returns the comparisons that are set, in a fixed order; a valid
-// condition has one. A null on the right side sets none: absence is written
-// "exists": false.
+// Operands returns the comparisons that are set, in a fixed order; a valid condition has exactly
+// one. A null right-hand side sets none: absence is written as "exists": false.
 func (c Condition) Operands() []Operand {
 	var out []Operand
 	add := func(name string, set bool, value func() any) {

@@ -11,10 +11,9 @@ import (
 	"strconv"
 )
 
-// Decode decodes one JSON text tolerantly: unknown keys are ignored. Numbers
-// in values of type any become float64, except integers beyond 2^53, which
-// stay json.Number so that ids keep their digits. Everything in this package
-// that decodes follows this rule.
+// Decode decodes one JSON text and ignores unknown keys. Numbers in values of type any become
+// float64, except integers from 2^53, which stay json.Number so that ids keep their digits. Every
+// decoder in this package follows this rule.
 func Decode(data []byte, v any) error {
 	if !hasLongNumber(data) { // then every number is a float64
 		return json.Unmarshal(data, v)
@@ -25,17 +24,16 @@ func Decode(data []byte, v any) error {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return json.Unmarshal(data, new(json.RawMessage)) // trailing data, in its words
+		return json.Unmarshal(data, new(json.RawMessage)) // the error of encoding/json for trailing data
 	}
 	return settleNumbers(reflect.ValueOf(v))
 }
 
-// longDigits is how many digits the smallest integer has that is kept as it is
-// written: 2^53.
+// longDigits is the number of digits of 2^53, the smallest integer that is kept as json.Number.
 const longDigits = 16
 
-// hasLongNumber reports whether so many digits stand in a row anywhere. It looks at
-// few of the bytes.
+// hasLongNumber reports whether data contains a run of at least longDigits digits. It skips most
+// of the bytes.
 func hasLongNumber(data []byte) bool {
 	for i := longDigits - 1; i < len(data); {
 		start := i
@@ -50,9 +48,9 @@ func hasLongNumber(data []byte) bool {
 	return false
 }
 
-// Normalize returns v as decoded JSON: maps, lists, strings, booleans, nil and
-// numbers by the rule of Decode. Structs and typed maps pass through their
-// JSON form. The result shares nothing with v.
+// Normalize returns v as decoded JSON: maps, lists, strings, booleans, nil, and numbers by the
+// rule of Decode. Structs and typed maps are converted through their JSON encoding. The result
+// shares no memory with v.
 func Normalize(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, string:
@@ -80,8 +78,8 @@ func Normalize(v any) (any, error) {
 	return out, err
 }
 
-// NormalizeShared is like Normalize but returns v itself where it is decoded JSON already: the
-// result must not be changed.
+// NormalizeShared is like Normalize but returns v itself if it is already decoded JSON. The
+// caller must not modify the result.
 func NormalizeShared(v any) (any, error) {
 	if isNormal(v) {
 		return v, nil
@@ -138,8 +136,8 @@ func normalizeList(items []any) (any, error) {
 	return out, nil
 }
 
-// settleNumber turns a number into float64 unless it is an integer beyond
-// 2^53, which a float64 may not hold.
+// settleNumber converts a number to float64 unless it is an integer from 2^53, which a float64
+// may not represent exactly.
 func settleNumber(n json.Number) (any, error) {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
@@ -151,7 +149,7 @@ func settleNumber(n json.Number) (any, error) {
 	return f, nil
 }
 
-// isInteger reports whether a JSON number is written as digits only.
+// isInteger reports whether a JSON number consists of digits only, with an optional minus sign.
 func isInteger(text string) bool {
 	for i, r := range text {
 		if (r < '0' || r > '9') && (i > 0 || r != '-') {
@@ -161,7 +159,7 @@ func isInteger(text string) bool {
 	return true
 }
 
-// settleNumbers applies settleNumber to every any inside v.
+// settleNumbers applies settleNumber to every value of type any inside v.
 func settleNumbers(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -208,8 +206,7 @@ func settleInterface(v reflect.Value) error {
 	return nil
 }
 
-// settleMap replaces the values, because values of a map cannot be set in
-// place.
+// settleMap replaces the values of a map, which reflection cannot modify in place.
 func settleMap(v reflect.Value) error {
 	if !mayHoldAny(v.Type().Elem()) {
 		return nil
@@ -225,7 +222,7 @@ func settleMap(v reflect.Value) error {
 	return nil
 }
 
-// settleAny changes maps and lists in place and returns the settled value.
+// settleAny modifies maps and lists in place and returns the converted value.
 func settleAny(v any) (any, error) {
 	var err error
 	switch v := v.(type) {
@@ -247,7 +244,8 @@ func settleAny(v any) (any, error) {
 	return v, nil
 }
 
-// mayHoldAny keeps the walk out of bytes and other plain elements.
+// mayHoldAny reports whether elements of type t can contain values of type any. It spares byte
+// slices and other plain elements the traversal.
 func mayHoldAny(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Interface, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array, reflect.Pointer:

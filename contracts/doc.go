@@ -1,7 +1,5 @@
-// Package contracts is the vocabulary of Manifold: what passes between the
-// core and the domains, and between the core and its callers. It holds Go
-// types, error codes, canonical JSON with its hashes, strict decoding and the
-// JSON Schemas of every message. It does no I/O; wrap.go and rest.go
-// have the forms that HTTP gives to results and errors. What one package alone needs
-// lives in that package.
+// Package contracts defines the types that Manifold exchanges with domains and with its callers,
+// together with their error codes, canonical JSON and hashes, strict decoding and the JSON Schema
+// of every message. It does no I/O. wrap.go and rest.go define the HTTP forms of results and
+// errors. Types that only one package needs are declared in that package.
 package contracts

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// AdminRole is the one word for a role that means something else in Manifold than
-// in a domain.
+// AdminRole is the only role name with different meanings in Manifold and in a domain.
 const AdminRole = "admin"
 
-// RolesIn gives roles as a domain sees them: what was granted as "domain:role" is
-// the domain's own role, of other domains nothing is seen, and neither is
-// Manifold's admin, who is no admin of a domain. Words that are no role of
-// Manifold's are everybody's.
+// RolesIn returns the roles that a domain sees. A role granted as "domain:role" is passed to its
+// own domain without the prefix and hidden from all others. Manifold's admin role is hidden,
+// because it does not make its holder an admin of the domain. All other unscoped roles are passed
+// on.
 func RolesIn(domain string, roles []string) []string {
 	out := make([]string, 0, len(roles))
 	for _, r := range roles {
@@ -28,13 +27,13 @@ func RolesIn(domain string, roles []string) []string {
 	return out
 }
 
-// In returns the principal as a domain sees it.
+// In returns a copy of the principal with the roles that a domain sees.
 func (p Principal) In(domain string) Principal {
 	p.Roles = RolesIn(domain, p.Roles)
 	return p
 }
 
-// RoleOf is the role that somebody must hold for a word of a domain's manifest.
+// RoleOf returns the Manifold role that corresponds to a role named in a domain's manifest.
 func RoleOf(domain, word string) string {
 	if word == AdminRole {
 		return domain + ":" + word
@@ -42,52 +41,51 @@ func RoleOf(domain, word string) string {
 	return word
 }
 
-// Severity describes what a finding means for a manifest.
+// Severity is the consequence of a finding for a manifest.
 type Severity string
 
 // The severities.
 const (
-	// SeverityError refuses the manifest; the active one stays.
+	// SeverityError rejects the manifest; the active one remains in use.
 	SeverityError Severity = "error"
-	// SeverityConfirm lets the manifest wait until an admin confirms it.
+	// SeverityConfirm keeps the manifest pending until an admin confirms it.
 	SeverityConfirm Severity = "confirm"
-	// SeverityWarning changes nothing.
+	// SeverityWarning has no effect on admission.
 	SeverityWarning Severity = "warning"
 )
 
-// Finding is one thing that admission has to say about a manifest.
+// Finding is one result of the admission checks of a manifest.
 type Finding struct {
-	// Pointer is the JSON pointer of the place in the manifest.
+	// Pointer is the JSON pointer of the location in the manifest.
 	Pointer  string   `json:"pointer"`
 	Message  string   `json:"message"`
 	Severity Severity `json:"severity"`
 }
 
-// DomainOutcome is the outcome of a manifest that was looked at.
+// DomainOutcome is the result of the admission of a manifest.
 type DomainOutcome string
 
 // The outcomes.
 const (
-	DomainActive    DomainOutcome = "active"    // it is in use now
-	DomainUnchanged DomainOutcome = "unchanged" // it was in use already
-	DomainPending   DomainOutcome = "pending"   // it waits for a confirmation
-	DomainRefused   DomainOutcome = "refused"   // it has errors
-	DomainStarting  DomainOutcome = "starting"  // there was none to look at yet
+	DomainActive    DomainOutcome = "active"    // the manifest is now in use
+	DomainUnchanged DomainOutcome = "unchanged" // the manifest was already in use
+	DomainPending   DomainOutcome = "pending"   // the manifest waits for a confirmation
+	DomainRefused   DomainOutcome = "refused"   // the manifest has errors
+	DomainStarting  DomainOutcome = "starting"  // no manifest was received yet
 )
 
-// DomainReport answers the registration, refresh and confirmation of a domain.
+// DomainReport is the response to the registration, refresh or confirmation of a domain.
 type DomainReport struct {
 	Domain  string        `json:"domain"`
 	Outcome DomainOutcome `json:"outcome"`
-	// Digest is that of the manifest that was looked at.
+	// Digest is the digest of the checked manifest.
 	Digest   string    `json:"digest,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
-	// Message explains why there is nothing to report about, such as a service that
-	// cannot be reached.
+	// Message is the reason if no manifest was checked, such as an unreachable service.
 	Message string `json:"message,omitempty"`
 }
 
-// DomainView is one line of a list of domains.
+// DomainView is one entry of the list of domains.
 type DomainView struct {
 	Domain      string `json:"domain"`
 	Title       string `json:"title,omitempty"`
@@ -96,10 +94,10 @@ type DomainView struct {
 	Version     string `json:"version,omitempty"`
 	// ManagedBy is "file" or "admin".
 	ManagedBy string `json:"managed_by"`
-	// Outcome is the outcome of the manifest that was looked at last.
+	// Outcome is the outcome of the manifest that was checked last.
 	Outcome DomainOutcome `json:"outcome"`
 	Health  HealthStatus  `json:"health"`
-	// Detail describes what is wrong, in one line.
+	// Detail is the current problem in one line.
 	Detail        string    `json:"detail,omitempty"`
 	Capabilities  int       `json:"capabilities"`
 	ActiveDigest  string    `json:"active_digest,omitempty"`
@@ -108,19 +106,19 @@ type DomainView struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 }
 
-// DomainDetail is everything that is kept of one domain.
+// DomainDetail is everything that is stored about one domain.
 type DomainDetail struct {
 	DomainView
 
 	Registration Registration           `json:"registration"`
 	Checks       map[string]HealthCheck `json:"checks,omitempty"`
 	Findings     []Finding              `json:"findings,omitempty"`
-	// Manifest is the active one, as the domain sent it.
+	// Manifest is the active manifest as the domain sent it.
 	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
 
-// DomainDiff compares the active manifest with the pending one, or, if nothing
-// is pending, with what the service answers now.
+// DomainDiff compares the active manifest with the pending one. If none is pending, it compares
+// with the manifest that the service returns now.
 type DomainDiff struct {
 	Domain  string             `json:"domain"`
 	From    string             `json:"from,omitempty"`
@@ -128,19 +126,19 @@ type DomainDiff struct {
 	Added   []string           `json:"added,omitempty"`
 	Removed []string           `json:"removed,omitempty"`
 	Changed []CapabilityChange `json:"changed,omitempty"`
-	// Findings are what admission says of the newer one.
+	// Findings are the admission findings of the newer manifest.
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// CapabilityChange is how one capability differs.
+// CapabilityChange lists the differences of one capability.
 type CapabilityChange struct {
 	Capability  string            `json:"capability"`
 	Differences []FieldDifference `json:"differences"`
-	// Loosens specifies which differences lower a policy.
+	// Loosens names the differences that lower a policy.
 	Loosens []string `json:"loosens,omitempty"`
 }
 
-// ConfirmDomain is the body of a confirmation: exactly this manifest.
+// ConfirmDomain is the body of a confirmation. It confirms only the manifest with this digest.
 type ConfirmDomain struct {
 	Digest string `json:"digest"`
 }

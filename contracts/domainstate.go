@@ -1,29 +1,30 @@
 package contracts
 
-// DomainState is the state of a run by domain. What one domain gave is never
-// overwritten by another; within a domain the later step in plan order counts, and
-// of a step that was made again the newest instance.
+// DomainState is the state of a run by domain. Data of one domain never overwrites that of
+// another. Within a domain the later step in plan order wins, and of a repeated step the newest
+// instance.
 type DomainState struct {
 	RunID string   `json:"run_id"`
 	State RunState `json:"state"`
-	// Facts is domain → name → value, Artifacts domain → name → reference.
+	// Facts maps domain → name → value, Artifacts maps domain → name → reference.
 	Facts     map[string]map[string]any `json:"facts"`
 	Artifacts map[string]ArtifactRefs   `json:"artifacts"`
-	// Debug is domain → what each call of the run took, those of rounds that were
-	// taken back included.
+	// Debug maps a domain to the details of each call of the run, including those of reverted
+	// rounds.
 	Debug map[string][]StepDebug `json:"debug"`
 }
 
-// StepDebug is what one call took.
+// StepDebug holds the details of one call.
 type StepDebug struct {
 	NodeID   string    `json:"node_id"`
 	Tool     string    `json:"tool"`
 	State    NodeState `json:"state"`
 	Attempts int       `json:"attempts"`
-	// DurationMS is what it took of machine time, once it has ended.
+	// DurationMS is the machine time of the call in milliseconds. It is set when the call has
+	// ended.
 	DurationMS int64 `json:"duration_ms,omitempty"`
-	// Round and By say of an instance that was made again which one it is and whose
-	// rule asked for it: a repair, an iteration.
+	// Round is the number of a repeated instance. By is the step whose rule requested it, such as
+	// a repair or an iteration.
 	Round  int        `json:"round,omitempty"`
 	By     string     `json:"by,omitempty"`
 	Error  *ToolError `json:"error,omitempty"`

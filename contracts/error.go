@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Code describes what kind of fault an Error is; callers switch on it.
+// Code is the kind of an Error. Callers switch on it.
 type Code string
 
-// The codes. Each has exactly one HTTP status, kept by internal/httpapi.
+// The error codes. Each maps to exactly one HTTP status; see internal/httpapi.
 const (
 	CodeInvalid        Code = "invalid"
 	CodeUnauthorized   Code = "unauthorized"
@@ -26,7 +26,7 @@ const (
 	CodeInternal       Code = "internal"
 )
 
-// Codes lists every code, for tables that must not miss one.
+// Codes returns all codes, for tables that must be complete.
 func Codes() []Code {
 	return []Code{
 		CodeInvalid, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeConflict,
@@ -35,38 +35,38 @@ func Codes() []Code {
 	}
 }
 
-// Fault is one thing that is wrong with an input.
+// Fault is one defect of an input.
 type Fault struct {
-	// Pointer is the JSON pointer (RFC 6901) of the faulty place.
+	// Pointer is the JSON pointer (RFC 6901) of the defect.
 	Pointer string `json:"pointer"`
-	// Message describes what is wrong and what would be right.
+	// Message is what is wrong and what would be valid.
 	Message string `json:"message"`
 }
 
-// Error is the one error type that crosses package boundaries. Message is written for
-// people and says what to do; the cause is for the log.
+// Error is the only error type that crosses package boundaries. Message is shown to people and
+// says what to do. Cause is for the log.
 type Error struct {
 	Code    Code
 	Message string
 	Faults  []Fault
-	// Detail is extra structured information for the caller, such as the first
-	// decision of a gate that was decided already.
+	// Detail is structured information for the caller, such as the first decision of a gate that
+	// was already decided.
 	Detail any
 	Cause  error
 }
 
-// Errorf makes an Error with a formatted message; a %w verb sets the cause.
+// Errorf returns an Error with a formatted message. A %w verb sets the cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	wrapped := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: wrapped.Error(), Cause: errors.Unwrap(wrapped)}
 }
 
-// Invalid makes an Error of code invalid that lists every fault.
+// Invalid returns an Error of code invalid with the given faults.
 func Invalid(message string, faults ...Fault) *Error {
 	return &Error{Code: CodeInvalid, Message: message, Faults: faults}
 }
 
-// Error returns the message, followed by the first faults.
+// Error returns the message, followed by up to three faults.
 func (e *Error) Error() string {
 	text := e.Message
 	for i, f := range e.Faults {
@@ -81,8 +81,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// CodeOf returns the code of the first Error in err's chain; an error without
-// one is internal, and nil has no code.
+// CodeOf returns the code of the first Error in err's chain. It returns CodeInternal for an error
+// without one, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

@@ -26,7 +26,7 @@ const (
 	EventDone              EventType = "done"
 )
 
-// Event is one entry of a session's log. Seq grows by one without gaps.
+// Event is one entry of a session's event log. Seq increases by one without gaps.
 type Event struct {
 	SessionID  string    `json:"session_id"`
 	RunID      string    `json:"run_id,omitempty"`
@@ -39,7 +39,7 @@ type Event struct {
 	Status     string    `json:"status,omitempty"`
 	DurationMS int64     `json:"duration_ms,omitempty"`
 	Summary    string    `json:"summary,omitempty"`
-	// Payload is at most 4 KiB and never raw output.
+	// Payload is at most 4 KiB (MaxEventPayloadBytes). It never contains raw output.
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
@@ -54,29 +54,29 @@ const (
 	LedgerOutcome    LedgerKind = "outcome"
 	LedgerDecision   LedgerKind = "decision"
 	LedgerSettled    LedgerKind = "settled"
-	LedgerDeleted    LedgerKind = "deleted"     // the last of a chain: its rows are gone
+	LedgerDeleted    LedgerKind = "deleted"     // the last entry of a chain whose rows were deleted
 	LedgerLockBroken LedgerKind = "lock_broken" // in the chain of locks, not in that of a run
 )
 
-// The kinds of the chain of acts.
+// The kinds of the chain of administrative actions.
 const (
 	ActKeyCreated       LedgerKind = "key_created"
 	ActKeyRevoked       LedgerKind = "key_revoked"
-	ActDomainRegistered LedgerKind = "domain_registered" // anew, or with another registration or overlay
+	ActDomainRegistered LedgerKind = "domain_registered" // a new domain, or a changed registration or overlay
 	ActDomainConfirmed  LedgerKind = "domain_confirmed"
 	ActDomainRemoved    LedgerKind = "domain_removed"
 	ActSessionDeleted   LedgerKind = "session_deleted"
 	ActSettled          LedgerKind = "outcome_settled"
 	ActLinkUsed         LedgerKind = "link_used"
-	ActSealed           LedgerKind = "rows_sealed" // what stood unsealed was sealed, or with a new key
-	ActSwept            LedgerKind = "swept"       // what retention took that has no chain of its own
+	ActSealed           LedgerKind = "rows_sealed" // unsealed rows were sealed, or all rows with a new key
+	ActSwept            LedgerKind = "swept"       // rows without a chain of their own were removed by retention
 	ActQuarantine       LedgerKind = "quarantine"
-	ActOwnAuthority     LedgerKind = "own_authority" // a server began that lets whoever asks approve some writes alone
+	ActOwnAuthority     LedgerKind = "own_authority" // a server started whose policy allows requesters to approve some writes alone
 )
 
-// LedgerEntry is one link of a hash chain: that of a run, or that of broken
-// locks. Hash covers the entry without Hash itself; PrevHash is the Hash of the
-// entry before, empty for the first.
+// LedgerEntry is one link of a hash chain: of a run, of broken locks or of administrative
+// actions. Hash covers the entry with Hash empty. PrevHash is the Hash of the previous entry and
+// empty for the first.
 type LedgerEntry struct {
 	Seq          int64      `json:"seq"`
 	At           time.Time  `json:"at"`
@@ -85,12 +85,12 @@ type LedgerEntry struct {
 	Kind         LedgerKind `json:"kind"`
 	Tool         string     `json:"tool,omitempty"`
 	ActionSHA256 string     `json:"action_sha256,omitempty"`
-	// Key is the idempotency key of an intent, the lock that was broken, why rows
-	// are gone, and of an approval by its own requester what they had to do with it.
+	// Key depends on Kind: the idempotency key of an intent, the broken lock, the reason for the
+	// removal of rows, or the relation of the approver to the action if a requester approved it.
 	Key   string `json:"key,omitempty"`
 	Actor string `json:"actor,omitempty"`
-	// KeyID is the key that the actor used, and From the address that they came
-	// from, where the entry tells of what a person did.
+	// KeyID is the API key and From the network address of the actor. Both are set only for
+	// actions of a person.
 	KeyID         string `json:"key_id,omitempty"`
 	From          string `json:"from,omitempty"`
 	PayloadSHA256 string `json:"payload_sha256,omitempty"`
@@ -98,8 +98,7 @@ type LedgerEntry struct {
 	Hash          string `json:"hash"`
 }
 
-// Seal sets PrevHash and Hash. At becomes UTC in microseconds, which every
-// store gives back as it was.
+// Seal sets PrevHash and Hash. It truncates At to UTC microseconds, which every store preserves.
 func (e *LedgerEntry) Seal(prev string) error {
 	e.At = e.At.UTC().Truncate(time.Microsecond)
 	e.PrevHash, e.Hash = prev, ""
@@ -110,8 +109,8 @@ func (e *LedgerEntry) Seal(prev string) error {
 	return nil
 }
 
-// canonical is Canonical for an entry without its hash, written straight away:
-// every step of every run is sealed.
+// canonical returns the canonical JSON of the entry without its hash. It is written by hand
+// because every step of every run is sealed.
 func (e *LedgerEntry) canonical() []byte {
 	out := append(make([]byte, 0, 512), '{')
 	member := func(name, value string) {
@@ -149,42 +148,41 @@ const (
 	VerdictBlocked  VerdictStatus = "blocked"
 )
 
-// Verdict is the result of verification.
+// Verdict is the result of the verification of a run.
 type Verdict struct {
 	Status   VerdictStatus `json:"status"`
 	Reasons  []string      `json:"reasons,omitempty"`
 	Checks   []Check       `json:"checks,omitempty"`
 	Category string        `json:"category,omitempty"`
 	Fixes    []string      `json:"fixes,omitempty"`
-	// Score is the outcome score, 0 to 1: what the status is worth, times the
-	// share of the required steps that completed. Nil in verdicts that older
-	// releases stored.
+	// Score is the outcome score from 0 to 1: the weight of the status times the share of
+	// required steps that completed. It is nil in verdicts stored by older releases.
 	Score *float64 `json:"score,omitempty"`
-	// Judge is the second opinion of a model, where one was asked.
+	// Judge is the opinion of a model, if one was asked.
 	Judge *Opinion `json:"judge,omitempty"`
-	// Tokens is what models used for the run, the judge included.
+	// Tokens is the model usage of the run, including the judge.
 	Tokens *Tokens `json:"tokens,omitempty"`
-	// Timing is what the run took until it ended, people's time apart, and Rejections how
-	// often a check or a model did not let a result pass. A run that ended with an older
-	// release, or without a verdict, has none.
+	// Timing is the duration of the run, with human time separated. Rejections is how often a
+	// check or a model rejected a result. Runs that ended with an older release, or without a
+	// verdict, have neither.
 	Timing     *metrics.Timing `json:"timing,omitempty"`
 	Rejections int             `json:"rejections,omitempty"`
-	// Shadow means that the verdict is recorded and was not acted on: the flag
-	// verifier was shadow. No answer shows it.
+	// Shadow means that the verdict is only recorded, because the verifier flag was in shadow
+	// mode. Answers do not show it.
 	Shadow bool `json:"shadow,omitempty"`
 }
 
-// Opinion is what a model said of a verdict. It can only lower it.
+// Opinion is the judgement of a model on a verdict. It can only lower the verdict.
 type Opinion struct {
-	// Status is the verdict that it would give; empty where it gave none.
+	// Status is the verdict that the model gives. It is empty if there is no opinion.
 	Status  VerdictStatus `json:"status,omitempty"`
 	Reasons []string      `json:"reasons,omitempty"`
-	// Fault explains why there is no opinion, for people.
+	// Fault is the reason why there is no opinion, for display.
 	Fault string      `json:"fault,omitempty"`
 	Calls []ModelCall `json:"calls,omitempty"`
 }
 
-// Check is one thing that was verified.
+// Check is one verified assertion.
 type Check struct {
 	Name     string `json:"name"`
 	OK       bool   `json:"ok"`

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestSealIsTheCanonicalHash: an entry is sealed with the hash of its canonical
-// JSON, whatever is in it; ledgers of every release hold by that.
+// TestSealIsTheCanonicalHash checks that the hash of an entry is that of its canonical JSON, for
+// any content. Stored ledgers depend on it.
 func TestSealIsTheCanonicalHash(t *testing.T) {
 	t.Parallel()
 	holds := func(e contracts.LedgerEntry, nanos int64, seq uint32, prev string) bool {

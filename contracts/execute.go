@@ -2,15 +2,14 @@ package contracts
 
 import "time"
 
-// Principal is who asks.
+// Principal is the caller of a request.
 type Principal struct {
 	ID         string   `json:"id"`
 	Roles      []string `json:"roles,omitempty"`
 	OnBehalfOf string   `json:"on_behalf_of,omitempty"`
 }
 
-// Subject returns the person on whose behalf a program makes the request, else the
-// principal's own id.
+// Subject returns the person on whose behalf the request is made, or else the principal's own id.
 func (p Principal) Subject() string {
 	if p.OnBehalfOf != "" {
 		return p.OnBehalfOf
@@ -25,29 +24,29 @@ type ExecuteRequest struct {
 	Context    ExecuteContext `json:"context"`
 }
 
-// ExecuteContext goes with every execution.
+// ExecuteContext is sent with every execution.
 type ExecuteContext struct {
 	RunID  string `json:"run_id,omitempty"`
 	NodeID string `json:"node_id,omitempty"`
 	// Attempt counts from 1.
 	Attempt        int    `json:"attempt,omitempty"`
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
-	// TimeoutMS is relative to the arrival of the request.
+	// TimeoutMS is relative to the arrival of the request, in milliseconds.
 	TimeoutMS int `json:"timeout_ms,omitempty"`
-	// Deadline is for logs; clocks differ.
+	// Deadline is for logs only, because clocks differ.
 	Deadline         time.Time `json:"deadline,omitzero"`
 	Phase            string    `json:"phase,omitempty"`
 	Instance         string    `json:"instance,omitempty"`
 	CapabilityDigest string    `json:"capability_digest,omitempty"`
-	// Operation asks for the result of work that was accepted before.
+	// Operation is set to poll for the result of an operation that was accepted before.
 	Operation string    `json:"operation,omitempty"`
 	Principal Principal `json:"principal"`
 	DryRun    bool      `json:"dry_run,omitempty"`
-	// Input is what a person answered to the InputRequest of the call before.
+	// Input is a person's answer to the InputRequest of the previous call.
 	Input *GivenInput `json:"input,omitempty"`
 }
 
-// Accepted is the body of a 202: work that goes on under an operation id.
+// Accepted is the body of a 202 response: the call continues under an operation id.
 type Accepted struct {
 	Operation string    `json:"operation"`
 	Progress  *Progress `json:"progress,omitempty"`
@@ -56,8 +55,8 @@ type Accepted struct {
 // HealthStatus is the health that a domain reports.
 type HealthStatus string
 
-// The health states. Domains report the first three; the core adds
-// "starting" before the first answer.
+// The health states. Domains report the first three. The core reports starting until the first
+// answer.
 const (
 	HealthOK       HealthStatus = "ok"
 	HealthDegraded HealthStatus = "degraded"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// FieldName names a parameter, or a field of one that is an object: by itself, or by
-// the JSON pointer "/parameter/field".
+// FieldName returns the name of a parameter, or of a field of an object parameter as the JSON
+// pointer "/parameter/field".
 func FieldName(path ...string) string {
 	if len(path) == 1 {
 		return path[0]
@@ -18,7 +18,7 @@ func FieldName(path ...string) string {
 	return b.String()
 }
 
-// FieldPath is what FieldName was made of: the parameter, and the fields that lead on.
+// FieldPath is the inverse of FieldName: it returns the parameter and the fields below it.
 func FieldPath(name string) []string {
 	if !strings.HasPrefix(name, "/") || strings.Count(name, "/") < 2 {
 		return []string{name}
@@ -30,8 +30,8 @@ func FieldPath(name string) []string {
 	return path
 }
 
-// WithField gives parameters with one of them, or one of its fields, set; those that are
-// given are not changed.
+// WithField returns a copy of params in which a parameter, or one of its fields, is set. It does
+// not modify params.
 func WithField(params map[string]any, name string, value any) map[string]any {
 	out := maps.Clone(params)
 	if out == nil {
@@ -47,7 +47,7 @@ func WithField(params map[string]any, name string, value any) map[string]any {
 	return out
 }
 
-// Field returns a parameter, or a field of one.
+// Field returns the value of a parameter or of one of its fields, and whether it is present.
 func Field(params map[string]any, name string) (value any, given bool) {
 	value = params
 	for _, step := range FieldPath(name) {

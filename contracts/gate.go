@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// InterruptType is the kind of question that a run or a turn asks.
+// InterruptType is the kind of an interrupt of a run or a turn.
 type InterruptType string
 
 // The types of interrupts.
@@ -24,17 +24,17 @@ const (
 	InterruptRunUnreadable     InterruptType = "run_unreadable"
 )
 
-// IsGate reports whether interrupts of the type approve an action: they are decided
-// by those whose roles the policy names. All others are questions.
+// IsGate reports whether interrupts of the type approve an action. Gates are decided by holders
+// of the roles in the policy. All other interrupts are questions.
 func (t InterruptType) IsGate() bool { return t == InterruptWriteApproval }
 
-// Expires reports whether interrupts of the type end by time.
+// Expires reports whether interrupts of the type have an expiry time.
 func (t InterruptType) Expires() bool { return t.IsGate() || t == InterruptPlanApproval }
 
-// InterruptStatus is where an interrupt stands.
+// InterruptStatus is the status of an interrupt.
 type InterruptStatus string
 
-// The statuses. Everything but open is final.
+// The statuses. All except open are final.
 const (
 	InterruptOpen       InterruptStatus = "open"
 	InterruptApproved   InterruptStatus = "approved"
@@ -44,11 +44,11 @@ const (
 	InterruptSuperseded InterruptStatus = "superseded"
 )
 
-// Interrupt is a question to a person. A gate is an interrupt of type
-// write_approval: one table, one id space, one function that decides.
+// Interrupt is a question to a person. A gate is an interrupt of type write_approval. All
+// interrupts share one table, one id space and one decision function.
 type Interrupt struct {
 	InterruptID string `json:"interrupt_id"`
-	// Code is short and typed by people; it stands for the gate and its hash.
+	// Code is a short code that people type. It identifies the gate and its hash.
 	Code      string          `json:"code"`
 	Type      InterruptType   `json:"type"`
 	Status    InterruptStatus `json:"status"`
@@ -58,64 +58,62 @@ type Interrupt struct {
 	BranchID  string          `json:"branch_id,omitempty"`
 	ToolName  string          `json:"tool_name,omitempty"`
 	RiskLevel RiskLevel       `json:"risk_level,omitempty"`
-	// Reason is the policy rule that asks.
+	// Reason is the policy rule that requires the approval.
 	Reason         string            `json:"reason,omitempty"`
 	Prompt         string            `json:"prompt"`
 	Options        []InterruptOption `json:"options,omitempty"`
 	ResponseSchema map[string]any    `json:"response_schema,omitempty"`
 
-	// Workflow is the workflow that asks, Answers what it allows now; Value is
-	// what is approved or edited, Show what the question rests on. ActionSHA256
-	// is then the hash of what is shown.
+	// Workflow is the workflow that asks. Answers are the answers that it allows now. Value is
+	// the value to approve or edit, and Show is the context of the question. ActionSHA256 is then
+	// the hash of what is shown.
 	Workflow string         `json:"workflow,omitempty"`
 	Answers  []string       `json:"answers,omitempty"`
 	Value    any            `json:"value,omitempty"`
 	Show     map[string]any `json:"show,omitempty"`
 
-	// Action is what will run, for the approver to read; its hash is
-	// ActionSHA256.
+	// Action is the call to approve. ActionSHA256 is its hash.
 	Action       *Action           `json:"action,omitempty"`
 	ActionSHA256 string            `json:"action_sha256,omitempty"`
 	Evidence     []EvidenceItem    `json:"evidence,omitempty"`
 	Difference   []FieldDifference `json:"difference,omitempty"`
-	// AfterReading names the answers of domains that a model had read when it
-	// proposed this; empty for what was proposed by the request alone.
+	// AfterReading names the domain answers that a model had read when it proposed the action. It
+	// is empty if the proposal was based on the request alone.
 	AfterReading []string `json:"after_reading,omitempty"`
 
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	// Requesters are who asked for the action, and everybody whose input is in its
-	// values, edits or settlement. Initiator is the one of them who began,
-	// RequestedAt when: what was granted to somebody after that makes no second
-	// person of them.
+	// Requesters are the people who asked for the action and everyone whose input is in its
+	// values, edits or settlement. Initiator is the one who started it, at RequestedAt. Roles
+	// granted to a person after RequestedAt do not make that person a second approver.
 	Requesters  []string   `json:"requesters,omitempty"`
 	Initiator   string     `json:"initiator,omitempty"`
 	RequestedAt *time.Time `json:"requested_at,omitempty"`
 	Quorum      int        `json:"quorum,omitempty"`
 	Roles       []string   `json:"roles,omitempty"`
-	// Reviewers are the only ones of those with a role who approve, if any are
-	// named; DecidableAt is since when they can. Whoever waits is told again every
-	// RemindS seconds, and those of EscalateTo at EscalateAt.
+	// Reviewers, if set, are the only role holders who may approve. DecidableAt is the earliest
+	// time of an approval. Reviewers are reminded every RemindS seconds, and EscalateTo is
+	// notified at EscalateAt.
 	Reviewers   []string   `json:"reviewers,omitempty"`
 	DecidableAt *time.Time `json:"decidable_at,omitempty"`
 	RemindS     int        `json:"remind_s,omitempty"`
 	EscalateAt  *time.Time `json:"escalate_at,omitempty"`
 	EscalateTo  []string   `json:"escalate_to,omitempty"`
-	// Review describes how many people it takes, and which; FourEyes that it takes two.
-	// Gates that were opened before there was a Review have FourEyes alone.
+	// Review is the rule for a second person, FourEyes that two people are needed. Gates that
+	// were opened before Review existed have only FourEyes.
 	Review   Eyes `json:"review,omitempty"`
 	FourEyes bool `json:"four_eyes,omitempty"`
-	// Warning is what whoever decides or answers should know before: that nobody
-	// can approve this, or that who answers cannot approve the result of it.
+	// Warning is shown before a decision or an answer: that nobody can approve this, or that the
+	// answering person cannot approve the resulting action.
 	Warning   string             `json:"warning,omitempty"`
 	Decisions []InterruptDecided `json:"decisions,omitempty"`
-	// Response is the answer of an answered interrupt.
+	// Response is the answer to an answered interrupt.
 	Response any `json:"response,omitempty"`
 }
 
-// Label returns the words by which the value of a parameter of the action was
-// chosen, "" if it was not chosen from a list. It is taken from the evidence,
-// so it is what the approver is shown as such.
+// Label returns the label of the option by which the string value of an action parameter was
+// chosen, or "" if it was not chosen from a list. It is read from the evidence, which the
+// approver sees.
 func (i *Interrupt) Label(parameter string) string {
 	value, ok := i.Action.Sent()[parameter].(string)
 	if !ok || value == "" {
@@ -135,12 +133,12 @@ func (i *Interrupt) Label(parameter string) string {
 	return ""
 }
 
-// InterruptOption is one choice.
+// InterruptOption is one option of a question.
 type InterruptOption struct {
 	ID     string `json:"id"`
 	Label  string `json:"label"`
 	Detail string `json:"detail,omitempty"`
-	// Value is what choosing it means; absent, the id.
+	// Value is the value of the option. If it is absent, the value is the id.
 	Value any `json:"value,omitempty"`
 }
 
@@ -152,47 +150,48 @@ type InterruptDecided struct {
 	Comment      string         `json:"comment,omitempty"`
 	EditedParams map[string]any `json:"edited_params,omitempty"`
 	ActionSHA256 string         `json:"action_sha256,omitempty"`
-	// Via is the interface that it came through, if that was not the API itself, KeyID
-	// the key and From the address.
+	// Via is the interface of the decision, if it was not the API itself. KeyID is the API key,
+	// From the network address.
 	Via   string `json:"via,omitempty"`
 	KeyID string `json:"key_id,omitempty"`
 	From  string `json:"from,omitempty"`
-	// Relation describes what the decider has to do with the action: an approval that has
-	// it was given by a requester of the action.
+	// Relation is the relation of the decider to the action. It is set if the approver is a
+	// requester of the action.
 	Relation DeciderRelation `json:"stands,omitempty"`
 }
 
 // DeciderRelation is the relation of a decider to an action.
 type DeciderRelation string
 
-// Who stands how.
+// The relations of a decider.
 const (
-	RelationInitiator   DeciderRelation = "initiator"   // who began
-	RelationContributor DeciderRelation = "contributor" // whose input is in it
+	RelationInitiator   DeciderRelation = "initiator"   // started the request
+	RelationContributor DeciderRelation = "contributor" // contributed input to the action
 )
 
-// Eyes is the rule of who counts as a second person.
+// Eyes is the rule for who counts as a second person.
 type Eyes string
 
 // The rules. Without one, the requester may approve.
 const (
-	// EyesTwoPersons: two people affirm the same action, one of them the initiator.
+	// EyesTwoPersons: two people approve the same action, one of them the initiator.
 	EyesTwoPersons Eyes = "two_persons"
-	// EyesFour: who approves has put nothing into the action.
+	// EyesFour: the approver contributed nothing to the action.
 	EyesFour Eyes = "four_eyes"
-	// EyesStrict: who approves has put nothing into the whole run.
+	// EyesStrict: the approver contributed nothing to the whole run.
 	EyesStrict Eyes = "strict"
-	// EyesOwn: a site lets whoever began approve alone what is done with their own login
+	// EyesOwn: the site allows the initiator to approve alone an action that uses their own login
 	// in another system.
 	EyesOwn Eyes = "own_authority"
 )
 
-// Rank orders the rules by strictness; one's own authority is no second person.
+// Rank orders the rules by strictness. EyesOwn ranks lowest, because it requires no second
+// person.
 func (e Eyes) Rank() int {
 	return 1 + slices.Index([]Eyes{EyesTwoPersons, EyesFour, EyesStrict}, e)
 }
 
-// Eyes is the rule that a gate stands under.
+// Eyes returns the rule of a gate.
 func (i *Interrupt) Eyes() Eyes {
 	if i.Review == "" && i.FourEyes {
 		return EyesFour
@@ -200,7 +199,7 @@ func (i *Interrupt) Eyes() Eyes {
 	return i.Review
 }
 
-// Decision is what a person says to a gate.
+// Decision is a person's decision on an interrupt.
 type Decision string
 
 // The decisions.
@@ -211,8 +210,8 @@ const (
 	DecisionAnswer  Decision = "answer"
 )
 
-// Resume is the request body of POST /v1/gates/{id}/decision and of
-// POST /v1/sessions/{id}/resume: a decision for gates, a response for all other interrupts.
+// Resume is the request body of POST /v1/gates/{id}/decision and of POST
+// /v1/sessions/{id}/resume: a decision for gates, a response for all other interrupts.
 type Resume struct {
 	InterruptID  string         `json:"interrupt_id,omitempty"`
 	Decision     Decision       `json:"decision,omitempty"`
@@ -222,31 +221,30 @@ type Resume struct {
 	Response     any            `json:"response,omitempty"`
 }
 
-// Action is what an approval is bound to; action_sha256 is its hash.
+// Action is the call that an approval is bound to by its hash, action_sha256.
 type Action struct {
 	Capability       string `json:"capability"`
 	CapabilityDigest string `json:"capability_digest"`
 	Instance         string `json:"instance"`
 	OnBehalfOf       string `json:"on_behalf_of"`
-	// Parameters are what was asked for, resolved; Bound is what a look-up binds the
-	// call to beside it, such as the version of a thing that was looked at.
+	// Parameters are the requested parameters, resolved. Bound are further parameters that a
+	// lookup binds the call to, such as the version of the object.
 	Parameters map[string]any `json:"parameters"`
 	Bound      map[string]any `json:"bound,omitempty"`
 	Evidence   []EvidenceItem `json:"evidence"`
 	Policy     Policy         `json:"policy"`
-	// Utterance is the sentence and its marks. Absent in actions of Format 1, which hash
-	// as they did.
+	// Utterance is the annotated source text. Actions of Format 1 have none, so that their hashes
+	// stay the same.
 	Utterance *Utterance `json:"said,omitempty"`
-	// AfterReading is what a model had read when it proposed the action.
+	// AfterReading names the domain answers that a model had read when it proposed the action.
 	AfterReading []string `json:"after_reading,omitempty"`
 }
 
-// Sent are all parameters of the call: those asked for, and those that it is bound
-// to.
+// Sent returns all parameters of the call: the requested ones and the bound ones.
 func (a *Action) Sent() map[string]any { return a.Edit(a.Parameters) }
 
-// Edit returns the parameters of the call that an edit asks for: what it does not
-// say of what the call is bound to stays.
+// Edit returns the parameters of the call after an edit. Bound parameters that the edit does not
+// set keep their values.
 func (a *Action) Edit(edited map[string]any) map[string]any {
 	out := map[string]any{}
 	maps.Copy(out, a.Bound)
@@ -254,22 +252,22 @@ func (a *Action) Edit(edited map[string]any) map[string]any {
 	return out
 }
 
-// EvidenceItem is one value that an action's expressions read.
+// EvidenceItem is one value that the expressions of an action read.
 type EvidenceItem struct {
 	NodeID string `json:"node_id"`
 	Path   string `json:"path"`
 	Value  any    `json:"value"`
 }
 
-// EvidenceSettlement is the path of the evidence that says what an earlier attempt
-// was, and who settled it how.
+// EvidenceSettlement is the path of the evidence for the outcome of an earlier attempt and the
+// person who settled it.
 const EvidenceSettlement = "settlement"
 
-// EvidenceShown begins the path of what a workflow shows beside the parameters of
-// a write; the name of it follows.
+// EvidenceShown is the path prefix of values that a workflow shows beside the parameters of a
+// write. The name of the value follows.
 const EvidenceShown = "show."
 
-// FieldDifference is one place where a new gate differs from the one before.
+// FieldDifference is one difference between a new gate and the previous one.
 type FieldDifference struct {
 	Pointer string `json:"pointer"`
 	Before  any    `json:"before,omitempty"`
@@ -289,5 +287,5 @@ const (
 	AnswerCancelNode = "cancel_node"
 )
 
-// AnswerGiveUp ends a run that nobody can read; AnswerRetry tries once more.
+// AnswerGiveUp ends a run that cannot be read; AnswerRetry tries again.
 const AnswerGiveUp = "give_up"

@@ -1,32 +1,32 @@
 package contracts
 
-// GateView is how a gate or a question reads, the same in every interface, and what the
-// caller may do about it.
+// GateView is the presentation of an interrupt, the same in every interface, with the decisions
+// that the caller may make.
 type GateView struct {
 	Asks string `json:"asks"`
-	// Mark describes what a model had read before it proposed this.
+	// Mark names what a model had read before it proposed the action.
 	Mark  string        `json:"mark,omitempty"`
 	Rows  []GateViewRow `json:"rows,omitempty"`
 	Lines [][]string    `json:"lines,omitempty"`
 	Terms [][]string    `json:"terms,omitempty"`
-	// People is how many must approve, Approvals how many have.
+	// People is the number of approvals needed, Approvals the number given.
 	People    int             `json:"people"`
 	Approvals int             `json:"approvals"`
 	May       GatePermissions `json:"may"`
-	Schema    any             `json:"schema,omitempty"` // of the parameters that may be edited
-	Verify    string          `json:"verify,omitempty"` // what reads the write back
-	Undo      string          `json:"undo,omitempty"`   // what undoes it
-	After     []StepID        `json:"after,omitempty"`  // the steps that wait for it, for those who may read the run
+	Schema    any             `json:"schema,omitempty"` // the schema of the editable parameters
+	Verify    string          `json:"verify,omitempty"` // the capability that reads the write back
+	Undo      string          `json:"undo,omitempty"`   // the capability that undoes the write
+	After     []StepID        `json:"after,omitempty"`  // the waiting steps, for callers who may read the run
 }
 
-// GateViewRow is one parameter of what will be sent.
+// GateViewRow is one parameter of the call.
 type GateViewRow struct {
 	Parameter string     `json:"parameter"`
 	Name      string     `json:"name"`
 	Value     any        `json:"value"`
 	Label     string     `json:"label,omitempty"`
 	From      Provenance `json:"from,omitempty"`
-	// Opaque means that the value says nothing to a person.
+	// Opaque means that the value is not readable by a person.
 	Opaque bool `json:"opaque,omitempty"`
 }
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// InputRequest is what a person must answer before a call can go on. A domain
-// answers with it, as the error needs_input, before the call had any effect; the
-// call is then made again with the answers.
+// InputRequest holds questions that a person must answer before a call can continue. A domain
+// returns it with the error needs_input before the call had any effect. The call is then repeated
+// with the answers.
 type InputRequest struct {
 	Questions []InputQuestion `json:"questions"`
-	// State goes back with the answers as it came.
+	// State is returned unchanged with the answers.
 	State string `json:"state,omitempty"`
 }
 
@@ -20,31 +20,31 @@ type InputRequest struct {
 type InputQuestion struct {
 	ID     string `json:"id"`
 	Prompt string `json:"prompt"`
-	// Schema is that of the answer [any text].
+	// Schema is the schema of the answer; if it is absent, any text is accepted.
 	Schema  map[string]any    `json:"schema,omitempty"`
 	Options []InterruptOption `json:"options,omitempty"`
 	// Optional questions may be skipped.
 	Optional bool `json:"optional,omitempty"`
-	// Link is a page that the person must open to answer. What is answered about a
-	// page is no part of what the call does.
+	// Link is a page that the person must open to answer. The answer only confirms the visit and
+	// is not an input of the call.
 	Link string `json:"link,omitempty"`
 }
 
-// GivenInput is the answer to an InputRequest, in the context of the repeated call.
+// GivenInput is the answer to an InputRequest, sent in the context of the repeated call.
 type GivenInput struct {
 	State string `json:"state,omitempty"`
-	// Answers are by the ids of the questions; one that was skipped is absent.
+	// Answers maps question ids to answers. A skipped question is absent.
 	Answers map[string]any `json:"answers,omitempty"`
 }
 
-// Progress is how far accepted work has come.
+// Progress is the progress of an accepted operation.
 type Progress struct {
 	Done    float64 `json:"done"`
 	Total   float64 `json:"total,omitempty"`
 	Message string  `json:"message,omitempty"`
 }
 
-// String says it in one line.
+// String returns the progress in one line.
 func (p Progress) String() string {
 	text := strconv.FormatFloat(p.Done, 'f', -1, 64)
 	if p.Total > 0 {
@@ -56,7 +56,7 @@ func (p Progress) String() string {
 	return CleanSummary(text)
 }
 
-// The bounds of an InputRequest.
+// The limits of an InputRequest.
 const (
 	MaxInputQuestions  = 20
 	MaxInputStateBytes = 64 << 10
@@ -64,7 +64,7 @@ const (
 	maxPromptBytes     = 2000
 )
 
-// Fault reports why an InputRequest cannot be put to a person, "" if it can.
+// Fault returns why the request is not valid, or "" if it is.
 func (r *InputRequest) Fault() string {
 	if n := len(r.Questions); n == 0 || n > MaxInputQuestions {
 		return fmt.Sprintf("it has %d questions; 1 to %d can be asked", n, MaxInputQuestions)

@@ -2,18 +2,18 @@ package contracts
 
 import "time"
 
-// The limits of the contract, in one place. Sizes are in bytes.
+// The limits of the contract. Sizes are in bytes.
 const (
 	MaxManifestBytes = 4 << 20
 	MaxCapabilities  = 2000
 	MaxSchemaDepth   = 32
-	// MaxSchemaSize is how many places a schema may expand to when every $ref
-	// is followed; it bounds the time of one validation.
+	// MaxSchemaSize is the maximum number of subschemas with every $ref followed. It limits the
+	// time of one validation.
 	MaxSchemaSize = 20000
-	// MaxSchemaBranches is how many of them may apply to one value, through
-	// allOf, anyOf and the like.
+	// MaxSchemaBranches is the maximum number of subschemas that may apply to one value, through
+	// allOf, anyOf and other branching keywords.
 	MaxSchemaBranches = 800
-	// MaxJSONDepth bounds the nesting of any JSON that is read.
+	// MaxJSONDepth is the maximum nesting of any JSON input.
 	MaxJSONDepth         = 100
 	MaxAnswerBytes       = 32 << 20
 	MaxArtifactBytes     = 16 << 20
@@ -28,7 +28,7 @@ const (
 	MaxMessageChars      = 32 << 10
 )
 
-// The times of the contract.
+// The durations of the contract.
 const (
 	DefaultTimeout           = 10 * time.Second
 	MaxTimeout               = 10 * time.Minute
@@ -36,14 +36,14 @@ const (
 	DefaultWaitMax           = 24 * time.Hour
 	DefaultApprovalExpiry    = 7 * 24 * time.Hour
 	DefaultIdempotencyWindow = 24 * time.Hour
-	// ReconcileGrace is how long after an intent's deadline a negative
-	// reconcile is not yet believed.
+	// ReconcileGrace is the time after the deadline of an intent during which a negative result
+	// of its reconcile capability is not final.
 	ReconcileGrace = 30 * time.Second
 	PreviewTTL     = 24 * time.Hour
 	DataTTL        = 24 * time.Hour
 )
 
-// Attempts per class of call; 429 is not counted.
+// Attempts per class of call. Responses with status 429 are not counted.
 const (
 	ReadAttempts       = 4
 	RepeatableAttempts = 6

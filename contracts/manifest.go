@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// SchemaVersion is the manifest version that this release reads.
+// SchemaVersion is the manifest version that this release supports.
 const SchemaVersion = "1"
 
-// SideEffectClass describes what a capability does to the world.
+// SideEffectClass describes the side effects of a capability.
 type SideEffectClass string
 
-// The side-effect classes, from harmless to final.
+// The side-effect classes, from no effect to irreversible.
 const (
 	ClassRead              SideEffectClass = "read"
 	ClassSuggest           SideEffectClass = "suggest"
@@ -19,11 +19,11 @@ const (
 	ClassWriteIrreversible SideEffectClass = "write_irreversible"
 )
 
-// Writes reports whether the class has an effect outside. An absent or unknown
-// class counts as a write.
+// Writes reports whether the class has external side effects. An absent or unknown class counts
+// as a write.
 func (c SideEffectClass) Writes() bool { return c != ClassRead && c != ClassSuggest }
 
-// ExecutionMode describes how nodes of a capability may overlap.
+// ExecutionMode describes whether nodes of a capability may run concurrently.
 type ExecutionMode string
 
 // The execution modes.
@@ -33,7 +33,7 @@ const (
 	ModeSequential      ExecutionMode = "sequential"
 )
 
-// Idempotency describes what happens when a call is repeated.
+// Idempotency describes the effect of repeating a call.
 type Idempotency string
 
 // The kinds of idempotency.
@@ -44,12 +44,12 @@ const (
 	IdempotencyNone          Idempotency = "none"
 )
 
-// Repeatable reports whether a lost call may be sent again with the same key.
+// Repeatable reports whether a lost call may be sent again with the same idempotency key.
 func (i Idempotency) Repeatable() bool {
 	return i == IdempotencyKeyed || i == IdempotencyNatural || i == IdempotencyNotApplicable
 }
 
-// RiskLevel orders capabilities by the harm that a mistake does.
+// RiskLevel orders capabilities by the harm that a mistake can do.
 type RiskLevel string
 
 // The risk levels, in rising order.
@@ -61,8 +61,8 @@ const (
 	RiskCritical RiskLevel = "critical"
 )
 
-// Rank gives the order of a level: 0 for read to 4 for critical; an unknown
-// level ranks as critical.
+// Rank returns the order of a level, from 0 for read to 4 for critical. An unknown level ranks as
+// critical.
 func (r RiskLevel) Rank() int {
 	switch r {
 	case RiskRead:
@@ -80,8 +80,8 @@ func (r RiskLevel) Rank() int {
 	}
 }
 
-// Manifest is what a domain declares of itself. Authors write it, so it is
-// decoded strictly; keys that begin with "x-" are theirs.
+// Manifest is a domain's declaration of its capabilities and workflows. It is written by hand and
+// therefore decoded strictly; keys that begin with "x-" are reserved for authors.
 type Manifest struct {
 	SchemaVersion string     `json:"schema_version"`
 	Domain        string     `json:"domain"`
@@ -89,20 +89,20 @@ type Manifest struct {
 	Title         string     `json:"title,omitempty"`
 	Description   string     `json:"description,omitempty"`
 	Instances     []Instance `json:"instances,omitempty"`
-	// Capabilities are absent in a pack: a manifest without a service, of
+	// Capabilities are absent in a pack, which is a manifest without a service that only has
 	// workflows over the capabilities of other domains.
 	Capabilities []Capability      `json:"capabilities,omitempty"`
 	Workflows    []Workflow        `json:"workflows,omitempty"`
 	Skills       map[string]string `json:"skills,omitempty"`
 	Tests        []RoutingTest     `json:"tests,omitempty"`
 
-	// Unserved is why capabilities are not in use, by their names, as AdmitManifest found:
-	// their schemas are not of those that are understood, or they call one of these. The
-	// others are.
+	// Unserved maps the name of each capability that AdmitManifest excluded to the reasons: its
+	// schema is not supported, or it calls an excluded capability. The other capabilities are
+	// used.
 	Unserved map[string][]Fault `json:"-"`
 }
 
-// UnservedFaults lists why capabilities are not in use, by place.
+// UnservedFaults returns the faults of excluded capabilities, sorted by location.
 func (m *Manifest) UnservedFaults() []Fault {
 	var out []Fault
 	for _, name := range sortedKeys(m.Unserved) {
@@ -112,14 +112,14 @@ func (m *Manifest) UnservedFaults() []Fault {
 	return out[:min(len(out), maxFaults)]
 }
 
-// Instance is one installation that a domain can work on, such as staging.
+// Instance is one installation that a domain can operate on, such as staging.
 type Instance struct {
 	ID      string `json:"id"`
 	Title   string `json:"title,omitempty"`
 	Default bool   `json:"default,omitempty"`
 }
 
-// Capability is one thing that a domain can do.
+// Capability is one operation of a domain.
 type Capability struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
@@ -128,9 +128,9 @@ type Capability struct {
 	Metadata     Metadata        `json:"metadata"`
 }
 
-// Metadata is what a capability declares about its use. Absent fields take
-// the fail-closed defaults of Metadata.Policy: a capability without a
-// side-effect class is an irreversible write that needs approval.
+// Metadata is what a capability declares about its use. Metadata.Policy gives absent fields
+// fail-closed defaults: a capability without a side-effect class is an irreversible write that
+// needs approval.
 type Metadata struct {
 	SideEffectClass    SideEffectClass          `json:"side_effect_class,omitempty"`
 	ExecutionMode      ExecutionMode            `json:"execution_mode,omitempty"`
@@ -164,16 +164,15 @@ type Metadata struct {
 	Present            *Present                 `json:"present,omitempty"`
 	Cost               *Cost                    `json:"cost,omitempty"`
 	Examples           []CallExample            `json:"examples,omitempty"`
-	// OpenWorld means that a call sends its parameters to a third party, such as
-	// to a page on the web: what a model proposes to send there after it has read
-	// something is confirmed by the requester.
+	// OpenWorld means that a call sends its parameters to a third party, such as a web page. If a
+	// model proposes such a call after it has read domain data, the requester must confirm it.
 	OpenWorld bool `json:"open_world,omitempty"`
-	// OwnLogin means that calls are made with the login of the requester in the system
-	// behind the domain, so that it decides what they may do.
+	// OwnLogin means that calls use the requester's own login in the system behind the domain,
+	// which therefore enforces their permissions.
 	OwnLogin bool `json:"own_login,omitempty"`
 }
 
-// ApprovalRule says who must approve, and for how long the question stands.
+// ApprovalRule says who must approve, and how long an approval request remains open.
 type ApprovalRule struct {
 	FourEyes *bool    `json:"four_eyes,omitempty"`
 	Roles    []string `json:"roles,omitempty"`
@@ -182,42 +181,40 @@ type ApprovalRule struct {
 	ExpiresS int `json:"expires_s,omitempty"`
 }
 
-// CapabilityCall names a capability and where its parameters come from: JSON
-// literals or "${expr}".
+// CapabilityCall names a capability and the values of its parameters: JSON literals or "${expr}".
 type CapabilityCall struct {
 	Capability string         `json:"capability"`
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 }
 
-// VerifyRule is the read-back after a write: a capability to call, and what
-// must hold of its facts.
+// VerifyRule is the read-back after a write: a capability to call and assertions on its facts.
 type VerifyRule struct {
 	Capability string         `json:"capability"`
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 	Assertions []Condition    `json:"assertions"`
-	// WithinMS is for how long the read-back is repeated until it holds.
+	// WithinMS is how long the read-back is repeated until the assertions hold, in milliseconds.
 	WithinMS int `json:"within_ms,omitempty"`
 }
 
-// IntentHints are the sentences that lead to a capability, and those that
-// must not. They may be in any language.
+// IntentHints are example sentences for a capability, and counterexamples. They may be in any
+// language.
 type IntentHints struct {
 	Keywords []string `json:"keywords,omitempty"`
 	Examples []string `json:"examples,omitempty"`
 	Not      []string `json:"not,omitempty"`
 }
 
-// ParameterSpec holds hints for one parameter. Type, Enum, Pattern, Default
-// and Required may repeat what the schema says; a contradiction is refused.
+// ParameterSpec holds hints for one parameter. Type, Enum, Pattern, Default and Required may
+// repeat the schema; a contradiction is rejected.
 type ParameterSpec struct {
 	Examples []any          `json:"examples,omitempty"`
 	Aliases  map[string]any `json:"aliases,omitempty"`
 	PII      bool           `json:"pii,omitempty"`
 	Ask      string         `json:"ask,omitempty"`
-	// Verbatim marks the one parameter that takes the request itself, in its own
-	// words: a goal, a brief. Whatever is said behind the verb belongs to it.
+	// Verbatim marks the one parameter that takes the text of the request unchanged, such as a
+	// goal or a brief. All text after the verb belongs to it.
 	Verbatim bool `json:"verbatim,omitempty"`
-	// Subject marks the parameter that names the person whom a call is about.
+	// Subject marks the parameter that names the person whom a call concerns.
 	Subject *Subject `json:"subject,omitempty"`
 
 	Type     string          `json:"type,omitempty"`
@@ -228,31 +225,29 @@ type ParameterSpec struct {
 	Required *bool           `json:"required,omitempty"`
 }
 
-// Subject lists, by roles of the asker, about whom a call may be; "*" is
-// anybody. It is what the domain declares and enforces by context.principal,
-// whatever the core has checked. "me" as a value is the asker, whom the domain
-// finds by context.principal; a search that does not find them says so by
-// AskerUnknown.
+// Subject lists, by roles of the requester, whom a call may concern; "*" is any role. The domain
+// declares it and must enforce it by context.principal, whatever the core has checked. The value
+// "me" is the requester, whom the domain identifies by context.principal. A search that cannot
+// identify them reports AskerUnknown.
 type Subject struct {
-	// Self may name themselves, Reports those who report to them, All anyone.
+	// Self may name themselves, Reports also the people who report to them, All anyone.
 	Self    []string `json:"self,omitempty"`
 	Reports []string `json:"reports,omitempty"`
 	All     []string `json:"all,omitempty"`
 }
 
-// AskerUnknown is the fact by which a search for "me" says, with true, that the
-// domain does not know who asks; it is then asked who is meant.
+// AskerUnknown is the fact that a search for "me" sets to true if the domain does not know the
+// requester. The requester is then asked for the person.
 const AskerUnknown = "asker_unknown"
 
-// RolePlay says that a capability can stand for a role in a composition. In a
-// manifest it is the bare role name or an object.
+// RolePlay says that a capability can play a role in a composition. In a manifest it is the bare
+// role name or an object.
 type RolePlay struct {
 	Role     string         `json:"role"`
 	ParamMap map[string]any `json:"param_map,omitempty"`
 }
 
-// RoleNotifier is the built-in role; it takes message (required), title and
-// channel.
+// RoleNotifier is the built-in role. It takes message (required), title and channel.
 const RoleNotifier = "notifier"
 
 // UnmarshalJSON accepts "role" as well as {"role": …}.
@@ -264,7 +259,7 @@ func (p *RolePlay) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(p))
 }
 
-// MarshalJSON writes the short form where it says everything.
+// MarshalJSON writes the short form if there is no parameter map.
 func (p RolePlay) MarshalJSON() ([]byte, error) {
 	if len(p.ParamMap) == 0 {
 		return json.Marshal(p.Role)
@@ -273,12 +268,12 @@ func (p RolePlay) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// Decomposition turns one call with lists into one call for each item.
+// Decomposition turns one call with list parameters into one call per item.
 type Decomposition struct {
 	ArrayParams []ArrayRule `json:"array_params"`
 }
 
-// ArrayRule specifies which list parameter becomes which single parameter.
+// ArrayRule maps a list parameter to the parameter for a single item.
 type ArrayRule struct {
 	ParamName           string `json:"param_name"`
 	SingleParamName     string `json:"single_param_name"`
@@ -286,8 +281,9 @@ type ArrayRule struct {
 	CreateParallelSteps *bool  `json:"create_parallel_steps,omitempty"`
 }
 
-// Composition chains capabilities that play a role after this one, once. After a
-// list, a fact is that of each call: EnabledIf holds if it holds for one of them.
+// Composition calls capabilities that play a role once after this one. If this one was called for
+// each item of a list, a fact has one value per call: EnabledIf holds if it holds for any of
+// them.
 type Composition struct {
 	FollowupRoles    []string       `json:"followup_roles"`
 	EnabledIf        *Condition     `json:"enabled_if,omitempty"`
@@ -299,14 +295,13 @@ type Composition struct {
 type Flow struct {
 	Pre  []PreStep  `json:"pre,omitempty"`
 	Post []PostStep `json:"post,omitempty"`
-	// StaleOn are types of errors of the domain's own, "domain.…", by which a write
-	// that did nothing says that what its look-ups found has changed: they are
-	// made again, at most MaxLookupRepeats times, and the approver is asked again
-	// and sees the difference.
+	// StaleOn lists error types of the domain, "domain.…", by which a write without effect
+	// reports that its lookup results have changed. The lookups are then repeated, at most
+	// MaxLookupRepeats times, and the approver is asked again with the difference.
 	StaleOn []string `json:"stale_on,omitempty"`
 }
 
-// Choose describes what happens when a search finds several values.
+// Choose describes the handling of a search with several results.
 type Choose string
 
 // The ways to choose.
@@ -316,32 +311,32 @@ const (
 	ChooseFail  Choose = "fail"
 )
 
-// PreStep resolves a parameter by a search before the call: by the words that
-// were given for it, or, with a ParamMap and no SearchParam, by the other
-// parameters when it was not given.
+// PreStep resolves a parameter by a search before the call. The search uses the text given for
+// the parameter, or, with a ParamMap and no SearchParam, the other parameters if it was not
+// given.
 type PreStep struct {
 	Type             string `json:"type"`
 	Param            string `json:"param"`
 	SearchCapability string `json:"search_capability"`
 	SearchParam      string `json:"search_param,omitempty"`
-	// ParamMap is what to ask the search besides SearchParam, or instead; it reads
-	// "params", those that earlier steps resolved included.
+	// ParamMap sets further parameters of the search besides SearchParam, or instead of it. It
+	// reads "params", including those that earlier steps resolved.
 	ParamMap   map[string]any `json:"param_map,omitempty"`
 	ResultPath string         `json:"result_path,omitempty"`
 	Choose     Choose         `json:"choose,omitempty"`
-	// Always also searches for what has the form of a value already.
+	// Always searches even if the given text already has the form of a value.
 	Always bool `json:"always,omitempty"`
 }
 
-// IsLookup reports whether the step asks by other parameters alone; one that
-// searches for words needs somebody who says them.
+// IsLookup reports whether the step searches by other parameters only. Other steps need text from
+// the requester.
 func (s PreStep) IsLookup() bool { return len(s.ParamMap) > 0 && s.SearchParam == "" }
 
-// Binds reports whether the step binds the call to what it finds: it searches for
-// nothing that somebody said and leaves no choice.
+// Binds reports whether the step binds the call to its result: it does not search for given text
+// and offers no choice.
 func (s PreStep) Binds() bool { return s.IsLookup() && s.Choose == ChooseFail }
 
-// PostStep calls a read after the call succeeded.
+// PostStep calls a capability without side effects after the call succeeded.
 type PostStep struct {
 	Type       string         `json:"type"`
 	Capability string         `json:"capability"`
@@ -349,7 +344,7 @@ type PostStep struct {
 	Required   bool           `json:"required,omitempty"`
 }
 
-// Present describes how results become a table.
+// Present describes how results are displayed as a table.
 type Present struct {
 	Title   string          `json:"title,omitempty"`
 	Rows    string          `json:"rows,omitempty"`
@@ -363,15 +358,15 @@ type PresentColumn struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// CallExample is one call with its parameters; Safe writes may be executed by
-// the contract suite.
+// CallExample is one call with its parameters. The contract suite may execute a write only if
+// Safe is set.
 type CallExample struct {
 	Parameters map[string]any `json:"parameters"`
 	Safe       bool           `json:"safe,omitempty"`
 }
 
-// RoutingTest is a sentence with the intent that it must lead to; a null
-// expectation means that nothing of this domain may be accepted.
+// RoutingTest is a sentence with its expected intent. A null expectation means that no capability
+// of this domain may be accepted.
 type RoutingTest struct {
 	Say    string              `json:"say"`
 	Expect *RoutingExpectation `json:"expect"`
@@ -384,7 +379,7 @@ type RoutingExpectation struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 }
 
-// calls are the references to other capabilities that this one needs to be run.
+// calls returns the references to other capabilities that this one needs.
 func (m Metadata) calls() []string {
 	var out []string
 	for _, call := range []*CapabilityCall{m.Compensation, m.Reconcile} {

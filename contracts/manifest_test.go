@@ -27,10 +27,10 @@ func readFile(tb testing.TB, path string) []byte {
 	return data
 }
 
-// edit is JSON to put at a pointer of the example manifest; "-" removes it.
+// edit sets JSON at a pointer of the example manifest; "-" removes it.
 type edit struct{ pointer, value string }
 
-// The capabilities of the example, by index.
+// The indexes of the capabilities in the example.
 const (
 	price    = "/capabilities/0"
 	search   = "/capabilities/1"
@@ -324,8 +324,8 @@ func TestParseManifestRefusesWhatIsOutsideItsLimits(t *testing.T) {
 	}
 }
 
-// FuzzParseManifest: whatever arrives, there is either a refusal or a manifest
-// that reads the same after it was written.
+// FuzzParseManifest checks that any input is either rejected or gives a manifest that survives a
+// round trip through JSON.
 func FuzzParseManifest(f *testing.F) {
 	f.Add(readFile(f, exampleManifest))
 	f.Add([]byte(`{"schema_version":"1","domain":"ab","version":"1","capabilities":[{"name":"c","schema":{"type":"object"}}]}`))

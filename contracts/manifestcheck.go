@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// checkCapability looks at everything that one capability says.
+// checkCapability runs all checks on one capability.
 func (c *manifestCheck) checkCapability(cap *checkedCapability) {
 	c.checkPolicy(cap)
 	c.checkWriteRules(cap)
@@ -30,8 +30,8 @@ func (c *manifestCheck) checkExamples(cap *checkedCapability) {
 	}
 }
 
-// checkPolicy refuses declarations that contradict each other. What is merely
-// too lenient is not refused: Metadata.Policy does not follow it.
+// checkPolicy rejects contradictory declarations. It does not reject declarations that are too
+// lenient, because Metadata.Policy ignores them.
 func (c *manifestCheck) checkPolicy(cap *checkedCapability) {
 	m, at := cap.Metadata, cap.at+"/metadata"
 	if m.SideEffectClass.Writes() && m.Idempotency == IdempotencyNotApplicable {
@@ -46,7 +46,7 @@ func (c *manifestCheck) checkPolicy(cap *checkedCapability) {
 	}
 }
 
-// checkWriteRules checks how a write is undone, looked up and read back.
+// checkWriteRules checks compensation, reconcile and verify.
 func (c *manifestCheck) checkWriteRules(cap *checkedCapability) {
 	m, at := cap.Metadata, cap.at+"/metadata"
 	if call := m.Compensation; call != nil {
@@ -56,7 +56,7 @@ func (c *manifestCheck) checkWriteRules(cap *checkedCapability) {
 		}
 	}
 	if call := m.Reconcile; call != nil {
-		// An outcome that is unknown has no result to read.
+		// An unknown outcome has no result to read.
 		target := c.checkCall(at+"/reconcile", cap, *call, beforeResult)
 		c.wantRead(at+"/reconcile/capability", target)
 	}
@@ -158,7 +158,8 @@ func (c *manifestCheck) checkFlow(cap *checkedCapability) {
 	if cap.Metadata.Flow == nil {
 		return
 	}
-	// What was said is searched for by one step, what was not is looked up by another.
+	// A parameter may have one step that searches for given text and one that looks it up
+	// without.
 	type way struct {
 		param string
 		looks bool
@@ -183,8 +184,8 @@ func (c *manifestCheck) checkFlow(cap *checkedCapability) {
 	}
 }
 
-// checkStaleOn refuses types that are not the domain's own, since what those of
-// the contract mean is the core's, and a write without look-ups to make again.
+// checkStaleOn rejects types outside the domain's namespace, because the core defines the meaning
+// of the standard ones, and writes without lookups to repeat.
 func (c *manifestCheck) checkStaleOn(cap *checkedCapability) {
 	flow := cap.Metadata.Flow
 	for i, kind := range flow.StaleOn {
@@ -223,7 +224,7 @@ func (c *manifestCheck) checkPre(at string, cap *checkedCapability, step PreStep
 		asked := step.ParamMap
 		if step.SearchParam != "" {
 			asked = maps.Clone(asked)
-			asked[step.SearchParam] = "" // the words come on top
+			asked[step.SearchParam] = "" // the search text is added by the call
 		}
 		c.checkCall(at, cap, CapabilityCall{step.SearchCapability, asked}, beforeCall)
 		return
@@ -254,7 +255,7 @@ func (c *manifestCheck) checkPresent(cap *checkedCapability) {
 	}
 }
 
-// checkSpecs refuses hints that contradict the schema, which alone decides.
+// checkSpecs rejects hints that contradict the schema, which is authoritative.
 func (c *manifestCheck) checkSpecs(cap *checkedCapability) {
 	for _, name := range sortedKeys(cap.Metadata.ParameterSpecs) {
 		at := child(cap.at+"/metadata/parameter_specs", name)
@@ -296,7 +297,7 @@ func (c *manifestCheck) checkSpec(at string, spec ParameterSpec, property *Schem
 	}
 }
 
-// checkCopy compares what a hint repeats with what the schema says.
+// checkCopy compares a hint with the schema keyword that it repeats.
 func (c *manifestCheck) checkCopy(at string, said, hint any) {
 	want, err := Canonical(said)
 	got, bad := Canonical(hint)
@@ -305,8 +306,8 @@ func (c *manifestCheck) checkCopy(at string, said, hint any) {
 	}
 }
 
-// checkAlias demands that what a spoken word stands for is a valid value, or a
-// valid item of a list.
+// checkAlias checks that the value of an alias is valid for the parameter, or for an item of a
+// list.
 func (c *manifestCheck) checkAlias(at string, property *Schema, value any) {
 	wrong := property.Validate(value)
 	if items, ok := property.Items(); ok && wrong != nil {

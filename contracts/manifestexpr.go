@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What expressions may read: before there is a call, before there is a result of
-// it, and after. "facts" is short for the facts of the one result that is meant.
+// The values that expressions may read: before the call, before its result, and after it. "facts"
+// is short for the facts of the current result.
 var (
 	beforeCall   = []string{"params", "context.principal"}
 	beforeResult = []string{"params", "context.principal", "context.idempotency_key"}
@@ -16,9 +16,9 @@ var (
 	}
 )
 
-// checkCall checks a call of another capability: that it exists, takes these
-// parameters, gets what it requires, and that the expressions can be read. It
-// gives the capability if it is one of this manifest.
+// checkCall checks a call of another capability: that it exists, has these parameters, gets its
+// required ones, and that the expressions may be read. It returns the capability if it belongs to
+// this manifest.
 func (c *manifestCheck) checkCall(at string, cap *checkedCapability, call CapabilityCall, allowed []string) *checkedCapability {
 	c.checkExpressions(at+"/param_map", cap, call.ParamMap, allowed)
 	target := c.resolve(at+"/capability", call.Capability)
@@ -36,8 +36,8 @@ func (c *manifestCheck) checkCall(at string, cap *checkedCapability, call Capabi
 	return target
 }
 
-// checkTargets demands that a capability has the parameters that a map sets.
-// One that describes no properties takes any.
+// checkTargets checks that a capability has the parameters that a map sets. A schema without
+// properties accepts any.
 func (c *manifestCheck) checkTargets(at string, target *checkedCapability, paramMap map[string]any) {
 	if target.in == nil {
 		return
@@ -50,8 +50,8 @@ func (c *manifestCheck) checkTargets(at string, target *checkedCapability, param
 	}
 }
 
-// checkExpressions checks every "${path}" inside v: its syntax, what it reads,
-// and that the parameters of cap (nil: of nobody known) exist.
+// checkExpressions checks every "${path}" inside v: its syntax, its root, and that the named
+// parameters of cap exist. A nil cap disables the last check.
 func (c *manifestCheck) checkExpressions(at string, cap *checkedCapability, v any, allowed []string) {
 	switch v := v.(type) {
 	case string:

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// ParseManifest reads the manifest of one domain: size and depth, strict
-// decoding, JSON Schema, then everything that can be known from one manifest
-// alone. It is refused whole, with every fault by JSON pointer. References to
-// other domains are left to whoever knows them.
+// ParseManifest parses and validates the manifest of one domain: size and depth, strict decoding,
+// JSON Schema, and all checks that need only this manifest. It returns an error with every fault
+// by JSON pointer and never part of a manifest. References to other domains are not checked.
 func ParseManifest(data []byte) (*Manifest, error) {
 	m, err := AdmitManifest(data)
 	if err == nil && len(m.Unserved) > 0 {
@@ -19,9 +18,9 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	return m, err
 }
 
-// AdmitManifest is ParseManifest for a manifest that somebody else answers for: a
-// capability whose schema is not understood is not served, and takes no other with it.
-// If none is left the manifest is refused.
+// AdmitManifest is ParseManifest for a manifest of a third party. A capability whose schema is
+// not supported is excluded without affecting the others. The manifest is rejected if none
+// remains.
 func AdmitManifest(data []byte) (*Manifest, error) {
 	if len(data) > MaxManifestBytes {
 		return nil, Errorf(CodeTooLarge, "the manifest has %d bytes; %d are allowed", len(data), MaxManifestBytes)
@@ -41,9 +40,9 @@ func AdmitManifest(data []byte) (*Manifest, error) {
 	return &m, nil
 }
 
-// withMeaning adds to the faults of a manifest's form what is wrong with what it
-// says, so that its author reads everything at once. What is of another type than
-// it should be says nothing, and neither does what has a fault already.
+// withMeaning adds semantic faults to the structural faults of a manifest, so that its author
+// sees all of them at once. It adds nothing if the manifest does not decode, and no second fault
+// at the same location.
 func withMeaning(err error, data []byte) error {
 	form, ok := errors.AsType[*Error](err)
 	var m Manifest
@@ -62,14 +61,14 @@ func withMeaning(err error, data []byte) error {
 	return Invalid(form.Message, all...)
 }
 
-// supported refuses what a later version of this contract may allow, so that
-// its author reads one clear sentence and not a list of unknown keys.
+// supported rejects manifests of other schema versions early, so that the author gets one clear
+// message instead of a list of unknown keys.
 func supported(data []byte) error {
 	var head struct {
 		SchemaVersion any `json:"schema_version"`
 	}
 	if err := Decode(data, &head); err != nil {
-		head.SchemaVersion = nil // the strict decoder tells the place
+		head.SchemaVersion = nil // the strict decoder reports the location
 	}
 	if version, ok := head.SchemaVersion.(string); ok && version != SchemaVersion {
 		return &Error{
@@ -81,8 +80,8 @@ func supported(data []byte) error {
 	return nil
 }
 
-// Capability returns the capability of a reference as it stands in this
-// manifest: bare, or prefixed by the manifest's own domain.
+// Capability returns the capability of a reference in this manifest, which is a bare name or is
+// qualified by the manifest's own domain.
 func (m *Manifest) Capability(ref string) (*Capability, bool) {
 	name := ownName(m.Domain, ref)
 	for i := range m.Capabilities {
@@ -95,20 +94,20 @@ func (m *Manifest) Capability(ref string) (*Capability, bool) {
 
 func ownName(domain, ref string) string { return strings.TrimPrefix(ref, domain+".") }
 
-// manifestCheck holds what the semantic checks of one manifest share.
+// manifestCheck holds the shared state of the semantic checks of one manifest.
 type manifestCheck struct {
 	m      *Manifest
 	caps   []*checkedCapability // in manifest order
 	byName map[string]*checkedCapability
-	// workflows are what workflows share with capabilities: they are chosen from
+	// workflows are the workflows, checked like capabilities because they are also selected from
 	// text and take parameters.
 	workflows map[string]*checkedCapability
 	faults    faultList
 	unserved  map[string][]Fault
 }
 
-// checkedCapability is a capability with its place and schemas; a schema that
-// does not compile is nil.
+// checkedCapability is a capability with its location and compiled schemas. A schema that does
+// not compile is nil.
 type checkedCapability struct {
 	*Capability
 	at  string
@@ -116,8 +115,8 @@ type checkedCapability struct {
 	out *Schema
 }
 
-// meaningFaults are all faults of what a manifest says, and why capabilities of it
-// cannot be served.
+// meaningFaults returns the semantic faults of a manifest, and the capabilities to exclude with
+// the reasons.
 func meaningFaults(m *Manifest) (faultList, map[string][]Fault) {
 	c := &manifestCheck{m: m, byName: map[string]*checkedCapability{}, workflows: map[string]*checkedCapability{}, unserved: map[string][]Fault{}}
 	for i := range m.Capabilities {
@@ -143,7 +142,7 @@ func meaningFaults(m *Manifest) (faultList, map[string][]Fault) {
 	return c.faults, c.unserved
 }
 
-// spreadUnserved sets capabilities aside that call one which is.
+// spreadUnserved excludes capabilities that call an excluded one, transitively.
 func (c *manifestCheck) spreadUnserved() {
 	for grown := len(c.unserved) > 0; grown; {
 		grown = false
@@ -182,8 +181,8 @@ func (c *manifestCheck) run() {
 	}
 }
 
-// checkWorkflows checks what workflows share with capabilities. Their steps are
-// checked by whoever knows the catalog and compiles their expressions.
+// checkWorkflows checks the parts that workflows share with capabilities. Their steps are checked
+// elsewhere, with the catalog at hand.
 func (c *manifestCheck) checkWorkflows() {
 	for _, name := range sortedKeys(c.workflows) {
 		checked := c.workflows[name]
@@ -210,8 +209,8 @@ func (c *manifestCheck) checkInstances() {
 	}
 }
 
-// compile compiles the schemas. What is wrong with those of a capability takes that one
-// out of service; a workflow is the author's own, and has to be right.
+// compile compiles the schemas. An invalid schema excludes its capability. In a workflow it is a
+// fault, because the author controls it.
 func (c *manifestCheck) compile(cap *checkedCapability) {
 	var faults faultList
 	cap.in = compileObject(&faults, cap.at+"/schema", cap.Schema)
@@ -238,8 +237,8 @@ func compileObject(faults *faultList, at string, raw []byte) *Schema {
 	return schema
 }
 
-// resolve finds what a reference of this manifest names. A capability of
-// another domain is nil: it is not known here.
+// resolve returns the capability of a reference of this manifest. It returns nil for a capability
+// of another domain, which is not known here.
 func (c *manifestCheck) resolve(at, ref string) *checkedCapability {
 	domain, name, qualified := strings.Cut(ref, ".")
 	if !qualified {
@@ -282,10 +281,10 @@ func (c *manifestCheck) checkTest(at string, test RoutingTest) {
 	}
 }
 
-// property returns the schema of a parameter, or tells that there is none.
+// property returns the schema of a parameter, or nil and adds a fault if there is none.
 func (c *manifestCheck) property(at string, cap *checkedCapability, name string) *Schema {
 	if cap.in == nil {
-		return nil // its schema does not compile, which has been told
+		return nil // the schema does not compile, which was reported already
 	}
 	property, ok := cap.in.Property(name)
 	if !ok {

@@ -1,6 +1,6 @@
 package contracts
 
-// ModelPurpose describes what a call of a model was for.
+// ModelPurpose is the purpose of a model call.
 type ModelPurpose string
 
 // The purposes of calls.
@@ -12,26 +12,25 @@ const (
 	PurposeAnswer     ModelPurpose = "answer"
 )
 
-// ModelCall is what one call of a model cost, whatever became of it.
+// ModelCall is the usage of one model call, successful or not.
 type ModelCall struct {
 	Purpose ModelPurpose `json:"purpose"`
 	Model   string       `json:"model"`
-	// SkillSHA256 is the digest of the skill that it was instructed by, if any.
+	// SkillSHA256 is the digest of the skill in the instructions, if any.
 	SkillSHA256 string `json:"skill_sha256,omitempty"`
 	Tokens      Tokens `json:"tokens"`
-	// Estimated means that the server did not say how many tokens it used, and
-	// that Tokens is our estimate from the length of the texts.
+	// Estimated means that the server did not report token counts and Tokens is estimated from
+	// the length of the texts.
 	Estimated bool `json:"estimated,omitempty"`
-	// DurationMS is the wall time in milliseconds, retries of the transport
-	// included.
+	// DurationMS is the wall time in milliseconds, including transport retries.
 	DurationMS int64 `json:"duration_ms"`
-	// Repair means that the call asked to mend the answer of the one before.
+	// Repair means that the call asked to correct the answer of the previous call.
 	Repair bool `json:"repair,omitempty"`
-	// Error explains why the call gave nothing, for people; empty if it gave an answer.
+	// Error is the reason why the call gave no answer, for display. It is empty after success.
 	Error string `json:"error,omitempty"`
 }
 
-// SumTokens adds what calls used.
+// SumTokens returns the sum of the tokens of calls.
 func SumTokens(calls []ModelCall) (sum Tokens) {
 	for _, c := range calls {
 		sum = sum.Add(c.Tokens)

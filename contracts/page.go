@@ -2,29 +2,28 @@ package contracts
 
 import "strconv"
 
-// List is one page of a listing, and the envelope of every list. Next is the
-// cursor of the page after it, absent on the last.
+// List is one page of a listing and the envelope of every list. Next is the cursor of the next
+// page. It is absent on the last page.
 type List[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`
 }
 
-// Page asks for a part of a listing: at most Limit items, from the Cursor on
-// that the page before gave as its Next. Whoever makes a cursor reads it; to
-// everybody else it says nothing.
+// Page selects a part of a listing: at most Limit items after Cursor, which is the Next of the
+// previous page. Cursors are opaque to callers.
 type Page struct {
 	Cursor string
 	Limit  int
 }
 
-// The sizes of pages.
+// The page sizes.
 const (
-	PageLimit    = 50   // unless the caller says otherwise
-	MaxPageLimit = 200  // whatever the caller says
-	MaxEvents    = 1000 // of events and ledger entries, which are small
+	PageLimit    = 50   // if the caller sets none
+	MaxPageLimit = 200  // whatever the caller sets
+	MaxEvents    = 1000 // for events and ledger entries, which are small
 )
 
-// Bounded returns the page with a limit that is never 0 and never above most.
+// Bounded returns the page with its limit restricted to 1 to most. A limit of 0 becomes PageLimit.
 func (p Page) Bounded(most int) Page {
 	if p.Limit <= 0 {
 		p.Limit = PageLimit
@@ -32,7 +31,8 @@ func (p Page) Bounded(most int) Page {
 	return Page{Cursor: p.Cursor, Limit: min(p.Limit, most)}
 }
 
-// Seq reads the cursor of what is numbered: the number of the last item.
+// Seq returns the cursor of a numbered listing, which is the number of the last item, or 0
+// without a cursor. It returns BadCursor for an invalid one.
 func (p Page) Seq() (int64, error) {
 	if p.Cursor == "" {
 		return 0, nil
@@ -44,11 +44,11 @@ func (p Page) Seq() (int64, error) {
 	return seq, nil
 }
 
-// SeqCursor is the cursor that leads beyond a numbered item.
+// SeqCursor returns the cursor that continues after a numbered item.
 func SeqCursor(seq int64) string { return strconv.FormatInt(seq, 10) }
 
-// Cut makes a page of what a store gave when it was asked for one item more
-// than the limit; key is the cursor that leads beyond an item.
+// Cut returns the page for a result that was fetched with one item more than limit. key returns
+// the cursor that continues after an item.
 func Cut[T any](found []T, limit int, key func(T) string) List[T] {
 	if limit > 0 && len(found) > limit {
 		return List[T]{Items: found[:limit:limit], Next: key(found[limit-1])}
@@ -56,9 +56,8 @@ func Cut[T any](found []T, limit int, key func(T) string) List[T] {
 	return List[T]{Items: found}
 }
 
-// Filtered returns a page of what is kept of a listing, as if there were nothing
-// else: what is left out shows neither in counts nor in cursors. fetch gives a page
-// of everything.
+// Filtered returns a page of the items that keep accepts. Rejected items affect neither counts
+// nor cursors. fetch returns a page of the unfiltered listing.
 func Filtered[T any](p Page, fetch func(Page) (List[T], error), keep func(T) bool) (List[T], error) {
 	out, at := List[T]{}, p.Cursor
 	for {
@@ -70,7 +69,7 @@ func Filtered[T any](p Page, fetch func(Page) (List[T], error), keep func(T) boo
 			switch {
 			case !keep(item):
 			case len(out.Items) == p.Limit:
-				return out, nil // Next leads to it
+				return out, nil // Next continues there
 			default:
 				if out.Items = append(out.Items, item); len(out.Items) < p.Limit {
 					continue
@@ -89,7 +88,7 @@ func Filtered[T any](p Page, fetch func(Page) (List[T], error), keep func(T) boo
 	}
 }
 
-// BadCursor refuses a cursor that no page has given.
+// BadCursor returns the error for a cursor that does not belong to the listing.
 func BadCursor() error {
 	return Invalid("the cursor is not valid", Fault{Pointer: "/cursor", Message: "is of no page of this listing; begin without one"})
 }

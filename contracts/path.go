@@ -8,9 +8,8 @@ import (
 	"unicode"
 )
 
-// Path is the parsed form of what authors write to name a value:
-// steps.n1.facts.matches[0].value, or steps["n3[0]"].facts for a name that is
-// not plain. What a path reads is evaluated by package expr.
+// Path is a parsed reference to a value: steps.n1.facts.matches[0].value, or steps["n3[0]"].facts
+// for a name with other characters. Package expr evaluates it.
 type Path []PathStep
 
 // PathStep is a member by name or an element by index.
@@ -20,19 +19,19 @@ type PathStep struct {
 	IsIndex bool
 }
 
-// The bounds of one path.
+// The limits of one path.
 const (
 	maxPathSteps = 64
 	maxPathIndex = 1_000_000
 )
 
-// ExprRoots are the names that an expression may begin with. "parameters" is a
-// synonym of params.
+// ExprRoots returns the names that an expression may begin with. ParseExpr also accepts
+// "parameters" as a synonym of params.
 func ExprRoots() []string {
 	return []string{"params", "steps", "facts", "artifacts", "result", "context", "item", "budgets", "round"}
 }
 
-// ParsePath parses a path.
+// ParsePath parses a path. It does not check the root.
 func ParsePath(text string) (Path, error) {
 	path, rest, err := scanPath(text)
 	if err != nil {
@@ -44,8 +43,8 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
-// ParseExpr parses the path of an expression: its first name must be a known
-// root, and the synonym of params becomes params.
+// ParseExpr parses the path of an expression. Its first name must be a known root; "parameters"
+// becomes params.
 func ParseExpr(text string) (Path, error) {
 	path, err := ParsePath(text)
 	if err != nil {
@@ -64,7 +63,7 @@ func checkRoot(path Path) error {
 	return nil
 }
 
-// String writes the path so that ParsePath reads it back.
+// String returns the path in the syntax of ParsePath.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -82,10 +81,10 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Root is the first name.
+// Root returns the first name.
 func (p Path) Root() string { return p[0].Name }
 
-// scanPath reads the longest path at the beginning of text.
+// scanPath parses the longest path at the beginning of text.
 func scanPath(text string) (path Path, rest string, err error) {
 	name, rest := scanName(text)
 	if name == "" {
@@ -127,7 +126,7 @@ func scanStep(text string) (step PathStep, rest string, err error) {
 	return PathStep{Index: int(index), IsIndex: true}, rest, nil
 }
 
-// scanQuoted reads ["name"], where the name is a JSON string.
+// scanQuoted parses ["name"], where the name is a JSON string.
 func scanQuoted(text string) (step PathStep, rest string, err error) {
 	escaped := false
 	for i := 2; i < len(text); i++ {

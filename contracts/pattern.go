@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// rules are what a pattern of a JSON Schema, which is one of ECMA-262, asks for in RE2:
-// a text must match each of must and none of never. Unchecked says what RE2 cannot
-// express; then there are no rules.
+// rules are the RE2 patterns for an ECMA-262 pattern of a JSON Schema: a text must match all of
+// must and none of never. unchecked is the reason if RE2 cannot express the pattern; then there
+// are no rules.
 type rules struct {
 	must, never []string
 	unchecked   string
 }
 
-// main is the pattern that a value has the form of, "" for none.
+// main returns the pattern that describes the whole value, or "" if there is none.
 func (r rules) main() string {
 	if len(r.must) == 0 {
 		return ""
@@ -24,9 +24,9 @@ func (r rules) main() string {
 	return r.must[len(r.must)-1]
 }
 
-// readPattern translates a pattern. What RE2 lacks is look-around, which at the
-// begin of a pattern is a pattern of its own, references back, and large counts. The
-// error tells what is a pattern in no dialect.
+// readPattern translates an ECMA-262 pattern to RE2. RE2 has no look-around, which is translated
+// if it is at the beginning, no back-references and no large repeat counts. It returns an error
+// if the pattern is invalid in both dialects.
 func readPattern(pattern string) (rules, error) {
 	if _, err := regexp.Compile(pattern); err == nil {
 		return rules{must: []string{pattern}}, nil
@@ -60,7 +60,7 @@ func readPattern(pattern string) (rules, error) {
 	return out, nil
 }
 
-// unreadable reports what RE2 has no words for from what is no pattern at all.
+// unreadable distinguishes patterns that RE2 does not support from invalid ones.
 func unreadable(err error) (rules, error) {
 	why, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
@@ -74,8 +74,8 @@ func unreadable(err error) (rules, error) {
 	}
 }
 
-// ecmaToRE2 writes what the two dialects only spell differently: \uXXXX, \u{X}, \cX,
-// [^] and Python's \Z.
+// ecmaToRE2 rewrites syntax with a different spelling in RE2: \uXXXX, \u{X}, \cX, [^] and
+// Python's \Z.
 func ecmaToRE2(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -110,7 +110,7 @@ func hexadecimal(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }
 
-// groupEnd returns the place of the bracket that closes the group at the begin, -1 if
+// groupEnd returns the index of the parenthesis that closes the group at the beginning, or -1 if
 // there is none.
 func groupEnd(pattern string) int {
 	depth := 0
@@ -130,7 +130,7 @@ func groupEnd(pattern string) int {
 	return end
 }
 
-// alternates tells a pattern that is one of several at its top.
+// alternates reports whether a pattern has an alternation at its top level.
 func alternates(pattern string) bool {
 	depth, found := 0, false
 	outside(pattern, func(_ int, c byte) bool {
@@ -147,8 +147,8 @@ func alternates(pattern string) bool {
 	return found
 }
 
-// outside goes through the characters that are neither escaped nor in a class, until
-// do says that it is enough.
+// outside calls do for each character that is neither escaped nor in a character class, until do
+// returns false.
 func outside(pattern string, do func(i int, c byte) bool) {
 	class := false
 	for i := 0; i < len(pattern); i++ {

@@ -5,17 +5,17 @@ import "github.com/manifold-run/manifold/contracts/metrics"
 // Strategy is the shape of a plan.
 type Strategy string
 
-// The strategies; a workflow's is "workflow:<name>".
+// The strategies. That of a workflow is "workflow:<name>".
 const (
 	StrategySingle       Strategy = "single"
 	StrategyParallelRead Strategy = "parallel-read-then-summarize"
 	StrategyReadWrite    Strategy = "read-then-write"
 	StrategyComposed     Strategy = "composed"
-	// StrategyWorkflow is the prefix of a plan that is one workflow.
+	// StrategyWorkflow is the prefix for a plan that is one workflow.
 	StrategyWorkflow Strategy = "workflow:"
 )
 
-// NodeKind describes what a node does.
+// NodeKind is the kind of a node.
 type NodeKind string
 
 // The kinds that this release plans and runs.
@@ -26,18 +26,18 @@ const (
 	KindSet    NodeKind = "set"
 	KindReason NodeKind = "reason"
 	KindVerify NodeKind = "verify"
-	// KindResult gives the result of a workflow once all its steps have ended.
+	// KindResult computes the result of a workflow after all its steps have ended.
 	KindResult NodeKind = "result"
-	// KindUndo takes writes back by their compensations, the last one first.
+	// KindUndo reverts writes by their compensations, the last write first.
 	KindUndo NodeKind = "undo"
-	// KindReplan asks the replanner for further nodes once everything before it has ended.
+	// KindReplan asks the replanner for further nodes after all earlier nodes have ended.
 	KindReplan NodeKind = "round"
-	// KindAnswer words what a run found. It is no part of a plan: a run that has
-	// ended all else appends it.
+	// KindAnswer words the results of a run. It is not part of a plan: the run appends it when
+	// all other nodes have ended.
 	KindAnswer NodeKind = "answer"
 )
 
-// Plan is a DAG of nodes. It never changes after it was made; it expands.
+// Plan is a DAG of nodes. It is immutable; a run can only append nodes by expansion.
 type Plan struct {
 	PlanID   string   `json:"plan_id"`
 	RunID    string   `json:"run_id,omitempty"`
@@ -45,69 +45,69 @@ type Plan struct {
 	Strategy Strategy `json:"strategy"`
 	Nodes    []Node   `json:"nodes"`
 	Budgets  Budgets  `json:"budgets"`
-	// Instances is domain → instance id.
+	// Instances maps a domain to an instance id.
 	Instances map[string]string `json:"instances,omitempty"`
-	// CapabilityDigests is "domain.name" → digest, for every capability that
-	// the run may call: tools, and their verify, reconcile and compensation.
+	// CapabilityDigests maps "domain.name" to the digest for every capability that the run may
+	// call: tools, and their verify, reconcile and compensation capabilities.
 	CapabilityDigests map[string]string `json:"capability_digests"`
 	Owner             Principal         `json:"owner"`
 	DryRun            bool              `json:"dry_run,omitempty"`
-	// Unattended means that nobody is there to answer: human steps take the
-	// answer that they name for it, or fail.
+	// Unattended means that no person is available to answer. Human steps take their configured
+	// unattended answer, or fail.
 	Unattended bool `json:"unattended,omitempty"`
-	// Phase is the one that the request is held to: every step is of it.
+	// Phase restricts the request: every step belongs to this phase.
 	Phase string `json:"phase,omitempty"`
-	// Frames are the workflows of the plan, by the prefix of their nodes' ids:
-	// "" for a plan that is one workflow.
+	// Frames are the workflows of the plan, by the prefix of their node ids, which is "" for a
+	// plan that is one workflow.
 	Frames map[string]Frame `json:"frames,omitempty"`
-	// More means that whoever proposed the plan decides what comes next when its
-	// results are there; its last node is then a round.
+	// More means that the proposer adds steps after it has seen the results. The last node is
+	// then of kind round.
 	More bool `json:"more,omitempty"`
-	// Flags are what the site has switched on for the run; nil means everything. They
-	// are pinned when the run is made, and no part of the plan's hash.
+	// Flags are the site's feature flags for the run; nil means all on. They are pinned when the
+	// run is created and are not part of the plan hash.
 	Flags *metrics.Flags `json:"flags,omitempty"`
 	// PlanHash is the hash of the plan without plan_id, run_id, flags and plan_hash.
 	PlanHash string `json:"plan_hash"`
 }
 
-// InWorkflow reports whether a node is a step of a workflow that the plan has.
+// InWorkflow reports whether a node is a step of a workflow of the plan.
 func (p Plan) InWorkflow(n Node) bool {
 	_, ok := p.Frames[n.Frame]
 	return ok && n.Merge != MergeAllCompleted
 }
 
-// Frame is one workflow of a plan: what the expressions of its steps read beside
+// Frame is one workflow of a plan. It holds the values that expressions of its steps read besides
 // each other's results.
 type Frame struct {
-	// Workflow is the namespaced name, Digest pins the template.
+	// Workflow is the qualified name. Digest pins the template.
 	Workflow string `json:"workflow"`
 	Digest   string `json:"digest"`
-	// Params are what the workflow was asked for. One that stands in the place of
-	// a step has Entry instead: the node whose facts they are.
+	// Params are the parameters of the workflow. A workflow that replaces a step has Entry
+	// instead: the node whose facts are its parameters.
 	Params map[string]any `json:"params,omitempty"`
 	Entry  string         `json:"entry,omitempty"`
-	// Budgets are the workflow's own.
+	// Budgets are the budgets of the workflow itself.
 	Budgets map[string]Budget `json:"budgets,omitempty"`
-	// Skills are the texts that its steps are given to models with, as they were
-	// when the plan was made: name → Markdown.
+	// Skills maps names to the Markdown that models get for the steps, as of the creation of the
+	// plan.
 	Skills map[string]string `json:"skills,omitempty"`
-	// Result is the node that gives the result.
+	// Result is the node that computes the result.
 	Result string `json:"result"`
 }
 
-// MergeRule specifies when a node runs by the outcome of those that it depends on.
+// MergeRule decides whether a node runs, given the outcomes of its dependencies.
 type MergeRule string
 
 // The merge rules.
 const (
-	// MergeAllCompleted: whatever was skipped dooms what depends on it. It is the
-	// rule of plans that are not workflows, and of old ones.
+	// MergeAllCompleted: all must have completed; a skipped one makes its dependents skipped. It
+	// is the rule of plans that are not workflows, and of old plans.
 	MergeAllCompleted MergeRule = ""
 	// MergeNoneFailed: none failed, and at least one completed.
 	MergeNoneFailed MergeRule = "none_failed_min_one_success"
 )
 
-// Budgets bound what a run may use; 0 means the default.
+// Budgets limits what a run may use; 0 means the default.
 type Budgets struct {
 	MaxNodes     int `json:"max_nodes,omitempty"`
 	MaxRetries   int `json:"max_retries,omitempty"`
@@ -119,71 +119,71 @@ type Budgets struct {
 type Node struct {
 	NodeID string   `json:"node_id"`
 	Kind   NodeKind `json:"kind"`
-	// Title is for people: what this step does, in a few words.
+	// Title is a short description of the step, for display.
 	Title string `json:"title,omitempty"`
-	// Tool is the namespaced capability of a tool node.
+	// Tool is the qualified capability of a tool node.
 	Tool string `json:"tool,omitempty"`
 	// Params are literals or "${expr}" over steps, item and context.
 	Params map[string]any `json:"params,omitempty"`
-	// Binds names the parameters that a look-up binds the call to; nobody asks for them.
+	// Binds names the parameters that a lookup sets; they are not requested.
 	Binds     []string   `json:"binds,omitempty"`
 	DependsOn []string   `json:"depends_on,omitempty"`
 	When      *Condition `json:"when,omitempty"`
 	Phase     string     `json:"phase,omitempty"`
 	BranchID  string     `json:"branch_id,omitempty"`
 	JoinKey   string     `json:"join_key,omitempty"`
-	// Required false means: a failure of this node does not fail the run, and
-	// what depends on it runs all the same only where a join says so.
+	// Required is false if a failure of this node does not fail the run. Its dependents then run
+	// only if they are joins that allow it.
 	Required bool `json:"required"`
 	// IntentID is the intent that the node serves.
 	IntentID string `json:"intent_id,omitempty"`
 
-	// Policy is the effective policy of a tool node, flattened into the node.
+	// Policy is the effective policy of a tool node.
 	Policy *Policy `json:"policy,omitempty"`
-	// Locks are templates such as "thing:{id}", already prefixed by domain and
-	// instance unless shared.
+	// Locks are templates such as "thing:{id}", already prefixed by domain and instance unless
+	// they are shared.
 	Locks    []string `json:"locks,omitempty"`
 	Instance string   `json:"instance,omitempty"`
-	// ForEach repeats the node for the items of an expression; the copies are
-	// appended by an expand record as n3[0], n3[1], …
+	// ForEach repeats the node for each item of an expression. The copies are appended by an
+	// expand record as n3[0], n3[1], …
 	ForEach *ForEach `json:"for_each,omitempty"`
-	// Group bounds how many nodes of the same group run at once.
+	// Group limits how many nodes of the same group run at once, to GroupLimit.
 	Group      string     `json:"group,omitempty"`
 	GroupLimit int        `json:"group_limit,omitempty"`
 	Human      *HumanStep `json:"human,omitempty"`
-	// Role explains why the planner made the node: "" for the intent's own call,
-	// else pre_search, pre_choose, post, followup, join.
+	// Role is the reason why the planner added the node: "" for the intent's own call, otherwise
+	// pre_search, pre_choose, post, followup or join.
 	Role string `json:"role,omitempty"`
-	// ForNode is the node that a pre_search, pre_choose, post or followup serves, or
-	// the for_each node that an appended copy came from.
+	// ForNode is the node that a pre_search, pre_choose, post or followup node serves, or the
+	// for_each node of an appended copy.
 	ForNode string `json:"of,omitempty"`
-	// Item is the element of for_each that an appended copy is bound to.
+	// Item is the for_each element of an appended copy.
 	Item any `json:"item,omitempty"`
-	// Evidence is what the literals of the parameters were chosen by, before this
-	// plan; it is shown to the approver.
+	// Evidence is the origin of literal parameters that were chosen before this plan. It is shown
+	// to the approver.
 	Evidence []EvidenceItem `json:"evidence,omitempty"`
-	// Utterance is what the node's intent was read from; only the intent's own call has
+	// Utterance is the annotated source text of the node's intent. Only the intent's own call has
 	// it.
 	Utterance *Utterance `json:"said,omitempty"`
 
-	// Rationale is the purpose of the step, in the words of the model that drafted it.
+	// Rationale is the purpose of the step, as the model that drafted it wrote it.
 	Rationale string `json:"say,omitempty"`
-	// ReplanNumber is which round a node of kind round is; AddedBy is the round that
-	// has added the node to the run.
+	// ReplanNumber is the number of a node of kind round. AddedBy is the node of kind round that
+	// added this node to the run.
 	ReplanNumber int    `json:"round_number,omitempty"`
 	AddedBy      string `json:"added_by,omitempty"`
-	// AfterReading names the answers of domains that a model had read when it
-	// proposed the node; empty for what it proposed by the request alone.
+	// AfterReading names the domain answers that a model had read when it proposed the node. It
+	// is empty if the proposal was based on the request alone.
 	AfterReading []string `json:"after_reading,omitempty"`
-	// Digest pins the capability of an added node, as CapabilityDigests do those of
-	// the plan's.
+	// Digest pins the capability of an added node, as Plan.CapabilityDigests does for nodes of
+	// the plan.
 	Digest string `json:"digest,omitempty"`
 
-	// Merge, and all that follows, is for the steps of workflows. Frame is the
-	// prefix of the workflow that the step belongs to.
+	// Merge and the fields below apply to steps of workflows. Frame is the prefix of the workflow
+	// of the step.
 	Merge MergeRule `json:"merge,omitempty"`
 	Frame string    `json:"frame,omitempty"`
-	// RunAfter are nodes that must have ended before, whatever their outcome.
+	// RunAfter are nodes that must have ended first, with any outcome.
 	RunAfter        []string          `json:"after,omitempty"`
 	ContinueOnError bool              `json:"continue_on_error,omitempty"`
 	Set             map[string]any    `json:"set,omitempty"`
@@ -194,17 +194,17 @@ type Node struct {
 	Verify          *VerifyStep       `json:"verify,omitempty"`
 	Result          *WorkflowResult   `json:"result,omitempty"`
 	Importance      Importance        `json:"importance,omitempty"`
-	// Undo are the calls that take writes back, for a node of kind undo; CompensatesNode is
-	// the write that an appended call takes back.
+	// Undo are the compensations that a node of kind undo calls. CompensatesNode is the write
+	// that an appended call reverts.
 	Undo            []Undo `json:"undo,omitempty"`
 	CompensatesNode string `json:"undoes,omitempty"`
-	// Round explains why an instance exists that a rule made again; ForNode is its step.
+	// Round is the reason for an instance that a rule repeated; ForNode is then its step.
 	Round *Round `json:"round,omitempty"`
 }
 
-// Undo is a call that takes a write back.
+// Undo is a call that reverts a write.
 type Undo struct {
-	// ForNode is the write. The parameters read its params, result and context.
+	// ForNode is the write. Params may read the write's params, its result and context.
 	ForNode  string         `json:"of"`
 	Title    string         `json:"title,omitempty"`
 	Tool     string         `json:"tool"`
@@ -215,7 +215,7 @@ type Undo struct {
 	Instance string         `json:"instance,omitempty"`
 }
 
-// Node is the call as a step of the workflow of a node.
+// Node returns the call as a step of the workflow of node by.
 func (u Undo) Node(by Node) Node {
 	return Node{
 		NodeID: by.NodeID, Kind: KindTool, Title: u.Title, Tool: u.Tool, Params: u.Params, Phase: u.Phase, Policy: u.Policy,
@@ -239,33 +239,33 @@ type ForEach struct {
 	MaxConcurrency int    `json:"max_concurrency,omitempty"`
 }
 
-// HumanStep asks a person. With OptionsFrom it offers the list found there:
-// one option is taken without asking, several are handled by Choose, none
-// leads to a question. The answer is the node's facts.value.
+// HumanStep asks a person. With OptionsFrom it offers a list of options: a single option is taken
+// without asking, several are handled by Choose, and an empty list leads to a question. The
+// answer is the node's facts.value.
 type HumanStep struct {
 	Interrupt InterruptType `json:"interrupt"`
 	Prompt    string        `json:"prompt"`
-	// OptionsFrom is an expression that gives a list of {value, label}.
+	// OptionsFrom is an expression that evaluates to a list of {value, label}.
 	OptionsFrom string `json:"options_from,omitempty"`
-	// Choose is for plans that are compiled from intents; a workflow always asks.
+	// Choose applies to plans compiled from intents; a workflow always asks.
 	Choose Choose `json:"choose,omitempty"`
 	// Param is the parameter that the answer sets, for the prompt.
 	Param string `json:"param,omitempty"`
-	// Ask is for plans that are compiled from intents: what to ask where the search
-	// is for the requester and says that it does not know them (AskerUnknown).
+	// Ask applies to plans compiled from intents. It is the question if the search is for the
+	// requester and reports AskerUnknown.
 	Ask string `json:"ask,omitempty"`
-	// LooksUp is for plans that are compiled from intents: the options follow from other
-	// parameters alone, so that where there are none, nobody can say others.
+	// LooksUp applies to plans compiled from intents. The options follow from other parameters
+	// only, so that a person cannot supply others if there are none.
 	LooksUp bool `json:"looks_up,omitempty"`
-	// ResponseSchema is what an answer must satisfy.
+	// ResponseSchema is the schema of a valid answer.
 	ResponseSchema map[string]any `json:"response_schema,omitempty"`
 
-	// What follows is for the steps of workflows. Value is what is approved or
-	// edited, Show what the question rests on, Allow which answers there are.
+	// The fields below apply to steps of workflows. Value is the value to approve or edit, Show
+	// the context of the question, Allow the allowed answers.
 	Value any            `json:"value,omitempty"`
 	Show  map[string]any `json:"show,omitempty"`
 	Allow []Allowed      `json:"allow,omitempty"`
-	// Roles may answer beside the requester.
+	// Roles may answer in addition to the requester.
 	Roles      []string    `json:"roles,omitempty"`
 	Unattended *Unattended `json:"unattended,omitempty"`
 }
@@ -273,7 +273,7 @@ type HumanStep struct {
 // NodeState is the state of one node of a run.
 type NodeState string
 
-// The node states; the last five are terminal.
+// The node states. The last five are terminal.
 const (
 	NodePending          NodeState = "pending"
 	NodeReady            NodeState = "ready"
@@ -300,11 +300,11 @@ func (s NodeState) Terminal() bool {
 	}
 }
 
-// RunState is the state of a run, a function of its nodes' states and of the
-// wish to cancel it.
+// RunState is the state of a run. It is a function of the states of its nodes and of a
+// cancellation request.
 type RunState string
 
-// The run states; the last five are terminal.
+// The run states. The last five are terminal.
 const (
 	RunRunning    RunState = "running"
 	RunWaiting    RunState = "waiting"
@@ -316,10 +316,10 @@ const (
 	RunCompleted  RunState = "completed"
 )
 
-// OpenRunStates are the states of runs that go on.
+// OpenRunStates returns the states that are not final.
 func OpenRunStates() []RunState { return []RunState{RunRunning, RunWaiting, RunCancelling} }
 
-// EndRunStates are the states that are final.
+// EndRunStates returns the final states.
 func EndRunStates() []RunState {
 	return []RunState{RunFailed, RunRejected, RunCancelled, RunDegraded, RunCompleted}
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Policy is the execution metadata of one capability with every default
-// filled in. The effective policy is the strictest of manifest, registration
-// overlay and site policy; the planner stamps it on nodes, gates hash it.
+// Policy is the execution metadata of one capability with all defaults applied. The effective
+// policy is the strictest of manifest, registration overlay and site policy. The planner stores
+// it in nodes, and gates hash it.
 type Policy struct {
 	SideEffectClass    SideEffectClass `json:"side_effect_class"`
 	ExecutionMode      ExecutionMode   `json:"execution_mode"`
@@ -25,9 +25,9 @@ type Policy struct {
 	ChunkSize          int             `json:"chunk_size,omitempty"`
 	VerifierRequired   bool            `json:"verifier_required"`
 	DryRun             bool            `json:"dry_run,omitempty"`
-	// Reason specifies which rule asks for the approval, for the approver to read.
+	// Reason is the rule that requires the approval, shown to the approver.
 	Reason string `json:"reason,omitempty"`
-	// Waiver names the site rule that lifted an approval, if one did.
+	// Waiver names the site rule that lifted an approval, if any.
 	Waiver string `json:"waiver,omitempty"`
 }
 
@@ -37,13 +37,13 @@ type ApprovalPolicy struct {
 	Roles    []string `json:"roles"`
 	Quorum   int      `json:"quorum"`
 	ExpiresS int      `json:"expires_s"`
-	// Eyes is what a site asks for beyond FourEyes, or in its place; see Policy.Eyes.
+	// Eyes is the site's rule that adds to or replaces FourEyes; see Policy.Eyes.
 	Eyes Eyes `json:"eyes,omitempty"`
 	ReviewTimes
 }
 
-// Eyes is the rule of who counts as a second person for an action. It is no part
-// of what is hashed beyond the fields that it follows from.
+// Eyes returns the effective rule for a second person. It is derived from hashed fields and is
+// not hashed itself.
 func (p Policy) Eyes() Eyes {
 	switch {
 	case p.Approval.Eyes == EyesStrict, p.SideEffectClass.Writes() && p.RiskLevel == RiskCritical:
@@ -59,16 +59,16 @@ func (p Policy) Eyes() Eyes {
 	}
 }
 
-// Timeout is the time for one attempt, its polls included.
+// Timeout returns the time limit of one attempt, including its polls.
 func (p Policy) Timeout() time.Duration { return time.Duration(p.TimeoutMS) * time.Millisecond }
 
-// NodeTimeout is the time for all attempts together, waiting not counted.
+// NodeTimeout returns the time limit of all attempts together, without waiting.
 func (p Policy) NodeTimeout() time.Duration { return time.Duration(p.NodeTimeoutMS) * time.Millisecond }
 
-// WaitMax is how long a node may wait in all.
+// WaitMax returns the time limit of all waiting of a node.
 func (p Policy) WaitMax() time.Duration { return time.Duration(p.WaitMaxS) * time.Second }
 
-// Attempts is how many times a call may be sent.
+// Attempts returns how many times a call may be sent.
 func (p Policy) Attempts() int {
 	switch {
 	case !p.SideEffectClass.Writes():
@@ -80,9 +80,8 @@ func (p Policy) Attempts() int {
 	}
 }
 
-// Policy resolves the defaults of the metadata, which fail closed. A
-// compensation is believed only when compensable says that it resolves: a
-// write_reversible without one is read as irreversible.
+// Policy returns the policy with fail-closed defaults applied. compensable reports whether the
+// declared compensation exists: a write_reversible without one becomes irreversible.
 func (m Metadata) Policy(compensable bool) Policy {
 	p := Policy{
 		SideEffectClass:    m.class(compensable),
@@ -122,15 +121,15 @@ func (m Metadata) class(compensable bool) SideEffectClass {
 	return ClassWriteIrreversible
 }
 
-// known reports whether the class is one of the closed set. An unknown one is
-// treated as absent, with every fail-closed default.
+// known reports whether the class is one of the defined ones. An unknown class is treated as
+// absent, with all fail-closed defaults.
 func (c SideEffectClass) known() bool {
 	return slices.Contains([]SideEffectClass{ClassRead, ClassSuggest, ClassWriteReversible, ClassWriteIrreversible}, c)
 }
 
 func (m Metadata) mode(writes bool) ExecutionMode {
 	if writes {
-		return ModeSequential // writes go one at a time, whatever is declared
+		return ModeSequential // writes are sequential, whatever is declared
 	}
 	switch m.ExecutionMode {
 	case "", ModeParallelSafe:
@@ -152,8 +151,8 @@ func (m Metadata) idempotency(writes bool) Idempotency {
 	return IdempotencyNone
 }
 
-// risk returns the declared level; a write is never of level read, and one
-// without a class never below high.
+// risk returns the effective level. A write is never of level read, and one without a class is at
+// least high.
 func (m Metadata) risk(writes bool) RiskLevel {
 	switch {
 	case !writes:
@@ -167,8 +166,8 @@ func (m Metadata) risk(writes bool) RiskLevel {
 	}
 }
 
-// maxRisk is the higher of two levels; an unknown one is critical, an absent
-// one is none.
+// maxRisk returns the higher of two levels. An unknown level counts as critical, an absent one is
+// ignored.
 func maxRisk(a, b RiskLevel) RiskLevel {
 	levels := []RiskLevel{RiskRead, RiskLow, RiskMedium, RiskHigh, RiskCritical}
 	switch {
@@ -181,8 +180,8 @@ func maxRisk(a, b RiskLevel) RiskLevel {
 	}
 }
 
-// approvalRequired applies the one rule by which a manifest may lower an
-// approval: a reversible write of at most low risk.
+// approvalRequired decides whether an approval is required. A manifest can lower only the
+// approval of a reversible write of at most low risk.
 func (m Metadata) approvalRequired(p Policy) (required bool, reason string) {
 	writes := p.SideEffectClass.Writes()
 	declared := m.ApprovalRequired
@@ -198,14 +197,13 @@ func (m Metadata) approvalRequired(p Policy) (required bool, reason string) {
 	return true, p.ruleReason()
 }
 
-// mayLower is the one case in which a manifest may say that a write needs no
-// approval.
+// mayLower reports whether a manifest may declare that a write needs no approval.
 func (p Policy) mayLower() bool {
 	return p.SideEffectClass == ClassWriteReversible && p.RiskLevel.Rank() <= RiskLow.Rank()
 }
 
-// ruleName is what digests say for ruleReason. It never changes, so that words for
-// people can: with another digest every gate that is open would be stale.
+// ruleName is the stable form of ruleReason in digests. It must never change: a new digest would
+// make every open gate stale. The text for people may change.
 func (p Policy) ruleName() string {
 	if p.SideEffectClass.Writes() {
 		return "it is a write (" + string(p.SideEffectClass) + ")"
@@ -246,9 +244,8 @@ func (r *ApprovalRule) resolve(risk RiskLevel) ApprovalPolicy {
 	return p
 }
 
-// Stricter returns the strictest of two policies, field by field. It is
-// idempotent, and the order matters only to the wording of Reason and to
-// approver roles that have nothing in common.
+// Stricter returns the strictest of two policies, field by field. It is idempotent. The order of
+// the arguments matters only for Reason and for approver roles without a common element.
 func (p Policy) Stricter(q Policy) Policy {
 	out := p
 	out.SideEffectClass = stricterClass(p.SideEffectClass, q.SideEffectClass)
@@ -268,8 +265,7 @@ func (p Policy) Stricter(q Policy) Policy {
 	return mergeApproval(out, p, q).enforced()
 }
 
-// mergeApproval asks for an approval if either side does. A waiver survives
-// only where neither does.
+// mergeApproval requires an approval if either side does. A waiver remains only if neither does.
 func mergeApproval(out, a, b Policy) Policy {
 	out.ApprovalRequired = a.ApprovalRequired || b.ApprovalRequired
 	out.Reason, out.Waiver = a.Reason, cmp.Or(a.Waiver, b.Waiver)
@@ -282,8 +278,8 @@ func mergeApproval(out, a, b Policy) Policy {
 	return out
 }
 
-// enforced applies the rules between fields, which the strictest of each field
-// alone may break: a raised class or risk asks for what goes with it.
+// enforced applies the rules between fields, which the strictest value of each field alone may
+// violate: a raised class or risk adds its requirements.
 func (p Policy) enforced() Policy {
 	writes := p.SideEffectClass.Writes()
 	if writes {
@@ -317,8 +313,8 @@ func (a ApprovalPolicy) stricter(b ApprovalPolicy) ApprovalPolicy {
 	}
 }
 
-// stricterEyes drops the rule of two persons where the other side asks for four
-// eyes, and one's own authority unless both sides let it be enough.
+// stricterEyes drops EyesTwoPersons if the other side requires four eyes, and EyesOwn unless both
+// sides allow it.
 func stricterEyes(a, b ApprovalPolicy) Eyes {
 	switch {
 	case a.Eyes == EyesStrict || b.Eyes == EyesStrict:
@@ -332,9 +328,8 @@ func stricterEyes(a, b ApprovalPolicy) Eyes {
 	}
 }
 
-// stricterRoles are the roles that both lists hold: fewer are stricter. Where
-// they have nothing in common, the second (the more specific authority)
-// decides.
+// stricterRoles returns the roles in both lists, because fewer roles are stricter. If the lists
+// have no common role, the second one, which is the more specific, wins.
 func stricterRoles(a, b []string) []string {
 	common := slices.DeleteFunc(slices.Clone(a), func(r string) bool { return !slices.Contains(b, r) })
 	switch {
@@ -359,8 +354,8 @@ func weakerIdempotency(a, b Idempotency) Idempotency {
 	return strictest(a, b, IdempotencyNotApplicable, IdempotencyNatural, IdempotencyKeyed, IdempotencyNone)
 }
 
-// strictest picks the later of two values in a rising list; one that is not in
-// it counts as the last.
+// strictest returns the later of two values in a rising list. A value that is not in the list
+// counts as the last.
 func strictest[T comparable](a, b T, rising ...T) T {
 	rank := func(v T) int {
 		if i := slices.Index(rising, v); i >= 0 {
@@ -371,7 +366,7 @@ func strictest[T comparable](a, b T, rising ...T) T {
 	return rising[max(rank(a), rank(b))]
 }
 
-// minSet is the smaller of two limits, where 0 means no limit.
+// minSet returns the smaller of two limits, where 0 means no limit.
 func minSet(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)

@@ -117,8 +117,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestStricterNeverLowers: over many random policies, the strictest of two is
-// at least as strict as each, the same in both orders, and stable.
+// TestStricterNeverLowers checks with random policies that the stricter of two is at least as
+// strict as each, independent of the order, and idempotent.
 func TestStricterNeverLowers(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -148,8 +148,8 @@ func TestStricterNeverLowers(t *testing.T) {
 	}
 }
 
-// TestEffectivePolicyNeverLowers: whatever a registration and a site say, the
-// result is at least as strict as the manifest, save for the one waiver.
+// TestEffectivePolicyNeverLowers checks that the effective policy is at least as strict as the
+// manifest, for any registration and site policy, except for the waiver.
 func TestEffectivePolicyNeverLowers(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -247,7 +247,7 @@ func TestFloorsRaise(t *testing.T) {
 	}
 }
 
-// lowers says in which respect got is less strict than of.
+// lowers returns in which respect got is less strict than of, or "".
 func lowers(of, got contracts.Policy) string {
 	class := []contracts.SideEffectClass{contracts.ClassRead, contracts.ClassSuggest, contracts.ClassWriteReversible, contracts.ClassWriteIrreversible}
 	mode := []contracts.ExecutionMode{contracts.ModeParallelSafe, contracts.ModeParallelChunked, contracts.ModeSequential}
@@ -278,7 +278,7 @@ func lowers(of, got contracts.Policy) string {
 	return ""
 }
 
-// breaks reports which rule between fields does not hold.
+// breaks returns which rule between fields is violated, or "".
 func breaks(p contracts.Policy) string {
 	writes := p.SideEffectClass.Writes()
 	high := p.RiskLevel.Rank() >= contracts.RiskHigh.Rank()
@@ -300,7 +300,7 @@ func breaks(p contracts.Policy) string {
 	return ""
 }
 
-// blank leaves out what may depend on the order of a merge.
+// blank clears the fields that may depend on the order of a merge.
 func blank(p contracts.Policy) contracts.Policy {
 	p.Reason = ""
 	p.Approval.Roles = nil
@@ -346,9 +346,9 @@ func randomFloor(r *rand.Rand, name string) *contracts.Floor {
 	return pick(r, nil, &contracts.Floor{FloorRule: rule()}, &contracts.Floor{Capabilities: map[string]contracts.FloorRule{name: rule()}})
 }
 
-// TestOwnAuthority: the site may let the requester approve alone what is done with their own
-// login. A manifest alone cannot, nor the site for what is done with another login; another
-// rule of the site that asks for a second person stands, and so does a critical risk.
+// TestOwnAuthority checks that the site may let the requester approve alone an action with their
+// own login. Neither a manifest alone nor an action with another login allows it, and other site
+// rules for a second person and a critical risk take precedence.
 func TestOwnAuthority(t *testing.T) {
 	t.Parallel()
 	named := []string{"hr.decide"}

@@ -19,17 +19,16 @@ var update = flag.Bool("update", false, "write docs/manifest-reference.md anew, 
 
 const referenceFile = "../docs/manifest-reference.md"
 
-// document is JSON as it is.
+// document is a decoded JSON object.
 type document = map[string]any
 
-// reference collects an example of each field out of manifests.
+// reference collects examples of each field from manifests.
 type reference struct {
 	defs     document
-	examples map[string]any // "part.field" → the shortest value that was seen
+	examples map[string]any // "part.field" → the shortest value found
 }
 
-// partOf resolves a schema to the part of the contract that it names, "" for one
-// that stands in its place.
+// partOf resolves a schema to the named part of the contract, "" for an inline one.
 func (r *reference) partOf(schema document) (string, document) {
 	ref, _ := schema["$ref"].(string)
 	name, ok := strings.CutPrefix(ref, "#/$defs/")
@@ -40,7 +39,7 @@ func (r *reference) partOf(schema document) (string, document) {
 	return name, def
 }
 
-// see takes the examples that a value gives of the fields of a schema.
+// see collects the examples that a value contains for the fields of a schema.
 func (r *reference) see(part string, schema document, value any) {
 	if name, def := r.partOf(schema); name != "" {
 		part, schema = name, def
@@ -90,12 +89,12 @@ func inJSON(v any) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(raw))
 }
 
-// ours are members that no author writes: the planner sets them, or the schema
-// has them for plans that are no workflow's.
+// ours are members that authors do not write: the planner sets them, or they apply only to plans
+// that are not workflows.
 var ours = []string{"judge.skill_sha256", "reason_step.skill_sha256", "rule.region", "human_step.param", "human_step.choose", "human_step.looks_up"}
 
-// TestTheManifestReference holds docs/manifest-reference.md to the schema, and
-// every field to an example out of a manifest that is accepted.
+// TestTheManifestReference compares docs/manifest-reference.md with the schema, and checks that
+// an accepted manifest has an example of every field.
 func TestTheManifestReference(t *testing.T) {
 	t.Parallel()
 	var schema document
@@ -174,7 +173,7 @@ func (r *reference) write(schema document) (text string, without []string) {
 	return b.String(), without
 }
 
-// kind says in a few words what a field may be.
+// kind describes the type of a field in a few words.
 func (r *reference) kind(property document) string {
 	if name, _ := r.partOf(property); name != "" {
 		return "[" + name + "](#" + name + ")"
@@ -204,7 +203,7 @@ func (r *reference) kind(property document) string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// code is an example on one line, cut where it is long.
+// code returns an example in one line, truncated if it is long.
 func code(v any) string {
 	text := inJSON(v)
 	if runes := []rune(text); len(runes) > 100 {

@@ -6,158 +6,155 @@ import (
 	"strings"
 )
 
-// Trust specifies which capabilities of a domain may be used at all.
+// Trust restricts which capabilities of a domain may be used.
 type Trust string
 
-// The trust levels; an absent one is full.
+// The trust levels. An absent level is full.
 const (
 	TrustFull      Trust = "full"
 	TrustReadsOnly Trust = "reads_only"
 )
 
-// Registration is how an operator makes a domain known.
+// Registration is an operator's registration of a domain.
 type Registration struct {
 	Domain string `json:"domain"`
 	// URL is absent for a pack.
 	URL string `json:"url,omitempty"`
-	// Pack is the manifest of a pack, which has no service: workflows over the
+	// Pack is the manifest of a pack, which has no service and only workflows over the
 	// capabilities of other domains.
 	Pack json.RawMessage `json:"pack,omitempty"`
 	Bridge
-	// Authorization is "env:NAME": the header's value stands in that variable
-	// of the environment, never in a file or a store.
+	// Authorization is "env:NAME": the header value is read from that environment variable and is
+	// never stored in a file or a store.
 	Authorization string `json:"authorization,omitempty"`
 	Overlay
-	// Roles are those whose players in other domains the workflows of this one may
-	// call, besides notifier. A pack may call all.
+	// Roles are the roles, besides notifier, whose players in other domains the workflows of this
+	// domain may call. A pack may call all.
 	Roles []string `json:"roles,omitempty"`
-	// PollS is how often the manifest is asked for; 0 means the default.
+	// PollS is the interval of manifest requests in seconds; 0 means the default.
 	PollS int `json:"poll_s,omitempty"`
 }
 
-// Bridge is a service that was not written for Manifold and stands in the place of
-// the URL: the server itself has the bridge to it. At most one of the two is there.
+// Bridge is a service that was not written for Manifold, in place of a URL. The server itself
+// bridges to it. At most one of the fields is set.
 type Bridge struct {
 	MCP     *MCPServer      `json:"mcp,omitempty"`
 	OpenAPI *OpenAPIService `json:"openapi,omitempty"`
 }
 
-// Given reports whether there is a service behind a bridge.
+// Given reports whether a bridged service is set.
 func (b Bridge) Given() bool { return b.MCP != nil || b.OpenAPI != nil }
 
-// MCPServer is an MCP server: a URL, or a command that speaks on standard input and
-// output.
+// MCPServer is an MCP server: a URL, or a command that uses standard input and output.
 type MCPServer struct {
 	URL string `json:"url,omitempty"`
-	// Authorization is "env:NAME", as that of a domain.
+	// Authorization is "env:NAME", as in Registration.
 	Authorization string `json:"authorization,omitempty"`
-	// TokenFile is what "manifold bridge mcp login" has written, in the place of
-	// Authorization. Only the bootstrap file may name one.
+	// TokenFile is a file written by "manifold bridge mcp login" that replaces Authorization.
+	// Only the bootstrap file may set it.
 	TokenFile string `json:"token_file,omitempty"`
-	// Logins has each call made with the account of the requester, who logs in by a link.
-	// Authorization, or TokenFile, then only lists the tools.
+	// Logins makes each call with the account of the requester, who logs in through a link.
+	// Authorization or TokenFile is then used only to list the tools.
 	Logins *MCPLogins `json:"logins,omitempty"`
-	// Command starts the server, with the variables that Env names besides PATH and
-	// HOME. Only the bootstrap file may name one.
+	// Command starts the server with the environment variables that Env names, PATH and HOME.
+	// Only the bootstrap file may set it.
 	Command []string `json:"command,omitempty"`
 	Env     []string `json:"env,omitempty"`
-	// Protocol is the version to begin with; "" means the newest.
+	// Protocol is the protocol version to offer first; "" means the newest.
 	Protocol string `json:"protocol,omitempty"`
 	BridgeOverlay
 }
 
-// MCPLogins is how people log in at an MCP server by OAuth, each with an account of their
-// own.
+// MCPLogins configures OAuth logins at an MCP server, one account per person.
 type MCPLogins struct {
-	// ClientID is a client that the authorisation server knows, ClientSecret its secret as
-	// "env:NAME"; without, one is registered.
+	// ClientID is a client registered at the authorisation server, ClientSecret its secret as
+	// "env:NAME". Without an id, a client is registered dynamically.
 	ClientID     string `json:"client_id,omitempty"`
 	ClientSecret string `json:"client_secret,omitempty"`
-	// Scopes are what to ask for; without, what the server asks for.
+	// Scopes are the requested scopes. If empty, those that the server asks for are used.
 	Scopes []string `json:"scopes,omitempty"`
 }
 
-// OpenAPIService is an API that an OpenAPI document describes.
+// OpenAPIService is an API described by an OpenAPI document.
 type OpenAPIService struct {
-	// Document is a URL; in the bootstrap file, a file as well.
+	// Document is a URL. In the bootstrap file it may be a file name.
 	Document string `json:"document"`
-	// Base is the address of the API; "" means the first server of the document.
+	// Base is the base URL of the API; "" means the first server of the document.
 	Base string `json:"base,omitempty"`
-	// Scheme is a security scheme of the document, Secret its credential as "env:NAME".
+	// Scheme is a security scheme of the document. Secret is its credential as "env:NAME".
 	Scheme string `json:"scheme,omitempty"`
 	Secret string `json:"secret,omitempty"`
 	BridgeOverlay
 }
 
-// BridgeOverlay describes what the operations of a service are: here, or in a file that
-// only the bootstrap file may name.
+// BridgeOverlay declares the policies of a bridged service's operations, inline or in a file.
+// Only the bootstrap file may name a file.
 type BridgeOverlay struct {
 	Overlay     json.RawMessage `json:"overlay,omitempty"`
 	OverlayFile string          `json:"overlay_file,omitempty"`
 }
 
-// Overlay is what a registration adds to a domain's own policies. It can only
-// raise them.
+// Overlay is what a registration adds to the policies of a domain. It can only make them
+// stricter.
 type Overlay struct {
 	Trust Trust  `json:"trust,omitempty"`
 	Floor *Floor `json:"floor,omitempty"`
 }
 
-// Floor is the least strict that policies may be: for all capabilities, and
-// for single ones by name. A registration names them bare, a site policy as
-// "domain.name".
+// Floor is the minimum strictness of policies, for all capabilities and for single ones by name.
+// A registration uses bare names, a site policy "domain.name".
 type Floor struct {
 	FloorRule
 	Capabilities map[string]FloorRule `json:"capabilities,omitempty"`
 }
 
-// FloorRule raises one policy.
+// FloorRule raises the policy of one or all capabilities.
 type FloorRule struct {
 	RiskLevel RiskLevel `json:"risk_level,omitempty"`
-	// ApprovalRequired asks for an approval. For a whole domain or site it
-	// speaks of writes; for a named capability, of reads as well.
+	// ApprovalRequired requires an approval. For a whole domain or site it applies to writes
+	// only; for a named capability it applies to reads as well.
 	ApprovalRequired bool `json:"approval_required,omitempty"`
-	// Approval says who must approve where an approval is required.
+	// Approval says who must approve, if an approval is required.
 	Approval *ApprovalRule `json:"approval,omitempty"`
-	// AcceptRead and AcceptWrite are how sure a reading must be to be done unasked, 0 to 1.
+	// AcceptRead and AcceptWrite are the minimum confidence for acting without a question, 0 to
+	// 1.
 	AcceptRead  float64 `json:"accept_read,omitempty"`
 	AcceptWrite float64 `json:"accept_write,omitempty"`
 }
 
-// SitePolicy is what an operator demands of all domains.
+// SitePolicy is what an operator requires of all domains.
 type SitePolicy struct {
 	Floor *Floor `json:"floor,omitempty"`
-	// WaiveNotifier lifts the approval of capabilities that play the notifier
-	// at risk low; the only thing that a site can lower.
+	// WaiveNotifier lifts the approval of notifier capabilities of low risk. It is the only
+	// requirement that a site can lower.
 	WaiveNotifier bool `json:"waive_notifier,omitempty"`
-	// Roles is the capability ("domain.name") that plays a role.
+	// Roles maps a role to the capability ("domain.name") that plays it.
 	Roles map[string]string `json:"roles,omitempty"`
-	// Review says who counts as a second person, and who reviews what.
+	// Review says who counts as a second person, and who reviews which writes.
 	Review *SiteReview `json:"review,omitempty"`
 }
 
 // SiteReview is a site's rules for approvals.
 type SiteReview struct {
-	// SinglePerson is for a site of one person: the requester may approve, and every
-	// approval says so. It is never inferred.
+	// SinglePerson is for a site with one person: the requester may approve, and every approval
+	// records this. It is never inferred.
 	SinglePerson bool `json:"single_person,omitempty"`
-	// PreventSelfReview asks for a second person at every gate of a write.
+	// PreventSelfReview requires a second person at every gate of a write.
 	PreventSelfReview bool `json:"prevent_self_review,omitempty"`
-	// OwnAuthority names capabilities ("domain.name") that the requester may approve alone.
-	// Those count that are done with the asker's own login in another system, as their
-	// manifest says (own_login).
+	// OwnAuthority names capabilities ("domain.name") that the requester may approve alone. It
+	// applies only to capabilities whose manifest declares own_login.
 	OwnAuthority []string `json:"own_authority,omitempty"`
-	// People ties the accounts of one person together: other names by the name.
+	// People maps a person's name to the other account names of the same person.
 	People map[string][]string `json:"people,omitempty"`
 	Rules  []ReviewRule        `json:"rules,omitempty"`
 }
 
-// ReviewRule is what a site asks for at the gates of some writes; all rules that
-// fit an action hold. Empty fields fit all, or ask for nothing.
+// ReviewRule is a site's requirement for the gates of some writes. All rules that match an action
+// apply. Empty selectors match everything; empty requirements add nothing.
 type ReviewRule struct {
 	Domains []string          `json:"domains,omitempty"`
 	Classes []SideEffectClass `json:"classes,omitempty"`
-	// RiskLevel fits from this level on.
+	// RiskLevel matches this level and higher ones.
 	RiskLevel RiskLevel `json:"risk_level,omitempty"`
 
 	Eyes Eyes `json:"eyes,omitempty"`
@@ -170,7 +167,7 @@ func (r ReviewRule) fits(domain string, p Policy) bool {
 		(r.RiskLevel == "" || p.RiskLevel.Rank() >= r.RiskLevel.Rank())
 }
 
-// OwnAuthorityOf are the capabilities of a domain that the requester may approve alone.
+// OwnAuthorityOf returns the capabilities of a domain that the requester may approve alone.
 func (s *SiteReview) OwnAuthorityOf(domain string) (names []string) {
 	if s == nil {
 		return nil
@@ -183,9 +180,8 @@ func (s *SiteReview) OwnAuthorityOf(domain string) (names []string) {
 	return names
 }
 
-// apply gives the policy that a site's review asks for. The rule of two persons is
-// the one that takes the place of a weaker one by the site's word; so does the asker's own
-// authority, where no other rule of the site asks for a second person.
+// apply returns the policy with the site's review rules applied. EyesTwoPersons can replace
+// FourEyes. EyesOwn applies only if no rule of the site requires a second person.
 func (s *SiteReview) apply(p Policy, domain string, c *Capability) Policy {
 	if s == nil || !p.ApprovalRequired {
 		return p
@@ -211,20 +207,19 @@ func (s *SiteReview) apply(p Policy, domain string, c *Capability) Policy {
 	return p
 }
 
-// Bootstrap is the file domains.bootstrap.json.
+// Bootstrap is the content of domains.bootstrap.json.
 type Bootstrap struct {
 	Domains    []Registration `json:"domains"`
 	SitePolicy SitePolicy     `json:"site_policy,omitzero"`
 }
 
-// Admits reports whether the trust in the domain covers a capability with this
-// policy.
+// Admits reports whether the trust in the domain permits a capability with this policy.
 func (o Overlay) Admits(p Policy) bool {
 	return o.Trust != TrustReadsOnly || !p.SideEffectClass.Writes()
 }
 
-// EffectivePolicy gives the strictest of what the manifest, the registration
-// and the site say of one capability, with the site's waiver applied.
+// EffectivePolicy returns the strictest combination of manifest, registration and site policy for
+// one capability, with the site's waiver applied.
 func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, s SitePolicy) Policy {
 	p := o.Floor.raise(c.Metadata.Policy(compensable), c.Name, "the registration of the domain asks for approval")
 	p = s.Floor.raise(p, domain+"."+c.Name, "the site policy asks for approval")
@@ -234,7 +229,7 @@ func EffectivePolicy(domain string, c *Capability, compensable bool, o Overlay, 
 	return s.Review.apply(p, domain, c)
 }
 
-// waiveNotifier lifts an approval that only the defaults demand.
+// waiveNotifier lifts an approval that only the defaults require.
 func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
 	notifies := slices.ContainsFunc(c.Metadata.Plays, func(r RolePlay) bool { return r.Role == RoleNotifier })
 	if !p.ApprovalRequired || !notifies || asked || p.RiskLevel.Rank() > RiskLow.Rank() {
@@ -244,8 +239,8 @@ func waiveNotifier(p Policy, c *Capability, asked bool) Policy {
 	return p
 }
 
-// asked reports whether anyone asks for the approval by name; a waiver does not
-// go against that.
+// asked reports whether the manifest, the registration or the site explicitly requires the
+// approval. A waiver does not override that.
 func asked(c *Capability, domain string, o Overlay, s SitePolicy) bool {
 	return c.Metadata.ApprovalRequired != nil && *c.Metadata.ApprovalRequired || o.Floor.asks(c.Name) || s.Floor.asks(domain+"."+c.Name)
 }
@@ -275,8 +270,8 @@ func (r FloorRule) raise(p Policy, reason string) Policy {
 	return p.Stricter(q)
 }
 
-// raise returns the approval that the rule asks for, where it says nothing the
-// one that stands.
+// raise returns the approval that the rule requires. Fields that the rule does not set keep the
+// values of p.
 func (r *ApprovalRule) raise(p ApprovalPolicy) ApprovalPolicy {
 	if r == nil {
 		return p

@@ -2,7 +2,7 @@ package contracts
 
 import "time"
 
-// Problem is how the REST API tells an error (RFC 9457), with our code.
+// Problem is the error format of the REST API (RFC 9457), extended by our code.
 type Problem struct {
 	Type   string  `json:"type"`
 	Title  string  `json:"title"`
@@ -10,22 +10,22 @@ type Problem struct {
 	Detail string  `json:"detail"`
 	Code   Code    `json:"code"`
 	Faults []Fault `json:"faults,omitempty"`
-	// Data is extra information, such as the difference to an approved plan.
+	// Data is extra information, such as the difference from an approved plan.
 	Data      any    `json:"data,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// Message is the body of a further message of a session.
+// Message is the request body of a further message in a session.
 type Message struct {
 	Message string `json:"message"`
 }
 
-// Rename is the body that gives a session another name.
+// Rename is the request body that renames a session.
 type Rename struct {
 	Name string `json:"name"`
 }
 
-// LockKey is the body that names a lock.
+// LockKey is the request body that names a lock.
 type LockKey struct {
 	Key string `json:"key"`
 }
@@ -39,21 +39,21 @@ type LockView struct {
 	Waiting []string  `json:"waiting,omitempty"`
 }
 
-// ReplayReport is the result of playing a run again from plan and ledger.
+// ReplayReport is the result of replaying a run from its plan and ledger.
 type ReplayReport struct {
 	RunID   string   `json:"run_id"`
 	Entries int      `json:"entries"`
 	State   RunState `json:"state"`
-	// Differences name the nodes whose replayed state is not the stored one.
+	// Differences name the nodes whose replayed state differs from the stored one.
 	Differences []string `json:"differences,omitempty"`
 }
 
-// AuditRequest is the body of an audit; without a run it covers all.
+// AuditRequest is the body of an audit request. Without a run id the audit covers all runs.
 type AuditRequest struct {
 	RunID string `json:"run_id,omitempty"`
 }
 
-// InstanceView is one instance of a domain, to be chosen in a request.
+// InstanceView is one selectable instance of a domain.
 type InstanceView struct {
 	Domain  string `json:"domain"`
 	ID      string `json:"id"`
@@ -61,23 +61,23 @@ type InstanceView struct {
 	Default bool   `json:"default,omitempty"`
 }
 
-// KeyScopes narrow a key; an empty list does not narrow.
+// KeyScopes restricts a key. An empty list does not restrict.
 type KeyScopes struct {
 	Domains []string          `json:"domains,omitempty"`
 	Classes []SideEffectClass `json:"classes,omitempty"`
 }
 
-// KeySpec is the body that makes an API key.
+// KeySpec is the request body that creates an API key.
 type KeySpec struct {
-	// Name is one line.
+	// Name is a single line.
 	Name string `json:"name,omitempty"`
 	// Kind is user, service or frontend.
 	Kind      string `json:"kind"`
 	Principal string `json:"principal"`
-	// Roles are Manifold's, or a domain's own as "domain:role".
+	// Roles are Manifold roles, or a domain's own roles as "domain:role".
 	Roles  []string  `json:"roles"`
 	Scopes KeyScopes `json:"scopes,omitzero"`
-	// ExpiresAt is in the future.
+	// ExpiresAt must be in the future.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
@@ -95,31 +95,29 @@ type KeyView struct {
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
-// KeyCreated gives the text of a new key, once.
+// KeyCreated contains the text of a new key. It is returned only once.
 type KeyCreated struct {
 	KeyView
 	Text string `json:"key"`
 }
 
-// SignIn is the body that signs a browser in: with a key or with the token of a
-// link, not with both.
+// SignIn is the request body of a browser sign-in: either a key or the token of a link.
 type SignIn struct {
 	Key  string `json:"key,omitempty"`
 	Link string `json:"link,omitempty"`
 }
 
-// SignedIn is whom a browser is signed in as. The session itself is in a cookie.
+// SignedIn is the user of a signed-in browser. The session itself is in a cookie.
 type SignedIn struct {
 	User SignedInUser `json:"user"`
-	// CSRF goes along with each request that changes something, in the header
-	// X-CSRF-Token.
+	// CSRF must be sent in the header X-CSRF-Token of each request with side effects.
 	CSRF string `json:"csrf"`
-	// ExpiresAt is when the session ends if nothing is done, EndsAt when in any case.
+	// ExpiresAt is the end of the session if it is idle, EndsAt the end in any case.
 	ExpiresAt time.Time `json:"expires_at"`
 	EndsAt    time.Time `json:"ends_at"`
 }
 
-// SignedInUser is a person with what they may do.
+// SignedInUser is a person with their roles and scopes.
 type SignedInUser struct {
 	ID     string    `json:"id"`
 	Name   string    `json:"name"`
@@ -128,23 +126,22 @@ type SignedInUser struct {
 	Scopes KeyScopes `json:"scopes,omitzero"`
 }
 
-// SignInLink is the token of a link that signs the caller in once: the page is
-// /sign-in#token.
+// SignInLink is the token of a link that signs the caller in once, on the page /sign-in#token.
 type SignInLink struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// WebhookKey is what receivers of webhooks check signatures with.
+// WebhookKey is the key with which receivers of webhooks verify signatures.
 type WebhookKey struct {
 	KeyID string `json:"key_id"`
 	// Key is the secret in base64.
 	Key string `json:"key"`
 }
 
-// Caller says who the server takes the caller for.
+// Caller is the authenticated identity of the caller.
 type Caller struct {
-	// Subject is the name in owners, requesters and decisions.
+	// Subject is the caller's name in owners, requesters and decisions.
 	Subject string    `json:"subject"`
 	Kind    string    `json:"kind"`
 	KeyID   string    `json:"key_id"`

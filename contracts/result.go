@@ -8,7 +8,7 @@ import (
 	"log/slog"
 )
 
-// Effect describes what a failed write did to the world.
+// Effect is the effect of a failed write.
 type Effect string
 
 // The effects.
@@ -18,7 +18,7 @@ const (
 	EffectApplied Effect = "applied"
 )
 
-// The error types of a ToolResult; a domain may add its own as "domain.xxx".
+// The error types of a ToolResult. A domain may add its own as "domain.xxx".
 const (
 	ErrInvalidParameters = "invalid_parameters"
 	ErrNotFound          = "not_found"
@@ -37,29 +37,29 @@ const (
 	ErrInternal          = "internal"
 )
 
-// Unreachable is the message of a call that found no service. Who shows it to
-// people puts the name of the domain before it.
+// Unreachable is the message of a call to an unreachable service. For display it is prefixed with
+// the name of the domain.
 const Unreachable = "cannot be reached just now"
 
-// ToolResult is the only thing that passes from a domain into a run.
+// ToolResult is the result of a call. It is the only way for domain data into a run.
 type ToolResult struct {
 	OK bool `json:"ok"`
-	// Summary is one line of at most 300 characters, the only text of a result
-	// that reaches a transcript or a prompt. It is text, never markup.
+	// Summary is one line of at most 300 characters of plain text, never markup. It is the only
+	// text of a result that reaches a transcript or a prompt.
 	Summary string `json:"summary,omitempty"`
-	// Facts are small structured findings, 16 KiB at most.
+	// Facts are small structured values, 16 KiB at most.
 	Facts map[string]any `json:"facts,omitempty"`
-	// Data is raw output for debugging; it never reaches an answer or a prompt.
+	// Data is raw output for debugging. It never reaches an answer or a prompt.
 	Data  Opaque     `json:"data,omitzero"`
 	Error *ToolError `json:"error,omitempty"`
-	// Artifacts are name → any JSON, 16 MiB each.
+	// Artifacts maps names to JSON values of at most 16 MiB each.
 	Artifacts map[string]json.RawMessage `json:"artifacts,omitempty"`
-	// Malformed lists the parts of a domain's answer that WrapResult could not
-	// read; BoundResult reports them.
+	// Malformed lists the parts of a domain's response that WrapResult could not decode.
+	// BoundResult reports them.
 	Malformed []Fault `json:"-"`
 }
 
-// LogValue keeps facts, data and artifacts out of logs.
+// LogValue implements slog.LogValuer. It omits facts, data and artifacts.
 func (r ToolResult) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.Bool("ok", r.OK), slog.Int("facts", len(r.Facts)), slog.Int("artifacts", len(r.Artifacts))}
 	if r.Error != nil {
@@ -68,20 +68,20 @@ func (r ToolResult) LogValue() slog.Value {
 	return slog.GroupValue(append(attrs, slog.Any("data", r.Data))...)
 }
 
-// ToolError explains why an execution was refused or failed.
+// ToolError is the reason why an execution was rejected or failed.
 type ToolError struct {
 	Type      string `json:"type"`
 	Message   string `json:"message"`
 	Detail    any    `json:"detail,omitempty"`
 	Retryable bool   `json:"retryable,omitempty"`
-	// Effect is what a failed write did; absent, EffectOf gives the default.
+	// Effect is the effect of a failed write. If it is absent, EffectOf returns the default.
 	Effect Effect `json:"effect,omitempty"`
-	// Needs is what a person must answer, if the type is needs_input.
+	// Needs holds the questions for a person if Type is needs_input.
 	Needs *InputRequest `json:"needs,omitempty"`
 }
 
-// EffectOf returns the declared effect, or the default for a write: none for
-// refusals, unknown for everything else.
+// EffectOf returns the declared effect or the default for a write: none for rejections, unknown
+// for other errors. It returns applied for a nil error.
 func (e *ToolError) EffectOf() Effect {
 	if e == nil {
 		return EffectApplied
@@ -101,17 +101,17 @@ func (e *ToolError) EffectOf() Effect {
 	}
 }
 
-// Error returns type and message, so that a handler may return a ToolError.
+// Error returns type and message, so that handlers can return a ToolError as an error.
 func (e *ToolError) Error() string { return e.Type + ": " + e.Message }
 
-// Opaque is raw output that is only carried. Printing or logging it shows its
-// size and hash, never its content.
+// Opaque is raw output that is only passed on. Printing or logging it shows its size and hash,
+// never its content.
 type Opaque struct{ raw json.RawMessage }
 
 // NewOpaque wraps raw JSON.
 func NewOpaque(raw json.RawMessage) Opaque { return Opaque{raw: raw} }
 
-// Reveal returns the content, for the debugging endpoint of admins.
+// Reveal returns the content. Only the debugging endpoint for admins may use it.
 func (o Opaque) Reveal() json.RawMessage { return o.raw }
 
 // IsZero reports whether there is no content.
@@ -125,13 +125,13 @@ func (o Opaque) String() string {
 	return fmt.Sprintf("opaque(%d bytes, sha256:%s)", len(o.raw), HashBytes(o.raw)[:12])
 }
 
-// Format gives what String gives, for every verb.
+// Format writes the result of String for every verb.
 func (o Opaque) Format(f fmt.State, _ rune) { io.WriteString(f, o.String()) } //nolint:errcheck // a fmt.State keeps its own errors
 
 // Equal reports whether both hold the same bytes.
 func (o Opaque) Equal(p Opaque) bool { return bytes.Equal(o.raw, p.raw) }
 
-// LogValue returns what String gives.
+// LogValue returns the result of String.
 func (o Opaque) LogValue() slog.Value { return slog.StringValue(o.String()) }
 
 // MarshalJSON writes the content.
@@ -142,7 +142,7 @@ func (o Opaque) MarshalJSON() ([]byte, error) {
 	return o.raw, nil
 }
 
-// UnmarshalJSON keeps the content as it is; null means absent.
+// UnmarshalJSON stores the JSON text unchanged; null means absent.
 func (o *Opaque) UnmarshalJSON(data []byte) error {
 	o.raw = nil
 	if string(data) != "null" {
@@ -151,7 +151,7 @@ func (o *Opaque) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ArtifactRef is the reference to stored JSON: {"$artifact":"sha256:…"}.
+// ArtifactRef is a reference to stored JSON: {"$artifact":"sha256:…"}.
 type ArtifactRef struct {
 	Ref string `json:"$artifact"`
 }

@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// resultCache keeps values by the text that they were computed from. It may be used by
-// several goroutines, so its values must be of a kind that nobody changes.
+// resultCache caches values by the text that they were computed from. It is safe for concurrent
+// use. Values are shared and must be immutable.
 //
-// Invariant: there are two generations, each with texts of at most the bound in
-// bytes, or with one text that is longer; what is used moves to the younger one. Only
-// Get and Put touch the members.
+// Invariant: there are two generations, each of at most bound bytes of text or of one longer
+// text. A hit in the old generation moves to the young one. Only Get and Put access the fields.
 type resultCache[V any] struct {
 	mu         sync.Mutex
 	young, old map[[sha256.Size]byte]cachedResult[V]
@@ -23,12 +22,12 @@ type cachedResult[V any] struct {
 	size  int
 }
 
-// newResultCache returns an empty cache of two generations of so many bytes of text.
+// newResultCache returns an empty cache with two generations of at most bound bytes of text each.
 func newResultCache[V any](bound int) *resultCache[V] {
 	return &resultCache[V]{bound: bound, young: map[[sha256.Size]byte]cachedResult[V]{}}
 }
 
-// Get returns what is kept for a text.
+// Get returns the cached value for a text.
 func (c *resultCache[V]) Get(text []byte) (V, bool) {
 	key := sha256.Sum256(text)
 	c.mu.Lock()
@@ -43,7 +42,7 @@ func (c *resultCache[V]) Get(text []byte) (V, bool) {
 	return k.value, ok
 }
 
-// Put keeps a value for a text; the first one stays.
+// Put stores the value for a text. An existing value is kept.
 func (c *resultCache[V]) Put(text []byte, value V) {
 	key := sha256.Sum256(text)
 	c.mu.Lock()
@@ -53,7 +52,8 @@ func (c *resultCache[V]) Put(text []byte, value V) {
 	}
 }
 
-// add makes the young generation the old one when it is full, and lets that go.
+// add adds an entry. If the young generation is full, it becomes the old one, and the previous
+// old one is dropped.
 func (c *resultCache[V]) add(key [sha256.Size]byte, k cachedResult[V]) {
 	if c.size > 0 && c.size+k.size > c.bound {
 		c.young, c.old, c.size = map[[sha256.Size]byte]cachedResult[V]{}, c.young, 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatIsUsedStaysAndTheRestIsLetGo: however many texts come, few are held, and
-// those that are asked for again are among them.
+// TestWhatIsUsedStaysAndTheRestIsLetGo checks that the cache is bounded and keeps the entries
+// that are used again.
 func TestWhatIsUsedStaysAndTheRestIsLetGo(t *testing.T) {
 	t.Parallel()
 	c := newResultCache[int](1000)
@@ -19,7 +19,7 @@ func TestWhatIsUsedStaysAndTheRestIsLetGo(t *testing.T) {
 		}
 	}
 	held := 0
-	for n := range 201 { // the youngest last, since a look keeps them
+	for n := range 201 { // the youngest last, because a hit keeps an entry
 		if v, ok := c.Get(text(n)); ok {
 			if held++; v != n {
 				t.Errorf("%d is kept as %d", n, v)
@@ -34,7 +34,8 @@ func TestWhatIsUsedStaysAndTheRestIsLetGo(t *testing.T) {
 	}
 }
 
-// TestATextOverTheBoundIsKeptAlone: it takes the place of what was there, and goes next.
+// TestATextOverTheBoundIsKeptAlone checks that an oversized text replaces the other entries and
+// is evicted next.
 func TestATextOverTheBoundIsKeptAlone(t *testing.T) {
 	t.Parallel()
 	c := newResultCache[string](10)

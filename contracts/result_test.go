@@ -13,7 +13,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// secret stands in every part of a result that must stay where it is.
+// secret is the content of every part of a result that must not leak.
 const secret = "THE-RAW-BLOB"
 
 func blobResult(t *testing.T) contracts.ToolResult {

@@ -1,29 +1,29 @@
 package contracts
 
-// ReviewTerms are who reviews, how many of them, and when.
+// ReviewTerms says who reviews, how many of them, and when.
 type ReviewTerms struct {
-	// Roles and Quorum are those of ApprovalRule.
+	// Roles and Quorum are as in ApprovalRule.
 	Roles  []string `json:"roles,omitempty"`
 	Quorum int      `json:"quorum,omitempty"`
 	ReviewTimes
 }
 
-// ReviewTimes narrow who of the pool approves and say when: none of them lets
-// anybody approve who could not without them.
+// ReviewTimes restricts the approvers and the times of approval. It never allows an approval that
+// is otherwise forbidden.
 type ReviewTimes struct {
-	// People are the only ones who approve, if there are any; they need a role too.
+	// People, if set, are the only people who may approve. They need a role too.
 	People []string `json:"people,omitempty"`
-	// WaitS is how long after its gate was opened nobody can approve yet.
+	// WaitS is the time after the opening of the gate before anyone may approve, in seconds.
 	WaitS int `json:"wait_s,omitempty"`
-	// RemindS is the pause between two reminders, EscalateS how long after the
-	// opening those of EscalateTo are told.
+	// RemindS is the interval of reminders and EscalateS the time after the opening at which
+	// EscalateTo is notified, both in seconds.
 	RemindS    int      `json:"remind_s,omitempty"`
 	EscalateS  int      `json:"escalate_s,omitempty"`
 	EscalateTo []string `json:"escalate_to,omitempty"`
 }
 
-// stricter are the people whom both name, or those of the second where they have
-// nobody in common, the longer wait and the earlier notices.
+// stricter returns the common people, or those of b if there are none, the longer wait and the
+// earlier notifications.
 func (a ReviewTimes) stricter(b ReviewTimes) ReviewTimes {
 	out := ReviewTimes{
 		People: stricterRoles(a.People, b.People), WaitS: max(a.WaitS, b.WaitS), RemindS: minSet(a.RemindS, b.RemindS),

@@ -6,7 +6,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestStatesOfRuns: stores find runs by these lists.
+// TestStatesOfRuns checks the lists by which stores select runs.
 func TestStatesOfRuns(t *testing.T) {
 	t.Parallel()
 	for _, state := range contracts.OpenRunStates() {

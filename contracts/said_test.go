@@ -29,7 +29,7 @@ func TestUnreadWordsAreNamed(t *testing.T) {
 	}
 }
 
-// What a requester agreed to leave out stays marked: who approves must see it.
+// Words that a requester agreed to leave out remain marked, so that the approver sees them.
 func TestWhatIsAgreedStaysMarked(t *testing.T) {
 	t.Parallel()
 	before := said()
@@ -52,7 +52,7 @@ func TestAValueFromElsewhereLeavesTheOriginalAlone(t *testing.T) {
 	}
 }
 
-// Actions of the first format have no sentence, and hash as they did.
+// Actions of the first format have no utterance, and their hashes must not change.
 func TestAnActionWithoutASentenceHashesAsBefore(t *testing.T) {
 	t.Parallel()
 	raw, err := contracts.Canonical(contracts.Action{Capability: "a.b", Parameters: map[string]any{}, Evidence: []contracts.EvidenceItem{}})
@@ -61,7 +61,7 @@ func TestAnActionWithoutASentenceHashesAsBefore(t *testing.T) {
 	}
 }
 
-// An answer that repeats what nobody had read reads it.
+// An answer that repeats unresolved words resolves them.
 func TestAnAnswerReadsItsWords(t *testing.T) {
 	t.Parallel()
 	s := said().Fill("part", "half")

@@ -14,33 +14,32 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// schemaURL names the one document that a compiler knows; the name resolves
-// nowhere.
+// schemaURL is the name of the only document that a compiler knows. It does not resolve to a
+// location.
 const schemaURL = "schema:///it"
 
 // Schema is a compiled JSON Schema (draft 2020-12, formats asserted). It may
 // be used by several goroutines.
 type Schema struct {
 	raw       json.RawMessage
-	text      json.RawMessage // the whole document, as it was written
+	text      json.RawMessage // the whole document as it was written
 	root      map[string]any  // the whole document
-	place     string          // pointer of this schema in it
+	place     string          // JSON pointer of this schema in root
 	compiled  *jsonschema.Schema
-	levels    int     // how deep a value may nest, 0 for any depth
-	unchecked []Fault // the rules that are not held to
+	levels    int     // how deep a value may nest; 0 means unlimited
+	unchecked []Fault // rules that are not enforced
 }
 
-// keptSchemas are those compiled lately: the same ones are wanted by each look at a
-// manifest, by each plan and gate, and by each start of a domain in a process. The
-// bound is that of some forty domains with a hundred capabilities each.
+// keptSchemas caches compiled schemas. The same schemas are needed for each manifest check, plan
+// and gate, and at each start of a domain. The limit fits about forty domains with a hundred
+// capabilities each.
 var keptSchemas = newResultCache[*Schema](8 << 20)
 
-// CompileSchema compiles a schema that a stranger may have written. It refuses
-// references that leave the document or lead back without going into a value, depth
-// beyond MaxSchemaDepth and size beyond MaxSchemaSize, both counted with every $ref
-// followed; one that holds itself is followed as deep as these allow, and values that
-// nest deeper do not fit. The Error lists every fault by its place in the schema. The
-// same text gives the same Schema, for as long as it is kept.
+// CompileSchema compiles a schema from an untrusted source. It rejects references out of the
+// document, references that loop without descending into a value, and, with every $ref followed,
+// depth beyond MaxSchemaDepth or size beyond MaxSchemaSize. A recursive schema is expanded as far
+// as these limits allow, and values that nest deeper are invalid. The Error lists every fault by
+// its location in the schema. Compiled schemas are cached by text and may be shared.
 func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if s, ok := keptSchemas.Get(raw); ok {
 		return s, nil
@@ -71,10 +70,10 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// compileSchema compiles a guarded document.
+// compileSchema compiles a document that guardSchema accepted.
 func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
-	// The guard has looked at everything known to make the library panic; a
-	// stranger's schema must not end the process even if it missed something.
+	// The guard rejects everything known to make the library panic. Recover anyway, because an
+	// untrusted schema must not end the process.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("does not compile: %v", r)
@@ -96,8 +95,8 @@ func compileSchema(doc map[string]any) (out *jsonschema.Schema, err error) {
 	return c.Compile(schemaURL)
 }
 
-// withoutIdentity drops $id, so that every reference stays inside, and
-// $schema, which the guard has checked.
+// withoutIdentity removes $id, so that every reference stays inside the document, and $schema,
+// which the guard has checked.
 func withoutIdentity(doc map[string]any) map[string]any {
 	out := maps.Clone(doc)
 	delete(out, "$id")
@@ -105,9 +104,8 @@ func withoutIdentity(doc map[string]any) map[string]any {
 	return out
 }
 
-// Validate returns what is wrong with v, by JSON pointer; nil means that v fits.
-// v is decoded JSON; Go integers, structs and typed maps are taken by their
-// JSON form.
+// Validate returns the faults of v by JSON pointer, or nil if v is valid. v is decoded JSON; Go
+// integers, structs and typed maps are converted through their JSON encoding.
 func (s *Schema) Validate(v any) []Fault {
 	norm, err := NormalizeShared(v)
 	if err != nil {
@@ -119,10 +117,10 @@ func (s *Schema) Validate(v any) []Fault {
 	return plainFaults(validate(s.compiled, norm))
 }
 
-// Unchecked lists the rules of the schema that no value is held to, by their places.
+// Unchecked lists the rules of the schema that are not enforced, by location.
 func (s *Schema) Unchecked() []Fault { return slices.Clone(s.unchecked) }
 
-// nesting is how many levels of lists and objects a value has.
+// nesting returns how many levels of lists and objects a value has.
 func nesting(v any) int {
 	deepest := 0
 	switch v := v.(type) {
@@ -140,18 +138,18 @@ func nesting(v any) int {
 	return deepest + 1
 }
 
-// Raw returns the schema as it was written.
+// Raw returns a copy of the schema as it was written.
 func (s *Schema) Raw() json.RawMessage { return slices.Clone(s.raw) }
 
-// Properties names the parameters that the schema describes at its top,
-// applicators such as allOf and oneOf included, in order.
+// Properties returns the sorted names of the properties that the schema describes at its top
+// level, including those inside applicators such as allOf and oneOf.
 func (s *Schema) Properties() []string {
 	found := map[string]*jsonschema.Schema{}
 	collect(s.compiled, found)
 	return sortedKeys(found)
 }
 
-// Property returns the schema of one property at the top.
+// Property returns the schema of one top-level property.
 func (s *Schema) Property(name string) (*Schema, bool) {
 	found := map[string]*jsonschema.Schema{}
 	collect(s.compiled, found)
@@ -168,7 +166,7 @@ func (s *Schema) Items() (*Schema, bool) {
 	return nil, false
 }
 
-// inner returns a schema of the same document.
+// inner returns the Schema of a subschema of the same document.
 func (s *Schema) inner(compiled *jsonschema.Schema) (*Schema, bool) {
 	if compiled == nil {
 		return nil, false
@@ -194,7 +192,7 @@ func placeOf(compiled *jsonschema.Schema) string {
 	return fragment
 }
 
-// collect notes the top-level properties; the first description of one wins.
+// collect adds the top-level properties to found. The first description of a name wins.
 func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 	if s == nil {
 		return
@@ -211,14 +209,14 @@ func collect(s *jsonschema.Schema, found map[string]*jsonschema.Schema) {
 	}
 }
 
-// View returns what the schema asks for, in one simple form.
+// View returns a simplified view of the schema.
 func (s *Schema) View() *SchemaView {
 	r := newViewer(s.text)
 	v := r.read(s.raw, 0, 0)
 	return &v
 }
 
-// compileFaults explains why the library refused a schema.
+// compileFaults returns the faults for an error of the library.
 func compileFaults(err error) []Fault {
 	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return plainFaults(flatten(invalid))

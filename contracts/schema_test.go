@@ -62,12 +62,12 @@ func TestCompileSchemaRefusesWhatIsUnsafe(t *testing.T) {
 	}
 }
 
-// nested returns a schema of depth levels without references.
+// nested returns a schema with depth levels and no references.
 func nested(depth int) string {
 	return strings.Repeat(`{"not":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 }
 
-// wide returns n properties.
+// wide returns a schema with n properties.
 func wide(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -76,7 +76,7 @@ func wide(n int) string {
 	return b.String()[1:]
 }
 
-// chain returns definitions that each hold the one before, fan times.
+// chain returns definitions of which each contains the previous one fan times.
 func chain(length, fan int) string {
 	var b strings.Builder
 	b.WriteString(`{"$defs":{"d0":{}`)
@@ -194,7 +194,7 @@ func compile(t *testing.T, raw string) *contracts.Schema {
 	return s
 }
 
-// TestTheSameTextGivesTheSameSchema: what compiled is kept, and a refusal is not.
+// TestTheSameTextGivesTheSameSchema checks that compiled schemas are cached, and errors are not.
 func TestTheSameTextGivesTheSameSchema(t *testing.T) {
 	t.Parallel()
 	var first *contracts.Schema

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// modernize writes one schema of an earlier draft, or of OpenAPI, as draft 2020-12
-// says the same: tuples, booleans beside bounds, nullable, dependencies.
+// modernize rewrites one schema object of an earlier draft, or of OpenAPI, in draft 2020-12:
+// tuples, boolean exclusive bounds, nullable, dependencies.
 func modernize(schema map[string]any) {
 	if tuple, ok := schema["items"].([]any); ok {
 		delete(schema, "items")
@@ -17,7 +17,7 @@ func modernize(schema map[string]any) {
 			schema["items"] = more
 		}
 	}
-	delete(schema, "additionalItems") // says nothing without a tuple
+	delete(schema, "additionalItems") // has no meaning without a tuple
 	for _, bound := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
 		if open, ok := schema[bound[0]].(bool); ok {
 			delete(schema, bound[0])
@@ -28,13 +28,13 @@ func modernize(schema map[string]any) {
 		}
 	}
 	if _, flag := schema["required"].(bool); flag {
-		delete(schema, "required") // of draft 03: it is the object that requires
+		delete(schema, "required") // of draft 03, where the property itself was marked as required
 	}
 	admitNull(schema)
 	splitDependencies(schema)
 }
 
-// admitNull reads OpenAPI's nullable.
+// admitNull translates OpenAPI's nullable.
 func admitNull(schema map[string]any) {
 	if nullable, _ := schema["nullable"].(bool); !nullable {
 		return
@@ -47,7 +47,7 @@ func admitNull(schema map[string]any) {
 	}
 }
 
-// splitDependencies reads a keyword that is two since draft 2019-09.
+// splitDependencies translates a keyword that was split in draft 2019-09.
 func splitDependencies(schema map[string]any) {
 	all, ok := schema["dependencies"].(map[string]any)
 	if !ok {
@@ -73,8 +73,8 @@ func splitDependencies(schema map[string]any) {
 	}
 }
 
-// translate writes the patterns of one schema in RE2, and notes those that it cannot
-// express: such values are held to the other rules, their length among them.
+// translate rewrites the patterns of one schema object in RE2 and records those that RE2 cannot
+// express. Values are then checked against the other keywords only.
 func (g *schemaGuard) translate(at string, schema map[string]any) {
 	if pattern, ok := schema["pattern"].(string); ok {
 		delete(schema, "pattern")
@@ -108,7 +108,7 @@ func (g *schemaGuard) translate(at string, schema map[string]any) {
 			g.unchecked.add(place, "names of this form are not told from others: it looks ahead")
 		}
 		delete(patterns, pattern)
-		delete(schema, "additionalProperties") // they may be among the others
+		delete(schema, "additionalProperties") // such names may be among the additional ones
 	}
 }
 

@@ -11,16 +11,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// schemaFault is a fault with the keyword that found it.
+// schemaFault is a fault with the keyword that caused it.
 type schemaFault struct {
 	Fault
 	keyword string
 }
 
-// validate runs a compiled schema over decoded JSON.
+// validate validates decoded JSON against a compiled schema.
 func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
-	// As in compileSchema: a stranger's schema or value must not end the
-	// process.
+	// As in compileSchema, an untrusted schema or value must not end the process.
 	defer func() {
 		if r := recover(); r != nil {
 			faults = []schemaFault{{Fault: Fault{Message: fmt.Sprintf("cannot be validated: %v", r)}}}
@@ -37,13 +36,12 @@ func validate(s *jsonschema.Schema, v any) (faults []schemaFault) {
 	}
 }
 
-// stackOfValidation is what the library takes of the stack for a value of two levels: 6
-// KiB for each.
+// stackOfValidation is the stack that the library needs for a value of two levels. Each level
+// takes 6 KiB.
 const stackOfValidation = 20 << 10
 
-// growStack makes the stack of a new goroutine large enough in one step. Otherwise it
-// is doubled and copied several times in the midst of a validation, which took more
-// time than the validation itself.
+// growStack grows the stack of a new goroutine in one step. Otherwise it is doubled and copied
+// several times during a validation, which took more time than the validation itself.
 //
 //go:noinline
 func growStack(at int) byte {
@@ -62,8 +60,8 @@ func plainFaults(faults []schemaFault) []Fault {
 	return plain
 }
 
-// flatten returns the innermost faults, sorted, without repetition. The library
-// walks maps, so its own order changes from run to run.
+// flatten returns the innermost faults, sorted and without duplicates. The library iterates over
+// maps, so its own order is random.
 func flatten(err *jsonschema.ValidationError) []schemaFault {
 	var faults []schemaFault
 	gather(err, &faults)
@@ -74,7 +72,7 @@ func flatten(err *jsonschema.ValidationError) []schemaFault {
 	return faults[:min(len(faults), maxFaults)]
 }
 
-// comparePointers orders places as a reader meets them: indexes by number.
+// comparePointers compares JSON pointers token by token, indexes by number.
 func comparePointers(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(a, b string) int {
 		i, errA := strconv.Atoi(a)
@@ -102,8 +100,8 @@ func gather(err *jsonschema.ValidationError, faults *[]schemaFault) {
 	}
 }
 
-// instancePointer undoes the percent-encoding that the library adds to
-// pointers.
+// instancePointer returns the JSON pointer of the instance without the library's
+// percent-encoding.
 func instancePointer(err *jsonschema.ValidationError) string {
 	if decoded, bad := url.PathUnescape(err.InstanceLocation); bad == nil {
 		return decoded
@@ -111,7 +109,7 @@ func instancePointer(err *jsonschema.ValidationError) string {
 	return err.InstanceLocation
 }
 
-// alternativesMessage says in one line why no alternative fits.
+// alternativesMessage returns in one line why no alternative matches.
 func alternativesMessage(err *jsonschema.ValidationError) string {
 	base := instancePointer(err)
 	var reasons []string
@@ -135,7 +133,7 @@ func alternativesMessage(err *jsonschema.ValidationError) string {
 	return "fits none of the alternatives: " + strings.Join(reasons, "; or ")
 }
 
-// tidyMessage takes values and random order out of the library's words.
+// tidyMessage removes values and random order from the library's message.
 func tidyMessage(keyword, message string) string {
 	switch keyword {
 	case "format":

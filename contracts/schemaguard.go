@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// guardSchema returns what is unsafe or unsupported in a schema before any library sees
-// it, and how it must be compiled and used. The document is changed to one that says the
-// same in draft 2020-12 and RE2.
+// guardSchema finds unsafe or unsupported parts of a schema before the library sees it, and how
+// deep its values may nest. It rewrites doc in place to draft 2020-12 and RE2.
 func guardSchema(doc map[string]any) *schemaGuard {
 	g := &schemaGuard{doc: doc, known: map[string]extent{}, open: map[string]bool{}, edges: map[string]*edges{}}
 	g.checkRoot()
@@ -20,28 +19,28 @@ func guardSchema(doc map[string]any) *schemaGuard {
 	return g
 }
 
-// schemaGuard walks a schema with every $ref followed. Each place is measured
-// once, so that a small document that expands to a huge one is found quickly.
+// schemaGuard walks a schema with every $ref followed. Each location is measured once, so that a
+// small document that expands to a huge one is detected quickly.
 type schemaGuard struct {
 	doc    map[string]any
 	known  map[string]extent
-	open   map[string]bool // places on the way from the root to here
+	open   map[string]bool // locations on the path from the root
 	edges  map[string]*edges
 	faults faultList
-	// recursive means that a place holds itself; levels is then how deep a value may nest.
+	// recursive means that a location contains itself. levels is then how deep a value may nest.
 	recursive bool
 	levels    int
-	// unchecked are the rules that are not held to.
+	// unchecked are the rules that are not enforced.
 	unchecked faultList
 }
 
-// extent is how deep and how large the schema at a place expands, and how much
-// of it stands below keywords that apply several schemas to one value.
+// extent is the depth and the size to which the schema at a location expands, and the part of the
+// size below branching keywords.
 type extent struct{ depth, size, branched int }
 
-// How the keywords of draft 2020-12 hold other schemas. A keyword that is not
-// listed holds data, where "$ref" is a word like any other. The branching ones
-// apply more than one schema to the same value.
+// The keywords of draft 2020-12 that contain other schemas, by shape. Any other keyword contains
+// data, in which "$ref" has no meaning. Branching keywords apply more than one schema to the same
+// value.
 var (
 	schemaKeywords        = []string{"additionalItems", "additionalProperties", "contentSchema", "items"}
 	branchingKeywords     = []string{"contains", "else", "if", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
@@ -56,17 +55,17 @@ var (
 	ownKeywords = []string{KeywordOnlyHere, KeywordArtifact}
 )
 
-// The keywords that this contract adds to JSON Schema.
+// The keywords that Manifold adds to JSON Schema.
 const (
-	// KeywordOnlyHere marks a parameter that steers the core and is taken out
-	// of the parameters before a domain is called.
+	// KeywordOnlyHere marks a parameter that controls the core. It is removed from the parameters
+	// before a domain is called.
 	KeywordOnlyHere = "x-manifold-only"
-	// KeywordArtifact with the value "ref" marks a place where a reference to
-	// an artifact is passed on as it is.
+	// KeywordArtifact with the value "ref" marks a location where an artifact reference is passed
+	// on unresolved.
 	KeywordArtifact = "x-manifold-artifact"
 )
 
-// drafts are those that are read, by what stands in $schema.
+// drafts are the supported values of $schema.
 var drafts = []string{
 	"https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
 	"http://json-schema.org/draft-07/schema", "http://json-schema.org/draft-06/schema", "http://json-schema.org/draft-04/schema", "http://json-schema.org/schema",
@@ -111,7 +110,7 @@ func (g *schemaGuard) visit(at string, node any) extent {
 	if e.size > MaxSchemaSize || e.branched > MaxSchemaBranches {
 		g.faults.add(at, "the schema expands to more than %d places, or %d below allOf, anyOf and the like, every $ref followed",
 			MaxSchemaSize, MaxSchemaBranches)
-		e.size, e.branched = 1, 0 // told once; what holds it is not at fault
+		e.size, e.branched = 1, 0 // report once; the enclosing schemas are not at fault
 		g.known[at] = e
 	}
 	return e
@@ -133,13 +132,13 @@ func (g *schemaGuard) measure(at string, schema map[string]any) extent {
 	g.visitKeywords(at, schema, nil, nil, definitionKeywords, func(extent) {})
 	if ref, ok := schema["$ref"]; ok {
 		target := g.follow(at, ref)
-		target.depth-- // stands in place of this one, no level deeper
+		target.depth-- // the target replaces this schema, so it is not a level deeper
 		hold(target)
 	}
 	return e
 }
 
-// visitKeywords visits the schemas that keywords of three shapes hold.
+// visitKeywords visits the schemas in single keywords, list keywords and map keywords.
 func (g *schemaGuard) visitKeywords(at string, schema map[string]any, single, lists, maps []string, hold func(extent)) {
 	visit := func(keyword, place string, inner any) {
 		g.edge(at, keyword, place)
@@ -163,7 +162,7 @@ func (g *schemaGuard) visitKeywords(at string, schema map[string]any, single, li
 	}
 }
 
-// follow measures what the $ref of a place points to.
+// follow measures the target of the $ref of a location.
 func (g *schemaGuard) follow(from string, ref any) extent {
 	at := from + "/$ref"
 	text, ok := ref.(string)
@@ -240,7 +239,7 @@ func lookupPointer(doc any, pointer string) (any, bool) {
 	return doc, true
 }
 
-// listOf returns a list, or nothing for any other value.
+// listOf returns v if it is a list, or nil.
 func listOf(v any) []any {
 	if items, ok := v.([]any); ok {
 		return items

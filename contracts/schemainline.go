@@ -13,8 +13,8 @@ func (s *Schema) SelfContained() map[string]any {
 	return w.document(w.followed(node))
 }
 
-// ForPrompt is like SelfContained, for an answer that somebody is asked for: null is not
-// accepted, and constants are an enumeration.
+// ForPrompt is like SelfContained, for a schema that a person or a model must answer: null is not
+// accepted, and constants become an enumeration.
 func (s *Schema) ForPrompt() map[string]any {
 	w := schemaInliner{root: s.root}
 	node, _ := lookupPointer(s.root, s.place)
@@ -38,10 +38,10 @@ func (s *Schema) ForPrompt() map[string]any {
 	return w.document(out)
 }
 
-// schemaInliner takes schemas out of their document.
+// schemaInliner extracts schemas from their document.
 type schemaInliner struct{ root map[string]any }
 
-// followed is a copy of a schema with what it refers to in its place.
+// followed returns a copy of a schema with its top-level references resolved.
 func (w schemaInliner) followed(node any) map[string]any {
 	schema, _ := settled(node).(map[string]any)
 	out := maps.Clone(schema)
@@ -60,7 +60,7 @@ func (w schemaInliner) followed(node any) map[string]any {
 	return out
 }
 
-// under adds what a schema does not say itself.
+// under adds the keywords of other that schema does not have.
 func under(schema map[string]any, other any) {
 	more, _ := settled(other).(map[string]any)
 	for keyword, v := range more {
@@ -70,7 +70,8 @@ func under(schema map[string]any, other any) {
 	}
 }
 
-// simpler takes null, and what is the only one of several, out of a schema once.
+// simpler removes null and resolves groups with a single alternative. It reports whether it
+// resolved a group, so that it must be called again.
 func (w schemaInliner) simpler(schema map[string]any) bool {
 	if types, ok := schema["type"].([]any); ok {
 		if kept := slices.DeleteFunc(slices.Clone(types), func(t any) bool { return t == "null" }); len(kept) == 1 {
@@ -98,8 +99,8 @@ func onlyNull(schema any) bool {
 	return node["type"] == "null" || constant && fixed == nil
 }
 
-// document adds the definitions to a schema that refers to them. References to other
-// places lead into a copy of the whole document.
+// document adds the definitions to a schema that refers to them. References to other locations
+// are redirected to a copy of the whole document.
 func (w schemaInliner) document(schema map[string]any) map[string]any {
 	for _, keyword := range definitionKeywords {
 		if defs, ok := w.root[keyword]; ok && refersTo(schema, func(string) bool { return true }) {
@@ -121,7 +122,7 @@ func (w schemaInliner) document(schema map[string]any) map[string]any {
 	return out
 }
 
-// refersTo reports whether a schema holds a reference of some kind.
+// refersTo reports whether a schema contains a reference that kind accepts.
 func refersTo(v any, kind func(ref string) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -135,7 +136,7 @@ func refersTo(v any, kind func(ref string) bool) bool {
 	return false
 }
 
-// moved returns a copy whose references lead to another place of the document.
+// moved returns a copy whose references are prefixed by the location to.
 func moved(v any, to string) any {
 	switch v := v.(type) {
 	case map[string]any:

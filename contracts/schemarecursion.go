@@ -2,8 +2,8 @@ package contracts
 
 import "slices"
 
-// edges are what the schema at a place leads to: for the same value, and for what is
-// in the value. Branches are those of them that stand beside others for one value.
+// edges are the schemas that the schema at a location applies to the same value, and those that
+// it applies to parts of the value. A branch is applied beside others to one value.
 type edges struct{ same, below []edge }
 
 type edge struct {
@@ -11,10 +11,10 @@ type edge struct {
 	branch bool
 }
 
-// sameValue are the keywords whose schemas are about the value itself.
+// sameValue are the keywords whose schemas apply to the value itself.
 var sameValue = []string{"$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
 
-// edge notes that a keyword leads from one place to another.
+// edge records that a keyword leads from one location to another.
 func (g *schemaGuard) edge(from, keyword, to string) {
 	at := g.edges[from]
 	if at == nil {
@@ -23,7 +23,7 @@ func (g *schemaGuard) edge(from, keyword, to string) {
 	}
 	e := edge{to: to, branch: slices.Contains(branchingKeywords, keyword) || slices.Contains(branchingListKeywords, keyword) || slices.Contains(branchingMapKeywords, keyword)}
 	switch {
-	case slices.Contains(definitionKeywords, keyword): // applies to nothing by itself
+	case slices.Contains(definitionKeywords, keyword): // definitions apply to nothing by themselves
 	case slices.Contains(sameValue, keyword):
 		at.same = append(at.same, e)
 	default:
@@ -31,13 +31,12 @@ func (g *schemaGuard) edge(from, keyword, to string) {
 	}
 }
 
-// fewestLevels is how deep the values of a schema that holds itself must be able to
-// nest, for it to be of use.
+// fewestLevels is the minimum nesting that a recursive schema must support to be accepted.
 const fewestLevels = 4
 
-// checkRecursion finds how deep values may nest where a schema holds itself, so that
-// none takes longer to check than one of a schema that does not. A schema that comes
-// back to itself for the same value has no end.
+// checkRecursion computes how deep values of a recursive schema may nest, so that validating one
+// takes no longer than with other schemas. It rejects a schema that refers to itself for the same
+// value, because its validation would not end.
 func (g *schemaGuard) checkRecursion() {
 	if !g.recursive {
 		return
@@ -68,8 +67,8 @@ func (g *schemaGuard) checkRecursion() {
 	}
 }
 
-// expand is the size of a place for values of one level, from those of its places for
-// the same value and of those for what is in it.
+// expand returns the size of a location for values of one level, computed from the sizes of the
+// schemas for the same value and for its parts.
 func (g *schemaGuard) expand(place string, same, below map[string]extent) extent {
 	e := extent{size: 1}
 	add := func(of []edge, sizes map[string]extent) {
@@ -89,8 +88,8 @@ func (g *schemaGuard) expand(place string, same, below map[string]extent) extent
 	return e
 }
 
-// bottomUp orders all places so that each comes behind those that it applies to the
-// same value; loop is "!" and one that comes back to itself, "" if none does.
+// bottomUp sorts all locations so that each follows those that it applies to the same value. loop
+// is "!" and a location that refers to itself, or "".
 func (g *schemaGuard) bottomUp() (order []string, loop string) {
 	const visiting, done = 1, 2
 	state := map[string]int{}

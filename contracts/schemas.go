@@ -13,11 +13,11 @@ import (
 //go:embed schemas/*.json
 var schemaFiles embed.FS
 
-// SchemaName names one of the JSON Schemas of this contract; its file is
+// SchemaName is the name of one of the JSON Schemas of this contract. Its file is
 // schemas/<name>.json.
 type SchemaName string
 
-// The schemas that what is sent to Manifold is held to.
+// The schemas of inputs to Manifold.
 const (
 	SchemaManifest      SchemaName = "manifest"
 	SchemaResume        SchemaName = "resume"
@@ -35,17 +35,17 @@ const (
 	SchemaSignIn        SchemaName = "sign_in"
 )
 
-// SchemaNames lists every schema of the contract.
+// SchemaNames returns the names of all schemas of the contract.
 func SchemaNames() []SchemaName {
 	var names []SchemaName
-	files, _ := fs.Glob(schemaFiles, "schemas/*.json") // the pattern is sound
+	files, _ := fs.Glob(schemaFiles, "schemas/*.json") // the pattern is valid
 	for _, file := range files {
 		names = append(names, SchemaName(strings.TrimSuffix(path.Base(file), ".json")))
 	}
 	return names
 }
 
-// builtins compiles the embedded schemas once; they never change after.
+// builtins compiles the embedded schemas once. They are immutable.
 var builtins = sync.OnceValues(func() (map[SchemaName]*Schema, error) {
 	out := map[SchemaName]*Schema{}
 	for _, name := range SchemaNames() {
@@ -60,7 +60,7 @@ var builtins = sync.OnceValues(func() (map[SchemaName]*Schema, error) {
 	return out, nil
 })
 
-// BuiltinSchema returns one of the schemas of the contract.
+// BuiltinSchema returns a schema of the contract, or an error of code not_found.
 func BuiltinSchema(name SchemaName) (*Schema, error) {
 	all, err := builtins()
 	if err != nil {
@@ -72,8 +72,8 @@ func BuiltinSchema(name SchemaName) (*Schema, error) {
 	return nil, Errorf(CodeNotFound, "there is no schema %q", name)
 }
 
-// Parse decodes strictly what an author or a caller wrote and holds it to the
-// named schema. The Error lists the faults of both.
+// Parse strictly decodes an input and validates it against the named schema. The Error lists the
+// faults of both.
 func Parse(name SchemaName, data []byte, v any) error {
 	schema, err := BuiltinSchema(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func Parse(name SchemaName, data []byte, v any) error {
 	}
 	parsed, err := decodeStrict(data, v)
 	if parsed == nil && err != nil {
-		return err // syntax: there is nothing to hold to a schema
+		return err // a syntax error leaves nothing to validate
 	}
 	faults := faultList(faultsOf(err))
 	faults.merge(validate(schema.compiled, settled(parsed)))
@@ -91,8 +91,8 @@ func Parse(name SchemaName, data []byte, v any) error {
 	return err
 }
 
-// merge adds what the schema found at places where the strict decoder found
-// nothing, and leaves out unknown keys, which the decoder names better.
+// merge adds the schema faults at locations without a decoder fault. It omits unknown keys, which
+// the decoder reports better.
 func (l *faultList) merge(found []schemaFault) {
 	told := map[string]bool{}
 	for _, f := range *l {
@@ -106,8 +106,8 @@ func (l *faultList) merge(found []schemaFault) {
 	}
 }
 
-// settled applies the number rule of Decode to a parsed tree. Numbers out of
-// range have been replaced by the parser.
+// settled applies the number rule of Decode to a parsed tree. The parser has already replaced
+// numbers that are out of range.
 func settled(parsed any) any {
 	norm, err := Normalize(parsed)
 	if err != nil {

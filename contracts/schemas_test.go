@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// typesBySchema is the Go type of every schema.
+// typesBySchema returns the Go type of every schema.
 func typesBySchema() map[contracts.SchemaName]reflect.Type {
 	return map[contracts.SchemaName]reflect.Type{
 		contracts.SchemaManifest:      reflect.TypeFor[contracts.Manifest](),
@@ -129,8 +129,8 @@ func checkExample(t *testing.T, name contracts.SchemaName, data []byte) {
 	}
 }
 
-// lost tells what of an example the type did not keep. Zero values may be left
-// out, and so may keys that are nobody's.
+// lost reports the parts of an example that the Go type did not preserve. Zero values and unknown
+// keys may be lost.
 func lost(t *testing.T, at string, want, got any) {
 	t.Helper()
 	switch want := want.(type) {
@@ -187,7 +187,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 	}
 }
 
-// drift walks a schema and a Go type side by side.
+// drift compares a schema with a Go type.
 type drift struct {
 	root  map[string]any
 	words map[string][]string
@@ -209,7 +209,7 @@ func (d *drift) compare(t *testing.T, at string, schema map[string]any, typ refl
 		return
 	case reflect.TypeFor[contracts.RolePlay](), reflect.TypeFor[contracts.Condition](), reflect.TypeFor[contracts.Allowed](),
 		reflect.TypeFor[contracts.Unattended](), reflect.TypeFor[contracts.Fallback](), reflect.TypeFor[contracts.Budget]():
-		if forms := list(schema["oneOf"]); len(forms) == 2 { // the short form and the long one
+		if forms := list(schema["oneOf"]); len(forms) == 2 { // the short form and the long form
 			schema = d.follow(forms[1].(map[string]any))
 		}
 	}
@@ -239,7 +239,7 @@ func list(v any) []any {
 	return items
 }
 
-// follow returns what a $ref, or an "… or null", stands for.
+// follow returns the target of a $ref, or the non-null alternative.
 func (d *drift) follow(schema map[string]any) map[string]any {
 	if branches := list(schema["oneOf"]); len(branches) == 2 && cmp.Equal(branches[1], map[string]any{"type": "null"}) {
 		schema = branches[0].(map[string]any)
@@ -287,7 +287,7 @@ func (d *drift) compareWords(t *testing.T, at string, enum []any, typ string, wo
 	for _, word := range enum {
 		got = append(got, word.(string))
 	}
-	if typ == "HealthStatus" { // "starting" is the core's own
+	if typ == "HealthStatus" { // only the core sets "starting"
 		words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == string(contracts.HealthStarting) })
 	}
 	if diff := cmp.Diff(words, got); diff != "" {
@@ -295,7 +295,7 @@ func (d *drift) compareWords(t *testing.T, at string, enum []any, typ string, wo
 	}
 }
 
-// wordsByType reads the string constants of each type from the source.
+// wordsByType returns the string constants of each type in the source.
 func wordsByType(t *testing.T) map[string][]string {
 	t.Helper()
 	entries, err := os.ReadDir(".")

@@ -8,58 +8,58 @@ import (
 	"strings"
 )
 
-// SchemaView is what a JSON Schema asks of a value, in one simple form however it was
-// written: references are followed, null is taken out, alternatives of constants are an
-// enumeration, and what is said in several places stands together. It is for those who
-// read, ask for and show values; whether one fits is for Schema to say.
+// SchemaView is a simplified view of a JSON Schema: references are resolved, null is removed,
+// alternatives of constants become an enumeration, and keywords from several places are merged.
+// It serves to read, request and display values. Use Schema to validate them.
 type SchemaView struct {
-	// Type is the one type of the value, "" where nothing tells it. Of several, one that
-	// is a single value comes before a list or an object.
+	// Type is the single type of the value, or "" if it is unknown. Of several types, a scalar
+	// takes precedence over a list or an object.
 	Type        string
 	Nullable    bool
 	Title       string
 	Description string
 	Format      string
-	// Pattern is one of RE2: a part of what was written where that looks ahead, "" where
-	// RE2 cannot express it.
+	// Pattern is an RE2 pattern, or "" if RE2 cannot express it. Of a pattern with lookahead it
+	// is only the last part.
 	Pattern string
 	Enum    []any
-	// Labels are what the members of Enum are called, "" where nothing is said; nil if none is.
+	// Labels are the display names of the members of Enum, "" for a member without one. It is nil
+	// if no member has one.
 	Labels []string
-	// Default is nil where there is none; null is none.
+	// Default is nil if there is none. A null default counts as none.
 	Default              any
 	Minimum, Maximum     *float64
-	MinOpen, MaxOpen     bool // the bounds themselves are outside
+	MinOpen, MaxOpen     bool // the limit itself is excluded
 	MinLength, MaxLength *int
 	MaxItems             *int
 	Items                *SchemaView
-	Properties           []PropertyView // as the author ordered them
+	Properties           []PropertyView // in the order of the document
 	Required             []string
-	// Dependent are names that are required where another is given.
+	// Dependent maps a property to the properties that are required if it is set.
 	Dependent map[string][]string
-	// Choices are groups of alternatives, of each of which one must be met.
+	// Choices are groups of alternatives. One alternative of each group must hold.
 	Choices [][]Choice
-	// Open means that an object may have members of other names, NamePatterns which names
-	// are allowed besides.
+	// Open means that an object may have other properties. NamePatterns are patterns of further
+	// allowed names.
 	Open         bool
 	NamePatterns []string
 	OnlyHere     bool // see KeywordOnlyHere
 }
 
-// PropertyView is a member of an object.
+// PropertyView is a property of an object.
 type PropertyView struct {
 	Name string
 	SchemaView
 }
 
-// Choice is one of several alternatives of an object.
+// Choice is one alternative of an object.
 type Choice struct {
 	Required []string
-	// Fixed are the values that it asks for.
+	// Fixed are the property values that the alternative requires.
 	Fixed map[string]any
 }
 
-// Property returns a member by name.
+// Property returns a property by name.
 func (v *SchemaView) Property(name string) (*SchemaView, bool) {
 	if v == nil {
 		return nil, false
@@ -72,7 +72,7 @@ func (v *SchemaView) Property(name string) (*SchemaView, bool) {
 	return nil, false
 }
 
-// Label returns what a value of the enumeration is called, "" where nothing is said.
+// Label returns the display name of a value of the enumeration, or "" if it has none.
 func (v *SchemaView) Label(i int) string {
 	if i < len(v.Labels) {
 		return v.Labels[i]
@@ -80,14 +80,14 @@ func (v *SchemaView) Label(i int) string {
 	return ""
 }
 
-// The bounds of a view: how deep it goes, and how many schemas it reads. What is beyond
-// has no type.
+// The limits of a view: its depth, and the number of schemas that it reads. Schemas beyond the
+// limits have no type.
 const (
 	maxViewDepth = 8
 	maxViewSize  = 4000
 )
 
-// ViewSchema reads a schema, which need not compile: what cannot be read says nothing.
+// ViewSchema returns the view of a schema, which need not compile. Unreadable parts are ignored.
 func ViewSchema(raw json.RawMessage) *SchemaView {
 	r := newViewer(raw)
 	v := r.read(raw, 0, 0)
@@ -98,8 +98,8 @@ func ViewSchema(raw json.RawMessage) *SchemaView {
 type viewer struct {
 	root json.RawMessage
 	left int
-	// objects are the members of those on the way to a target, by their pointers: a
-	// schema with many definitions is read once, not once for each reference.
+	// objects caches the decoded objects on the path to reference targets by pointer, so that a
+	// schema with many definitions is decoded once and not for each reference.
 	objects map[string]map[string]json.RawMessage
 }
 
@@ -107,7 +107,7 @@ func newViewer(root json.RawMessage) *viewer {
 	return &viewer{root: root, left: maxViewSize, objects: map[string]map[string]json.RawMessage{}}
 }
 
-// keywords are those of one schema that a view is made of, each as it was written.
+// keywords are the keywords of one schema that a view uses, as written.
 type keywords struct {
 	Ref              string                     `json:"$ref"`
 	Type             oneOrMany                  `json:"type"`
@@ -144,10 +144,11 @@ type keywords struct {
 	OnlyHere         bool                       `json:"x-manifold-only"`
 }
 
-// oneOrMany are names, of which one may stand by itself; anything else is none.
+// oneOrMany is a list of names. A single name may be written as a string; other types are
+// ignored.
 type oneOrMany []string
 
-// UnmarshalJSON takes what is there.
+// UnmarshalJSON decodes the names. It never returns an error.
 func (t *oneOrMany) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
@@ -155,7 +156,7 @@ func (t *oneOrMany) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var many []any
-	_ = json.Unmarshal(data, &many) // what is no list names nothing
+	_ = json.Unmarshal(data, &many) // a value of another type has no names
 	for _, name := range many {
 		if s, ok := name.(string); ok {
 			*t = append(*t, s)
@@ -164,14 +165,14 @@ func (t *oneOrMany) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// read makes the view of a schema. Same counts the steps that led here for the same value.
+// read returns the view of a schema. same counts the schemas already applied to this value.
 func (r *viewer) read(raw json.RawMessage, depth, same int) SchemaView {
 	none := SchemaView{Open: true}
 	if r.left--; r.left < 0 || depth > maxViewDepth || same > MaxSchemaDepth || len(raw) == 0 || raw[0] != '{' {
 		return none
 	}
 	var k keywords
-	_ = json.Unmarshal(raw, &k) // a keyword of another type than it should be says nothing
+	_ = json.Unmarshal(raw, &k) // a keyword of the wrong type is ignored
 	v := r.own(k, depth)
 	for _, also := range slices.Concat([]json.RawMessage{r.target(k.Ref)}, k.AllOf) {
 		if len(also) > 0 {
@@ -181,14 +182,14 @@ func (r *viewer) read(raw json.RawMessage, depth, same int) SchemaView {
 	for _, group := range [][]json.RawMessage{k.OneOf, k.AnyOf} {
 		r.choose(&v, group, depth, same+1)
 	}
-	for _, maybe := range r.conditional(k) { // what may be asked for is known, but not needed
+	for _, maybe := range r.conditional(k) { // conditional properties are known, but not required
 		v.join(optional(r.read(maybe, depth, same+1)))
 	}
 	v.settle()
 	return v
 }
 
-// own is what stands in a schema itself.
+// own returns the view of the keywords of the schema itself.
 func (r *viewer) own(k keywords, depth int) SchemaView {
 	v := SchemaView{
 		Nullable: k.Nullable || slices.Contains(k.Type, "null"),
@@ -246,7 +247,7 @@ func (v *SchemaView) depend(name string, needs []string) {
 	v.Dependent[name] = append(v.Dependent[name], needs...)
 }
 
-// items is the schema of the elements of a list: the one for all, or that of the first.
+// items returns the schema of the elements of a list: that of all elements, or of the first.
 func (r *viewer) items(k keywords) json.RawMessage {
 	var tuple []json.RawMessage
 	switch {
@@ -262,7 +263,7 @@ func (r *viewer) items(k keywords) json.RawMessage {
 	}
 }
 
-// conditional are schemas that hold under conditions.
+// conditional returns the schemas that apply under conditions.
 func (r *viewer) conditional(k keywords) []json.RawMessage {
 	out := []json.RawMessage{k.If, k.Then, k.Else}
 	for _, name := range sortedKeys(k.DependentSchemas) {
@@ -278,8 +279,8 @@ func optional(v SchemaView) SchemaView {
 	return SchemaView{Properties: v.Properties, NamePatterns: v.NamePatterns, Open: true}
 }
 
-// choose adds alternatives. Null is none of them; where one is left it holds, constants
-// are an enumeration, and objects bring all their members.
+// choose merges alternatives into v. Null makes v nullable. A single remaining alternative is
+// joined, constants become an enumeration, and objects contribute all their properties.
 func (r *viewer) choose(v *SchemaView, group []json.RawMessage, depth, same int) {
 	var views []SchemaView
 	for _, raw := range group {
@@ -302,12 +303,12 @@ func (r *viewer) choose(v *SchemaView, group []json.RawMessage, depth, same int)
 	}
 }
 
-// isNull tells a schema of nothing but null.
+// isNull reports whether the schema accepts only null.
 func (v *SchemaView) isNull() bool {
 	return v.Nullable && v.Type == "" && len(v.Enum) == 0 && len(v.Properties) == 0 && v.Items == nil
 }
 
-// enumerate makes one enumeration of alternatives that each list their values.
+// enumerate merges alternatives that each list their values into one enumeration.
 func (v *SchemaView) enumerate(views []SchemaView) {
 	all := SchemaView{Type: views[0].Type, Open: true}
 	for _, one := range views {
@@ -323,8 +324,8 @@ func (v *SchemaView) enumerate(views []SchemaView) {
 	v.join(all)
 }
 
-// unite makes one object of alternatives: what all of them need is required, and the
-// values by which they are told apart are an enumeration.
+// unite merges object alternatives into one object. Properties that all of them require are
+// required, and the constants that distinguish them become an enumeration.
 func (v *SchemaView) unite(views []SchemaView) {
 	all := SchemaView{Type: views[0].Type, Required: views[0].Required}
 	var group []Choice
@@ -354,7 +355,8 @@ func (v *SchemaView) unite(views []SchemaView) {
 	v.Open = open && all.Open
 }
 
-// widen takes the values of another alternative too.
+// widen adds the values of another alternative to the enumeration. Without values on either side,
+// nothing is enumerated.
 func (v *SchemaView) widen(o SchemaView) {
 	if len(v.Enum) == 0 || len(o.Enum) == 0 {
 		v.Enum, v.Labels = nil, nil
@@ -369,8 +371,8 @@ func (v *SchemaView) widen(o SchemaView) {
 	}
 }
 
-// plainest is the alternative that words give most easily: a single value, of no
-// enumeration, a text before others.
+// plainest returns the alternative that is easiest to express in text: a scalar before a list or
+// object, without an enumeration, a plain string first.
 func plainest(views []SchemaView) SchemaView {
 	rank := func(v SchemaView) int {
 		switch {
@@ -392,7 +394,8 @@ func plainest(views []SchemaView) SchemaView {
 	return best
 }
 
-// join adds what another schema asks of the same value; what is said already counts.
+// join merges the requirements of another schema for the same value. Existing ones take
+// precedence.
 func (v *SchemaView) join(o SchemaView) {
 	for _, text := range []struct{ to, from *string }{
 		{&v.Type, &o.Type}, {&v.Title, &o.Title}, {&v.Description, &o.Description}, {&v.Format, &o.Format}, {&v.Pattern, &o.Pattern},
@@ -445,7 +448,7 @@ func (v *SchemaView) joinObject(o SchemaView) {
 	v.Nullable, v.OnlyHere, v.Open = v.Nullable || o.Nullable, v.OnlyHere || o.OnlyHere, v.Open && o.Open
 }
 
-// settle tells the type by what else is said, where nothing says it.
+// settle infers the type from the other keywords if it is not declared.
 func (v *SchemaView) settle() {
 	switch {
 	case v.Type != "":
@@ -481,7 +484,7 @@ func typeOfValue(v any) string {
 	return "string"
 }
 
-// simplest is the type that words give most easily.
+// simplest returns the type that is easiest to express in text.
 func simplest(types []string) string {
 	single := func(t string) bool { return t != "null" && t != "array" && t != typeObject }
 	if i := slices.IndexFunc(types, single); i >= 0 {
@@ -493,14 +496,14 @@ func simplest(types []string) string {
 	return ""
 }
 
-// decoded is the value of a keyword, if it is there.
+// decoded returns the value of a keyword and whether it is present.
 func decoded(raw json.RawMessage) (v any, ok bool) {
 	ok = len(raw) > 0 && Decode(raw, &v) == nil
 	return v, ok
 }
 
-// bound is a limit and whether it is outside itself; drafts before 06 say that by a
-// boolean beside it.
+// bound returns a limit and whether it is exclusive. Drafts before 06 declare that by a separate
+// boolean.
 func bound(limit *float64, exclusive any) (*float64, bool) {
 	switch e := exclusive.(type) {
 	case float64:
@@ -513,7 +516,7 @@ func bound(limit *float64, exclusive any) (*float64, bool) {
 
 func openTo(additional json.RawMessage) bool { return string(bytes.TrimSpace(additional)) != "false" }
 
-// target is the schema that a reference inside the document names, nil for another.
+// target returns the schema that a reference inside the document points to, or nil.
 func (r *viewer) target(ref string) json.RawMessage {
 	if ref == "#" {
 		return r.root
@@ -541,7 +544,7 @@ func (r *viewer) target(ref string) json.RawMessage {
 	return at
 }
 
-// elementOf is one element of a list.
+// elementOf returns an element of a list.
 func elementOf(raw json.RawMessage, token string) json.RawMessage {
 	var list []json.RawMessage
 	var i int
@@ -551,13 +554,13 @@ func elementOf(raw json.RawMessage, token string) json.RawMessage {
 	return nil
 }
 
-// member is a named schema of an object.
+// member is a property name with its schema.
 type member struct {
 	name string
 	raw  json.RawMessage
 }
 
-// membersOf reads the members of an object in order.
+// membersOf returns the members of an object in the order of the document.
 func membersOf(raw json.RawMessage) []member {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

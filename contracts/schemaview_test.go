@@ -10,7 +10,8 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// TestAViewIsTheSameHoweverTheSchemaIsWritten: one property, written as tool servers write it.
+// TestAViewIsTheSameHoweverTheSchemaIsWritten checks several ways to write the same property, as
+// tool servers use them.
 func TestAViewIsTheSameHoweverTheSchemaIsWritten(t *testing.T) {
 	t.Parallel()
 	text := contracts.SchemaView{Type: "string", Open: true}
@@ -63,8 +64,8 @@ func TestAViewIsTheSameHoweverTheSchemaIsWritten(t *testing.T) {
 	}
 }
 
-// TestAViewOfAnObject: members in the author's order, those of all branches, and what
-// must be given.
+// TestAViewOfAnObject checks the properties in document order, including those of all branches,
+// and the required ones.
 func TestAViewOfAnObject(t *testing.T) {
 	t.Parallel()
 	v := contracts.ViewSchema(json.RawMessage(`{"$ref":"#/$defs/Args","$defs":{
@@ -101,7 +102,7 @@ func TestAViewOfAnObject(t *testing.T) {
 	}
 }
 
-// TestAViewOfObjectsThatAreToldApartByAValue: the value is an enumeration.
+// TestAViewOfObjectsThatAreToldApartByAValue checks that the constants become an enumeration.
 func TestAViewOfObjectsThatAreToldApartByAValue(t *testing.T) {
 	t.Parallel()
 	v := contracts.ViewSchema(json.RawMessage(`{"type":"object","properties":{"target":{"anyOf":[
@@ -123,7 +124,7 @@ func TestAViewOfObjectsThatAreToldApartByAValue(t *testing.T) {
 	}
 }
 
-// TestAViewOfAHostileSchemaIsBounded: one that holds itself in every way ends.
+// TestAViewOfAHostileSchemaIsBounded checks that reading a recursive schema ends.
 func TestAViewOfAHostileSchemaIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
@@ -152,7 +153,8 @@ func places(v *contracts.SchemaView) int {
 	return n
 }
 
-// TestSchemasOfTheWorldCompile: each says what its author meant.
+// TestSchemasOfTheWorldCompile checks schemas of several drafts, of OpenAPI and with ECMA
+// patterns, with valid and invalid values.
 func TestSchemasOfTheWorldCompile(t *testing.T) {
 	t.Parallel()
 	tree := `{"type":"object","properties":{"shelf":{"$ref":"#/$defs/Shelf"}},"$defs":{"Shelf":{"type":"object",
@@ -211,8 +213,8 @@ func TestSchemasOfTheWorldCompile(t *testing.T) {
 	}
 }
 
-// TestADeepValueOfASchemaThatHoldsItselfIsRefusedQuickly: each level doubles what
-// there is to check.
+// TestADeepValueOfASchemaThatHoldsItselfIsRefusedQuickly uses a schema for which each level
+// doubles the work.
 func TestADeepValueOfASchemaThatHoldsItselfIsRefusedQuickly(t *testing.T) {
 	t.Parallel()
 	s := compile(t, `{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"properties":{"a":{"$ref":"#/$defs/n"}},"required":["x"]},{"properties":{"a":{"$ref":"#/$defs/n"}},"required":["y"]}]}}}`)

@@ -14,17 +14,16 @@ type StartSession struct {
 	Instances  map[string]string         `json:"instances,omitempty"`
 	Options    map[string]map[string]any `json:"options,omitempty"`
 	Budgets    *Budgets                  `json:"budgets,omitempty"`
-	// DryRun runs reads and asks writes that can to pretend; no gate is opened.
+	// DryRun executes reads, and writes that support it as dry runs. No gate is opened.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Unattended means that nobody will be there to answer: steps that ask take the
-	// answer that they name for it, or fail; gates of writes open all the same.
+	// Unattended means that no person is available to answer. A step that would ask takes its
+	// configured unattended answer, or fails. Gates of writes are opened nevertheless.
 	Unattended bool `json:"unattended,omitempty"`
-	// Phase holds the request to the capabilities that may be used in it, searches
-	// too.
+	// Phase restricts the request, including its searches, to the capabilities of that phase.
 	Phase string `json:"phase,omitempty"`
 }
 
-// SessionStatus is the one status shape of all session answers.
+// SessionStatus is the status in all session responses.
 type SessionStatus string
 
 // The session statuses.
@@ -35,7 +34,7 @@ const (
 	SessionError            SessionStatus = "error"
 )
 
-// SessionResponse answers every call that starts or resumes a session.
+// SessionResponse is the response to every call that starts or resumes a session.
 type SessionResponse struct {
 	SessionID  string        `json:"session_id"`
 	Name       string        `json:"name,omitempty"`
@@ -50,17 +49,16 @@ type SessionResponse struct {
 	UpdatedAt time.Time  `json:"updated_at,omitzero"`
 }
 
-// Tokens counts what models used.
+// Tokens counts the tokens that models used.
 type Tokens = metrics.Tokens
 
 // Cost is what one call is expected to cost.
 type Cost = metrics.Cost
 
-// Forecast is what a run will probably come to.
+// Forecast is the estimated duration and usage of a run.
 type Forecast = metrics.Forecast
 
-// Answer is what people read at the end: blocks that each interface renders in its
-// own way.
+// Answer is the final result for people. Each interface renders its blocks in its own way.
 type Answer struct {
 	Blocks  []Block  `json:"blocks"`
 	Verdict *Verdict `json:"verdict,omitempty"`
@@ -87,7 +85,7 @@ type Block struct {
 	Items   []string `json:"items,omitempty"`
 	Columns []Column `json:"columns,omitempty"`
 	Rows    [][]any  `json:"rows,omitempty"`
-	// Sentences are those of a text that a model has worded, with what each rests on.
+	// Sentences are the sentences of a text worded by a model, with the nodes that support each.
 	Sentences []metrics.Sentence `json:"sentences,omitempty"`
 }
 
@@ -97,11 +95,11 @@ type Column struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// NodeView is what callers see of one node of a run.
+// NodeView is a node of a run as callers see it.
 type NodeView struct {
 	Node
 	State NodeState `json:"state"`
-	// Bound are the parameters that the call is bound to; Params are the others.
+	// Bound are the parameters that the call is bound to. Params are the others.
 	Bound     map[string]any `json:"bound,omitempty"`
 	Attempts  int            `json:"attempts"`
 	Summary   string         `json:"summary,omitempty"`
@@ -110,8 +108,8 @@ type NodeView struct {
 	Error     *ToolError     `json:"error,omitempty"`
 	Checks    []Check        `json:"checks,omitempty"`
 	QueuedFor string         `json:"queued_for,omitempty"`
-	// Calls are those of models that the node has made, Fallback why its fallback
-	// served instead of one.
+	// Calls are the model calls of the node. Fallback is the reason why its fallback was used
+	// instead of a model.
 	Calls      []ModelCall `json:"calls,omitempty"`
 	Fallback   string      `json:"fallback,omitempty"`
 	StartedAt  *time.Time  `json:"started_at,omitempty"`
@@ -119,16 +117,16 @@ type NodeView struct {
 	metrics.Took
 }
 
-// ArtifactRefs is name → "sha256:…".
+// ArtifactRefs maps names to references "sha256:…".
 type ArtifactRefs map[string]string
 
-// RunView is what callers see of a run.
+// RunView is a run as callers see it.
 type RunView struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
-	// TraceID is the trace that the calls of the run belong to.
+	// TraceID is the trace of the calls of the run.
 	TraceID string `json:"trace_id,omitempty"`
-	// TraceURL is where the site shows that trace, "" where it has not said.
+	// TraceURL is the site's page for that trace, or "" if none is configured.
 	TraceURL   string      `json:"trace_url,omitempty"`
 	State      RunState    `json:"state"`
 	Plan       Plan        `json:"plan"`
@@ -136,30 +134,30 @@ type RunView struct {
 	Interrupts []Interrupt `json:"interrupts,omitempty"`
 	Verdict    *Verdict    `json:"verdict,omitempty"`
 	Answer     *Answer     `json:"answer,omitempty"`
-	// Tokens is what models used for the run so far.
+	// Tokens is the model usage of the run so far.
 	Tokens Tokens `json:"tokens"`
-	// Timing is what the run took so far, people's time apart.
+	// Timing is the duration of the run so far, with human time separated.
 	Timing     metrics.Timing `json:"timing"`
 	CreatedAt  time.Time      `json:"created_at"`
 	UpdatedAt  time.Time      `json:"updated_at"`
 	FinishedAt *time.Time     `json:"finished_at,omitempty"`
-	// HeldSince is when a restored server found the run open: nobody goes on with it
-	// until a person releases it.
+	// HeldSince is when a restored server found the run open. The run does not continue until a
+	// person releases it.
 	HeldSince *time.Time `json:"held_since,omitempty"`
 }
 
-// RunSummary is one line of a list of runs.
+// RunSummary is one entry of a list of runs.
 type RunSummary struct {
 	RunID     string        `json:"run_id"`
 	SessionID string        `json:"session_id"`
 	Goal      string        `json:"goal"`
 	State     RunState      `json:"state"`
 	Verdict   VerdictStatus `json:"verdict,omitempty"`
-	// Score is the outcome score, nil while there is no verdict.
+	// Score is the outcome score, nil if there is no verdict.
 	Score *float64 `json:"score,omitempty"`
-	// Tokens is what models used for a run that has ended.
+	// Tokens is the model usage of a run that has ended.
 	Tokens Tokens `json:"tokens"`
-	// HumanMS is how long the run has waited for people alone, in milliseconds.
+	// HumanMS is how long the run has waited only for people, in milliseconds.
 	HumanMS    int64      `json:"human_ms"`
 	Owner      string     `json:"owner"`
 	Domains    []string   `json:"domains,omitempty"`
@@ -168,8 +166,8 @@ type RunSummary struct {
 	HeldSince  *time.Time `json:"held_since,omitempty"`
 }
 
-// RunCounts is how many runs are in which state; More tells that there are older
-// ones, which were not counted.
+// RunCounts is the number of runs by state. More means that there are older runs that were not
+// counted.
 type RunCounts struct {
 	States map[RunState]int `json:"states"`
 	Total  int              `json:"total"`

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// DecodeStrict decodes what an author or a caller wrote. It refuses, with an
-// Error of code invalid that lists every fault by JSON pointer: unknown keys
-// (keys that begin with "x-" are the author's own, except "x-manifold-"),
-// wrong types, duplicate keys, trailing data, a null at the top, and depth
-// beyond MaxJSONDepth. Raw JSON inside, such as a schema, is not looked into.
-// Numbers follow the rule of Decode.
+// DecodeStrict decodes an input. It returns an Error of code invalid that lists every fault by
+// JSON pointer: unknown keys (keys that begin with "x-" are reserved for authors, except
+// "x-manifold-"), wrong types, duplicate keys, trailing data, a top-level null, and nesting
+// beyond MaxJSONDepth. It does not check the inside of raw JSON, such as a schema. Numbers follow
+// the rule of Decode.
 func DecodeStrict(data []byte, v any) error {
 	_, err := decodeStrict(data, v)
 	return err
 }
 
-// decodeStrict returns the parsed tree as well, for further checks.
+// decodeStrict also returns the parsed tree, for further checks.
 func decodeStrict(data []byte, v any) (any, error) {
 	parsed, faults := parseTree(data)
 	if parsed == nil && len(faults) == 0 {
@@ -41,7 +40,7 @@ func decodeStrict(data []byte, v any) (any, error) {
 	return parsed, nil
 }
 
-// strictWalker compares a parsed tree with a Go type.
+// strictWalker checks a parsed tree against a Go type.
 type strictWalker struct {
 	faults faultList
 	fields map[reflect.Type]map[string]reflect.Type
@@ -50,7 +49,7 @@ type strictWalker struct {
 var (
 	unmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 	timeType        = reflect.TypeFor[time.Time]()
-	// shortForms are the types that may be written as a mere text.
+	// shortForms are the types that may be written as a string.
 	shortForms = []reflect.Type{
 		reflect.TypeFor[RolePlay](), reflect.TypeFor[Condition](), reflect.TypeFor[Allowed](),
 		reflect.TypeFor[Unattended](), reflect.TypeFor[Fallback](), reflect.TypeFor[Budget](),
@@ -74,16 +73,16 @@ func (w *strictWalker) check(at string, v any, t reflect.Type) {
 	}
 }
 
-// isShort reports whether a value is the short form of a type: a text, and for a
-// budget a number as well.
+// isShort reports whether a value is the short form of a type: a string, or for a budget also a
+// number.
 func isShort(v any, t reflect.Type) bool {
 	_, text := v.(string)
 	_, number := v.(json.Number)
 	return text || number && t == reflect.TypeFor[Budget]()
 }
 
-// checkKind compares by kind. A null stands for an absent value wherever Go
-// has a nil for it.
+// checkKind checks a value by the kind of its type. A null counts as absent for types that have
+// nil.
 func (w *strictWalker) checkKind(at string, v any, t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Interface:
@@ -178,7 +177,7 @@ func (w *strictWalker) checkTime(at string, v any) {
 	}
 }
 
-// checkCustom lets a type that decodes itself speak for itself.
+// checkCustom calls the UnmarshalJSON method of a type that has one.
 func (w *strictWalker) checkCustom(at string, v any, t reflect.Type) {
 	raw, err := json.Marshal(v)
 	if err == nil {
@@ -193,7 +192,7 @@ func (w *strictWalker) mismatch(at, want string, got any) {
 	w.faults.add(at, "must be %s, but is %s", want, jsonKind(got))
 }
 
-// fieldsOf returns the JSON names of a struct, with embedded structs flattened.
+// fieldsOf returns the types of a struct's fields by JSON name, with embedded structs flattened.
 func (w *strictWalker) fieldsOf(t reflect.Type) map[string]reflect.Type {
 	if known, ok := w.fields[t]; ok {
 		return known
@@ -215,7 +214,7 @@ func (w *strictWalker) fieldsOf(t reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// suggest names the known key that differs only in case or separators.
+// suggest returns a hint if a known key differs only in case or separators.
 func suggest(name string, fields map[string]reflect.Type) string {
 	plain := func(s string) string {
 		return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))

@@ -1,7 +1,7 @@
 package contracts
 
-// CleanSummary makes one line of at most MaxSummaryChars characters of any
-// text: control characters and line breaks become spaces, the rest is cut.
+// CleanSummary converts any text to one line of at most MaxSummaryChars characters. Control
+// characters and line breaks become spaces, and a longer text is cut.
 func CleanSummary(s string) string {
 	clean := oneLine(s)
 	if head := cut(clean, MaxSummaryChars); head != clean {

@@ -5,23 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// TemplatePart is a piece of a text with expressions: literal text, a path, or
-// the source of an expression that is more than a path.
+// TemplatePart is a part of a text with expressions: literal text, a path, or the source of
+// another expression.
 type TemplatePart struct {
 	Text string
 	Path Path
-	// Source is an expression in CEL. Package expr compiles it; here it is only
-	// found.
+	// Source is a CEL expression. It is not compiled here; see package expr.
 	Source string
 }
 
-// IsExpression reports whether the part is evaluated.
+// IsExpression reports whether the part must be evaluated.
 func (p TemplatePart) IsExpression() bool { return p.Path != nil || p.Source != "" }
 
-// ParseTemplate splits a text at its "${path}" expressions. A backslash before
-// "${" makes it plain text. No expression gives one literal part. An expression
-// that is no path is a fault: only workflows and plans know more, see
-// SplitTemplate.
+// ParseTemplate splits a text at its "${path}" expressions. A backslash before "${" makes it
+// plain text. A text without expressions becomes one literal part. An expression that is not a
+// path is an error; workflows and plans use SplitTemplate instead.
 func ParseTemplate(text string) ([]TemplatePart, error) {
 	parts, err := SplitTemplate(text)
 	if err != nil {
@@ -35,9 +33,8 @@ func ParseTemplate(text string) ([]TemplatePart, error) {
 	return parts, nil
 }
 
-// SplitTemplate splits a text at its "${…}" expressions: paths, and CEL, whose
-// closing brace is found by its tokens. A backslash before "${" makes it plain
-// text. No expression gives one literal part.
+// SplitTemplate splits a text at its "${…}" expressions, which are paths or CEL. A backslash
+// before "${" makes it plain text. A text without expressions becomes one literal part.
 func SplitTemplate(text string) ([]TemplatePart, error) {
 	var parts []TemplatePart
 	var literal strings.Builder
@@ -70,8 +67,8 @@ func SplitTemplate(text string) ([]TemplatePart, error) {
 	return parts, nil
 }
 
-// scanExpression reads one expression up to its closing brace. What reads as a
-// path is one: it is by far the most frequent, and needs no compiler.
+// scanExpression parses one expression up to its closing brace. It tries a path first, which is
+// by far the most frequent form and needs no compiler.
 func scanExpression(text string) (part TemplatePart, rest string, err error) {
 	path, after, pathErr := scanPath(strings.TrimLeft(text, " "))
 	if pathErr == nil && !isConstant(path) {
@@ -90,13 +87,13 @@ func scanExpression(text string) (part TemplatePart, rest string, err error) {
 	return TemplatePart{Source: source}, text[end+1:], nil
 }
 
-// isConstant reports whether what reads as a path is a value of its own.
+// isConstant reports whether a path is one of the constants true, false and null.
 func isConstant(path Path) bool {
 	return len(path) == 1 && (path[0].Name == "true" || path[0].Name == "false" || path[0].Name == "null")
 }
 
-// closingBrace finds the brace that ends an expression: not one of a map or of
-// a text inside it. It is -1 if there is none.
+// closingBrace returns the index of the brace that ends an expression, or -1. It skips braces of
+// maps and in string literals.
 func closingBrace(text string) int {
 	depth := 0
 	for i := 0; i < len(text); {
@@ -123,8 +120,9 @@ func closingBrace(text string) int {
 	return -1
 }
 
-// endOfText gives where the text that begins at i has ended: in one or three
-// quotes of either kind; a raw one, after r, knows no backslash.
+// endOfText returns the index after the string literal that begins at i, or -1 if it is not
+// closed. The quotes are single or triple, of either kind. A raw literal, prefixed by r, has no
+// escapes.
 func endOfText(text string, i int) int {
 	quote := text[i : i+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(text[i:], triple) {
@@ -142,8 +140,8 @@ func endOfText(text string, i int) int {
 	return -1
 }
 
-// EscapeTemplates makes plain text of whatever looks like an expression in the texts
-// inside v: SplitTemplate gives them back as they were.
+// EscapeTemplates returns a copy of v whose strings contain no expressions: SplitTemplate returns
+// them as literal text.
 func EscapeTemplates(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// TraceID is the id, as W3C has it, of the trace that all calls of a run belong to.
-// It follows from the run's, so that nobody has to be told.
+// TraceID returns the W3C trace id of all calls of a run. It is derived from the run id, so it
+// need not be stored or passed on.
 func TraceID(runID string) string {
 	sum := sha256.Sum256([]byte(runID))
 	return hex.EncodeToString(sum[:16])

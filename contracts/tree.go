@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxFaults bounds how many faults one refusal lists: enough to repair a file
-// by, too few to fill a log with.
+// maxFaults is the maximum number of faults in one error: enough to repair a file, too few to
+// flood a log.
 const maxFaults = 100
 
 // faultList collects faults up to maxFaults.
@@ -25,15 +25,14 @@ func (l *faultList) add(pointer, format string, args ...any) {
 	}
 }
 
-// addAt adds faults that were found below a place.
+// addAt adds faults whose pointers are relative to pointer.
 func (l *faultList) addAt(pointer string, faults []Fault) {
 	for _, f := range faults {
 		l.add(pointer+f.Pointer, "%s", f.Message)
 	}
 }
 
-// child returns the JSON pointer of a member (by name) or an element (by index)
-// below another.
+// child returns the JSON pointer of a member (by name) or an element (by index) below pointer.
 func child(pointer string, token any) string {
 	switch token := token.(type) {
 	case string:
@@ -45,19 +44,19 @@ func child(pointer string, token any) string {
 	}
 }
 
-// EscapeToken writes a name as one step of a JSON pointer (RFC 6901).
+// EscapeToken returns a name as one token of a JSON pointer (RFC 6901).
 func EscapeToken(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// UnescapeToken reads what EscapeToken wrote.
+// UnescapeToken is the inverse of EscapeToken.
 func UnescapeToken(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// tree parses one JSON text into maps, lists and json.Number, so that what is
-// wrong can be told by its place. Depth beyond MaxJSONDepth, broken syntax and
-// trailing data end it; duplicate keys and numbers out of range are listed.
+// tree parses one JSON text into maps, lists and json.Number, and reports faults by location.
+// Nesting beyond MaxJSONDepth, syntax errors and trailing data end the parse; duplicate keys and
+// numbers out of range are collected.
 type tree struct {
 	dec    *json.Decoder
 	faults faultList
@@ -153,7 +152,7 @@ func inRange(n json.Number) bool {
 	return err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// depthOf counts how deep brackets nest in a JSON text.
+// depthOf returns the nesting depth of a JSON text.
 func depthOf(data []byte) int {
 	depth, deepest := 0, 0
 	inString, escaped := false, false
@@ -176,7 +175,7 @@ func depthOf(data []byte) int {
 	return deepest
 }
 
-// sortedKeys returns the keys of a map in order, so that faults come in order.
+// sortedKeys returns the sorted keys of a map, so that faults are reported in a fixed order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

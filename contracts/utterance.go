@@ -6,59 +6,58 @@ import (
 	"strings"
 )
 
-// Utterance is the message that an intent was read from, with a class for each of its words.
-// It is passed from the intent to the node and to the action, so that an approver sees what
-// was asked for beside what will be done. It is never changed in place: its methods return
-// copies.
+// Utterance is the message that an intent was read from, with a class for each of its words. It
+// is copied from the intent to the node and to the action, so that an approver sees the request
+// beside the planned call. It is immutable: its methods return copies.
 type Utterance struct {
-	// Text is the whole message as it was said.
+	// Text is the whole, unchanged message.
 	Text string `json:"text"`
-	// Words are runs of neighbouring words of one class, in the order of the text.
-	// They do not overlap, and every word of Text is in one of them.
+	// Words are runs of adjacent words of the same class, in text order. They do not overlap, and
+	// together they cover every word of Text.
 	Words []WordUse `json:"words,omitempty"`
-	// Values tells for each parameter where its value comes from.
+	// Values maps each parameter to the source of its value.
 	Values map[string]Provenance `json:"values,omitempty"`
 }
 
-// WordUse describes what some words of a message are to one intent.
+// WordUse is the use of adjacent words of a message for one intent.
 type WordUse struct {
 	// Span is [start, end) in bytes of the text.
 	Span  [2]int    `json:"span"`
 	Class WordClass `json:"class"`
-	// Parameter is what the words are a value of, where Class is value.
+	// Parameter is the parameter that the words are a value of, if Class is value.
 	Parameter string `json:"parameter,omitempty"`
-	// Confirmed means that the requester was asked about these words, and wants the
-	// action without them.
+	// Confirmed means that the requester was asked about these words and confirmed the action
+	// without them.
 	Confirmed bool `json:"agreed,omitempty"`
 }
 
-// WordClass is what a word is to an intent. Each word has exactly one.
+// WordClass is the role of a word for an intent. Each word has exactly one.
 type WordClass string
 
 // The classes.
 const (
 	// WordValue is part of a value.
 	WordValue WordClass = "value"
-	// WordCommand asks for the action.
+	// WordCommand requests the action.
 	WordCommand WordClass = "command"
 	// WordOther belongs to another request of the message.
 	WordOther WordClass = "other_request"
 	// WordCourtesy is politeness.
 	WordCourtesy WordClass = "courtesy"
-	// WordIrrelevant is not used, and asks for nothing.
+	// WordIrrelevant is unused and requests nothing.
 	WordIrrelevant WordClass = "aside"
-	// WordUnused is not used, and would not change the action.
+	// WordUnused is unused and would not change the action.
 	WordUnused WordClass = "beside"
-	// WordUnresolved is not used although it matters: the action without it is another one than
-	// was asked for.
+	// WordUnresolved is unused although it is significant: without it the action differs from the
+	// request.
 	WordUnresolved WordClass = "binding"
 )
 
-// Provenance specifies where a value comes from.
+// Provenance is the source of a value.
 type Provenance string
 
-// Where values come from. A model's is one that a model gave and that no word of
-// the message, no answer and no search shows.
+// The sources of values. FromModel is a value from a model that no word of the message, no answer
+// and no search confirms.
 const (
 	FromUtterance Provenance = "said"
 	FromCarried   Provenance = "carried"
@@ -69,7 +68,7 @@ const (
 	FromModel     Provenance = "model"
 )
 
-// Texts returns the texts of the words that have one of the classes, in order.
+// Texts returns the texts of the words of the given classes, in order.
 func (s *Utterance) Texts(classes ...WordClass) []string {
 	if s == nil {
 		return nil
@@ -83,22 +82,22 @@ func (s *Utterance) Texts(classes ...WordClass) []string {
 	return out
 }
 
-// HasOmissions reports whether something that was said is not in the action: words that
-// are beside it, or binding ones that the requester agreed to leave out. What is
-// marked takes no bulk approval and no standing permission.
+// HasOmissions reports whether the action leaves out words of the message: unused ones, or
+// unresolved ones that the requester agreed to leave out. Such an action is excluded from bulk
+// approvals and standing permissions.
 func (s *Utterance) HasOmissions() bool { return len(s.Texts(WordUnused, WordUnresolved)) > 0 }
 
-// With returns a copy in which a parameter's value comes from elsewhere. It may be
-// called on nil.
+// With returns a copy with the source of a parameter's value set. The receiver may be nil.
 func (s *Utterance) With(parameter string, from Provenance) *Utterance {
 	out := s.clone()
 	out.Values[parameter] = from
 	return out
 }
 
-// At returns a copy for a call with these parameters, of which those given were known
-// before it was planned: what an expression reads is looked up, and what nobody gave
-// is a default. At of nil is nil.
+// At returns a copy for a call with params, of which given were known before planning. A
+// parameter that is an expression is marked as looked up, unless it was carried over or came from
+// a model. A given one without a source is marked as a default. It returns nil for a nil
+// receiver.
 func (s *Utterance) At(params, given map[string]any) *Utterance {
 	if s == nil {
 		return nil
@@ -107,21 +106,21 @@ func (s *Utterance) At(params, given map[string]any) *Utterance {
 	for name, value := range params {
 		text, _ := value.(string)
 		switch {
-		case strings.HasPrefix(text, "${") && (s.Values[name] == FromCarried || s.Values[name] == FromModel): // who approves is told that nobody said it now
+		case strings.HasPrefix(text, "${") && (s.Values[name] == FromCarried || s.Values[name] == FromModel): // keep the source, so that the approver sees that it was not in this message
 		case strings.HasPrefix(text, "${"):
 			out = out.With(name, FromLookup)
 		case s.Values[name] != "":
 		case given[name] != nil:
 			out = out.With(name, FromDefault)
-		default: // one item of a list that was said
+		default: // an item of a list in the message
 			out = out.With(name, FromUtterance)
 		}
 	}
 	return out
 }
 
-// Fill returns a copy in which an answer set a parameter. Words that nobody had read
-// and that the answer repeats are read now.
+// Fill returns a copy in which a parameter is set by an answer. Unresolved words that equal the
+// answer become its value.
 func (s *Utterance) Fill(parameter string, answer any) *Utterance {
 	out := s.With(parameter, FromAnswer)
 	text, ok := answer.(string)
@@ -136,7 +135,7 @@ func (s *Utterance) Fill(parameter string, answer any) *Utterance {
 	return out
 }
 
-// UnconfirmedWords returns the unresolved words that nobody agreed to leave out.
+// UnconfirmedWords returns the unresolved words that the requester has not agreed to leave out.
 func (s *Utterance) UnconfirmedWords() []string {
 	if s == nil {
 		return nil
@@ -150,8 +149,7 @@ func (s *Utterance) UnconfirmedWords() []string {
 	return open.Texts(WordUnresolved)
 }
 
-// ConfirmOmissions returns a copy in which the requester wants the action without its
-// unresolved words.
+// ConfirmOmissions returns a copy in which the unresolved words are confirmed as left out.
 func (s *Utterance) ConfirmOmissions() *Utterance {
 	if s == nil {
 		return nil
@@ -173,8 +171,7 @@ func (s *Utterance) clone() *Utterance {
 	return out
 }
 
-// Lines is the sentence for people who decide about it: what was said, and what of
-// it is not used, each with its name.
+// Lines returns the message and its unused words as labelled lines, for approvers.
 func (s *Utterance) Lines() [][2]string {
 	if s == nil || s.Text == "" {
 		return nil
@@ -191,7 +188,7 @@ func (s *Utterance) Lines() [][2]string {
 	return out
 }
 
-// Words is where a value comes from, for people; "" if it was said.
+// Words returns the source of a value for display, or "" if it was in the message.
 func (p Provenance) Words() string {
 	switch p {
 	case FromUtterance, "":

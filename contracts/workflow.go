@@ -2,8 +2,8 @@ package contracts
 
 import "encoding/json"
 
-// Workflow is a procedure that a manifest declares: a named template of a plan.
-// To the requester it is one more capability, "domain.name".
+// Workflow is a procedure declared by a manifest: a named plan template. Requesters use it like a
+// capability, "domain.name".
 type Workflow struct {
 	Name        string            `json:"name"`
 	Description string            `json:"description,omitempty"`
@@ -14,8 +14,8 @@ type Workflow struct {
 	Result      *WorkflowResult   `json:"result,omitempty"`
 }
 
-// WorkflowMetadata is what a workflow declares about its use. What it does to
-// the world follows from its steps and is not declared.
+// WorkflowMetadata is what a workflow declares about its use. Its side effects are derived from
+// its steps and not declared.
 type WorkflowMetadata struct {
 	IntentHints    *IntentHints             `json:"intent_hints,omitempty"`
 	ParameterSpecs map[string]ParameterSpec `json:"parameter_specs,omitempty"`
@@ -26,8 +26,8 @@ type WorkflowMetadata struct {
 	Examples       []CallExample            `json:"examples,omitempty"`
 }
 
-// AsCapability is the workflow as whoever chooses from text sees it. What it does
-// to the world is not said: it follows from the capabilities of its steps.
+// AsCapability returns the workflow as a capability that can be selected from text. It has no
+// side-effect class, because that follows from the capabilities of its steps.
 func (w *Workflow) AsCapability() *Capability {
 	m := w.Metadata
 	return &Capability{
@@ -39,19 +39,19 @@ func (w *Workflow) AsCapability() *Capability {
 	}
 }
 
-// WorkflowResult is what a workflow gives back: texts and values with "${…}"
-// over all its steps. A member that reads what is not there is left out.
+// WorkflowResult is the result of a workflow: texts and values with "${…}" over all its steps. A
+// member that reads a missing value is left out.
 type WorkflowResult struct {
 	Summary string         `json:"summary,omitempty"`
 	Facts   map[string]any `json:"facts,omitempty"`
 }
 
-// Budget bounds what a workflow may use of something. In a manifest it is the
-// bare limit or an object.
+// Budget limits what a workflow may use of a resource. In a manifest it is the bare limit or an
+// object.
 type Budget struct {
 	// Limit is a number or "${…}".
 	Limit any `json:"limit"`
-	// Per names a step: what is used counts again with each instance of it.
+	// Per names a step: the usage is counted separately for each instance of it.
 	Per string `json:"per,omitempty"`
 }
 
@@ -65,7 +65,7 @@ func (b *Budget) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(b))
 }
 
-// MarshalJSON writes the short form where it says everything.
+// MarshalJSON writes the short form if only the limit is set.
 func (b Budget) MarshalJSON() ([]byte, error) {
 	if b.Per == "" {
 		return json.Marshal(b.Limit)
@@ -74,7 +74,7 @@ func (b Budget) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(b))
 }
 
-// The built-in budgets; a plan keeps them as max_nodes, max_retries, ….
+// The built-in budgets. A plan stores them as max_nodes, max_retries and so on.
 const (
 	BudgetNodes     = "nodes"
 	BudgetRetries   = "retries"
@@ -82,11 +82,10 @@ const (
 	BudgetTokens    = "tokens"
 )
 
-// StepKind describes what a step of a workflow does.
+// StepKind is the kind of a workflow step.
 type StepKind string
 
-// The kinds of steps. A step that plays and a workflow become other nodes when
-// the plan is made.
+// The kinds of steps. The planner replaces steps of kind plays and workflow by other nodes.
 const (
 	StepTool     StepKind = "tool"
 	StepReason   StepKind = "reason"
@@ -106,21 +105,21 @@ type Step struct {
 	Kind      StepKind   `json:"kind"`
 	DependsOn []string   `json:"depends_on,omitempty"`
 	When      *Condition `json:"when,omitempty"`
-	// Tool is the capability that a tool step calls.
+	// Tool is the capability of a tool step.
 	Tool string `json:"tool,omitempty"`
-	// Params are literals or "${…}"; a member that is null is left out.
+	// Params are literals or "${…}". A null member is left out.
 	Params map[string]any `json:"params,omitempty"`
-	// Show is what the approver a write sees beside its parameters, by name:
-	// what would change, what was tested. It is part of what is approved.
+	// Show is what the approver of a write sees besides its parameters, by name: what would
+	// change, what was tested. It is part of what is approved.
 	Show map[string]any `json:"show,omitempty"`
 	// Set holds the facts of a set step.
 	Set map[string]any `json:"set,omitempty"`
-	// Plays is the role whose players are called, Players how many of them,
-	// Domains those that may.
+	// Plays is the role whose players are called, Players how many of them, Domains the domains
+	// that they may belong to.
 	Plays   string   `json:"plays,omitempty"`
 	Players Players  `json:"players,omitempty"`
 	Domains []string `json:"domains,omitempty"`
-	// Workflow is another workflow, whose steps stand in the place of this one.
+	// Workflow is another workflow whose steps replace this one.
 	Workflow        string            `json:"workflow,omitempty"`
 	ForEach         *ForEach          `json:"for_each,omitempty"`
 	ContinueOnError bool              `json:"continue_on_error,omitempty"`
@@ -132,17 +131,17 @@ type Step struct {
 	Importance      Importance        `json:"importance,omitempty"`
 }
 
-// Players describes how many of those that play a role are called.
+// Players is how many of the players of a role are called.
 type Players string
 
-// The numbers of players.
+// The values of Players.
 const (
 	PlayersOne         Players = "one"
 	PlayersAll         Players = "all"
-	PlayersPlanDomains Players = "plan_domains" // all of the domains that the workflow itself names
+	PlayersPlanDomains Players = "plan_domains" // all in the domains that the workflow itself names
 )
 
-// Importance describes what a monitor may fold away.
+// Importance says whether a monitor may collapse a step.
 type Importance string
 
 // The importances of steps.
@@ -151,38 +150,37 @@ const (
 	ImportanceQuiet  Importance = "quiet"
 )
 
-// Rule goes back when a step has completed: by a condition, or by the answer of
-// a person.
+// Rule goes back to an earlier step when a step has completed, on a condition or on a person's
+// answer.
 type Rule struct {
 	When   *Condition `json:"when,omitempty"`
 	Answer string     `json:"answer,omitempty"`
-	// Error is a type of error with which the step fails and has done nothing. The
-	// planner makes such rules of Flow.StaleOn, too.
+	// Error is a type of error by which the step fails without effect. The planner also creates
+	// such rules from Flow.StaleOn.
 	Error string `json:"error,omitempty"`
-	// Goto is the step itself or an ancestor; Max is how often, 1 to 10.
+	// Goto is the step itself or an ancestor. Max is the maximum number of repetitions, 1 to 10.
 	Goto string         `json:"goto"`
 	Max  int            `json:"max"`
 	With map[string]any `json:"with,omitempty"`
-	// Region is what is instantiated again, in plan order: every step that is a
-	// descendant of the target and an ancestor of the step, both included. The
-	// planner sets it.
+	// Region lists the steps to instantiate again, in plan order: every step that is a descendant
+	// of the target and an ancestor of this step, both included. The planner sets it.
 	Region []string `json:"region,omitempty"`
 }
 
-// MaxLookupRepeats is how often the look-ups of one write are made again because
-// their finds have changed; who edits faster than people approve shall be asked.
+// MaxLookupRepeats is how often the lookups of one write are repeated because their results have
+// changed. If the object changes more often than people approve, a person is asked.
 const MaxLookupRepeats = 3
 
-// Round explains why an instance of a step exists: {1, "", {}} for the first.
+// Round is the reason why an instance of a step exists. That of the first is {1, "", {}}.
 type Round struct {
 	N    int            `json:"n"`
 	By   string         `json:"by"`
 	With map[string]any `json:"with"`
-	// Rule is which rule of By it was.
+	// Rule is the index of the rule of step By.
 	Rule int `json:"rule,omitempty"`
 }
 
-// ModelSize is how large a model a reason step asks for.
+// ModelSize is the size of the model that a reason step needs.
 type ModelSize string
 
 // The sizes.
@@ -191,8 +189,7 @@ const (
 	SizeLarge ModelSize = "large"
 )
 
-// ReasonStep thinks: a model by a skill, or the fallback. Its facts fit
-// OutputSchema.
+// ReasonStep calls a model with a skill, or the fallback. Its facts must match OutputSchema.
 type ReasonStep struct {
 	Skill           string         `json:"skill"`
 	Inputs          map[string]any `json:"inputs,omitempty"`
@@ -204,8 +201,8 @@ type ReasonStep struct {
 	SkillSHA256 string `json:"skill_sha256,omitempty"`
 }
 
-// Fallback is what serves a reason step without a model: a capability that gets
-// the inputs as its parameters, or others.
+// Fallback replaces the model of a reason step. The capability gets the inputs of the step as
+// parameters, unless Params is set.
 type Fallback struct {
 	Capability string         `json:"capability"`
 	Params     map[string]any `json:"params,omitempty"`
@@ -221,7 +218,7 @@ func (f *Fallback) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(f))
 }
 
-// MarshalJSON writes the short form where it says everything.
+// MarshalJSON writes the short form if there are no parameters.
 func (f Fallback) MarshalJSON() ([]byte, error) {
 	if f.Params == nil {
 		return json.Marshal(f.Capability)
@@ -230,13 +227,13 @@ func (f Fallback) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(f))
 }
 
-// VerifyStep judges what was reached so far. A judge can only lower.
+// VerifyStep assesses the results so far. A judge can only lower the verdict.
 type VerifyStep struct {
 	Assertions []Condition `json:"assertions"`
 	Judge      *Judge      `json:"judge,omitempty"`
 }
 
-// Judge is a skill that looks at the inputs.
+// Judge is a skill by which a model assesses the inputs.
 type Judge struct {
 	Skill  string         `json:"skill"`
 	Inputs map[string]any `json:"inputs,omitempty"`
@@ -244,14 +241,13 @@ type Judge struct {
 	SkillSHA256 string `json:"skill_sha256,omitempty"`
 }
 
-// Allowed is an answer that a human step allows: by its name, or under a
-// condition.
+// Allowed is an answer that a human step allows, possibly under a condition.
 type Allowed struct {
 	Answer string     `json:"answer"`
 	When   *Condition `json:"when,omitempty"`
 }
 
-// The answers of human steps.
+// The answers to human steps.
 const (
 	SayRetry     = "retry"
 	SaySkip      = "skip"
@@ -277,7 +273,7 @@ func (a *Allowed) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(a))
 }
 
-// MarshalJSON writes the short form where it says everything.
+// MarshalJSON writes the short form if there is no condition.
 func (a Allowed) MarshalJSON() ([]byte, error) {
 	if a.When == nil {
 		return json.Marshal(a.Answer)
@@ -286,8 +282,8 @@ func (a Allowed) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(a))
 }
 
-// Unattended is what a human step does when nobody is there: it takes an
-// answer, or fails ("fail", the default).
+// Unattended is the behaviour of a human step without a person: it takes an answer, or fails
+// ("fail", the default).
 type Unattended struct {
 	Answer    string `json:"answer"`
 	OnlyIfOne bool   `json:"only_if_one,omitempty"`
@@ -312,7 +308,7 @@ func (u *Unattended) UnmarshalJSON(data []byte) error {
 	return Decode(data, (*plain)(u))
 }
 
-// MarshalJSON writes the form that was read.
+// MarshalJSON writes the form that was decoded.
 func (u Unattended) MarshalJSON() ([]byte, error) {
 	if u.Answer == "" {
 		return json.Marshal(unattendedFail)
@@ -321,8 +317,8 @@ func (u Unattended) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(u))
 }
 
-// AnswersOf are the answers that a human step of a type may allow; nil for
-// types that no workflow can ask, an empty list for those that take a value.
+// AnswersOf returns the answers that a human step of a type may allow. It returns nil for types
+// that workflows cannot use, and an empty list for types that take a value.
 func AnswersOf(t InterruptType) []string {
 	switch t {
 	case InterruptClarification:
@@ -341,13 +337,13 @@ func AnswersOf(t InterruptType) []string {
 	return nil
 }
 
-// GoesBack reports whether an answer is nothing without a rule that goes back.
+// GoesBack reports whether an answer is only valid with a rule that goes back.
 func GoesBack(answer string) bool {
 	return answer == SayRetry || answer == SaySearch || answer == SayIterate
 }
 
-// Workflow returns the workflow of a reference as it stands in this manifest:
-// bare, or prefixed by the manifest's own domain.
+// Workflow returns the workflow of a reference in this manifest, which is a bare name or is
+// qualified by the manifest's own domain.
 func (m *Manifest) Workflow(ref string) (*Workflow, bool) {
 	name := ownName(m.Domain, ref)
 	for i := range m.Workflows {
@@ -358,6 +354,6 @@ func (m *Manifest) Workflow(ref string) (*Workflow, bool) {
 	return nil, false
 }
 
-// IsPack reports whether the manifest is one without a service: procedures over
-// the capabilities of other domains.
+// IsPack reports whether the manifest has no service, only workflows over the capabilities of
+// other domains.
 func (m *Manifest) IsPack() bool { return len(m.Capabilities) == 0 && len(m.Workflows) > 0 }

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// WrapResult makes the ToolResult of what a domain answered. An object with a
-// boolean ok is one already; any other complete JSON value is bare JSON and is
-// wrapped by fixed rules, the first that applies:
+// WrapResult converts the response of a domain to a ToolResult. An object with a boolean ok
+// already is one. Any other JSON value is wrapped by the first of these rules that matches:
 //
 //	an error             failed, with its message
 //	a boolean valid      passed, or failed with the number of errors
@@ -23,8 +22,8 @@ import (
 //	any other object     its first 200 characters
 //	a scalar             its first 300 characters
 //
-// An answer that is not complete JSON, or of another content type, is no
-// ToolResult: an Error. A status beyond 2xx never gives an ok result.
+// It returns an Error if the response is not complete JSON or has another content type. The
+// result is never ok if the status is 300 or higher.
 func WrapResult(toolName string, status int, contentType string, body []byte) (ToolResult, error) {
 	if err := checkAnswer(contentType, body); err != nil {
 		return ToolResult{}, err
@@ -66,9 +65,9 @@ func checkAnswer(contentType string, body []byte) error {
 	return nil
 }
 
-// readResult reads a ToolResult tolerantly: unknown keys are ignored, null
-// means absent, and a part of the wrong type is noted in Malformed and left
-// out, because a write that was done stays done.
+// readResult reads a ToolResult tolerantly: unknown keys are ignored, null means absent, and a
+// part of the wrong type is recorded in Malformed and left out, because it does not undo a
+// completed write.
 func readResult(object map[string]any, body []byte) ToolResult {
 	var r ToolResult
 	wrong := func(name string) {
@@ -92,9 +91,9 @@ func readResult(object map[string]any, body []byte) ToolResult {
 	if object["data"] == nil && object["artifacts"] == nil && object["error"] == nil {
 		return readError(r, nil)
 	}
-	var parts map[string]json.RawMessage // these are kept as they were written
+	var parts map[string]json.RawMessage // kept as they were written
 	if err := Decode(body, &parts); err != nil {
-		return r // WrapResult has decoded it before
+		return r // cannot happen: WrapResult decoded it before
 	}
 	if object["data"] != nil {
 		r.Data = NewOpaque(parts["data"])
@@ -109,8 +108,7 @@ func readResult(object map[string]any, body []byte) ToolResult {
 	return readError(r, parts["error"])
 }
 
-// readError fills Error for a refused or failed execution, from an object or
-// a bare message.
+// readError sets Error for a rejected or failed execution, from an object or a bare message.
 func readError(r ToolResult, raw json.RawMessage) ToolResult {
 	absent := len(raw) == 0 || string(raw) == "null"
 	if r.OK {
@@ -148,7 +146,7 @@ func withoutNulls(artifacts map[string]json.RawMessage) map[string]json.RawMessa
 	return artifacts
 }
 
-// wrapBare applies the rules for bare JSON.
+// wrapBare applies the rules of WrapResult for bare JSON.
 func wrapBare(toolName string, v any, body []byte) ToolResult {
 	r := ToolResult{OK: true, Data: NewOpaque(bytes.Clone(bytes.TrimSpace(body)))}
 	switch v := v.(type) {
@@ -192,8 +190,7 @@ func wrapObject(r *ToolResult, toolName string, object map[string]any, body []by
 	r.Summary = excerpt(body, 200)
 }
 
-// wrapFailure keeps the effect open: bare JSON promises nothing about what was
-// done, whatever its words for the error are.
+// wrapFailure sets the effect to unknown, because bare JSON makes no statement about it.
 func wrapFailure(r *ToolResult, failure any) {
 	message := scalarText(failure)
 	if object, ok := failure.(map[string]any); ok {
@@ -219,10 +216,10 @@ func wrapValid(r *ToolResult, valid bool, errors any) {
 	r.Error = &ToolError{Type: ErrPrecondition, Message: r.Summary, Effect: EffectUnknown}
 }
 
-// present reports whether a value says something: null, false and "" do not.
+// present reports whether a value is none of null, false and "".
 func present(v any) bool { return v != nil && v != false && v != "" }
 
-// scalarText returns a string or number as text, else "".
+// scalarText returns a string or number as text, otherwise "".
 func scalarText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -234,7 +231,7 @@ func scalarText(v any) string {
 	}
 }
 
-// marshalled returns the JSON of a decoded value, which always has one.
+// marshalled returns the JSON encoding of a decoded value.
 func marshalled(v any) json.RawMessage {
 	raw, err := Canonical(v)
 	if err != nil {
@@ -243,7 +240,7 @@ func marshalled(v any) json.RawMessage {
 	return raw
 }
 
-// excerpt returns the first characters of a JSON text without its white space.
+// excerpt returns the first characters of a JSON text without white space.
 func excerpt(raw []byte, chars int) string {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
@@ -252,7 +249,7 @@ func excerpt(raw []byte, chars int) string {
 	return cut(compact.String(), chars)
 }
 
-// cut shortens a text to a number of characters.
+// cut truncates a text to a number of characters.
 func cut(s string, chars int) string {
 	count := 0
 	for i := range s {

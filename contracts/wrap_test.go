@@ -115,7 +115,7 @@ func TestBoundResult(t *testing.T) {
 	cases := map[string]struct {
 		in     contracts.ToolResult
 		output *contracts.Schema
-		kept   map[string]any // what a write keeps
+		kept   map[string]any // the content that a write keeps
 		faults []string
 	}{
 		"what fits stays":                           {ok(map[string]any{"id": "a", "n": 1.0}), output, map[string]any{"id": "a", "n": 1.0}, nil},
@@ -167,8 +167,8 @@ func TestBoundResultLeavesRefusalsAlone(t *testing.T) {
 	}
 }
 
-// FuzzWrapResult: whatever a domain answers, there is either an error or a
-// bounded result whose failure has a reason.
+// FuzzWrapResult checks that any response gives an error or a bounded result whose failure has a
+// message.
 func FuzzWrapResult(f *testing.F) {
 	for _, seed := range []string{
 		`{"ok":true,"summary":"s","facts":{"a":1}}`, `{"error":{"message":1}}`, `{"valid":false,"errors":3}`, `{"id":[1]}`,

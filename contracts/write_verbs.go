@@ -10,10 +10,10 @@ import (
 //go:embed write_verbs.json
 var writeVerbsJSON []byte
 
-// WriteVerbs are such words.
+// WriteVerbs is a set of verbs in capability names that suggest a write.
 type WriteVerbs map[string]bool
 
-// LoadWriteVerbs reads the words.
+// LoadWriteVerbs returns the embedded list of write verbs.
 func LoadWriteVerbs() (WriteVerbs, error) {
 	var file struct {
 		Comment string   `json:"comment"`
@@ -38,8 +38,8 @@ func FirstWord(name string) string {
 	return words[0]
 }
 
-// In returns the first such word anywhere in a name, "" without one: names that
-// carry a prefix begin with no verb.
+// In returns the first write verb anywhere in a name, or "". It does not check only the first
+// word, because names may have a prefix.
 func (v WriteVerbs) In(name string) string {
 	for _, w := range NameWords(name) {
 		if v[w] {
@@ -49,8 +49,8 @@ func (v WriteVerbs) In(name string) string {
 	return ""
 }
 
-// NameWords splits a name at everything but letters and digits, and where a capital
-// begins a word.
+// NameWords splits a name into lower-case words at other characters than letters and digits and
+// at capitals.
 func NameWords(name string) []string {
 	var out []string
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -1,6 +1,6 @@
-// Package gateview formats a gate or a question for people, the same in every
-// interface: first what it asks for, then what will be sent. It leaves out what is
-// compared by machines only, such as hashes.
+// Package gateview formats gates and questions for people, identically in every interface: first
+// the question, then the parameters of the call. It omits values that only machines compare, such
+// as hashes.
 package gateview
 
 import (
@@ -12,23 +12,22 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Row is one parameter of a gate's action as people read it.
+// Row is one parameter of a gate's action, for display.
 type Row struct {
-	// Parameter is its name in the action, Name the same in words.
+	// Parameter is the name in the action, Name its display name.
 	Parameter, Name string
-	// Value is what will be sent, Label the words by which it was chosen from a
-	// list, "" if it was not.
+	// Value is the value to be sent. Label is the label of the option by which it was chosen, ""
+	// if it was not chosen from a list.
 	Value any
 	Label string
 	From  contracts.Provenance
-	// Opaque means that the value says nothing to a person, as a digest or a long
-	// id does: its label stands for it, and what has none is left to the details.
+	// Opaque means that the value is not readable by a person, such as a digest or a long id. Its
+	// label is shown instead; without one it appears only in the details.
 	Opaque bool
 }
 
-// Of is what will be sent by a gate's action, by name, the same in every
-// interface. Values that only machines compare, such as the hash of what was looked at,
-// are left out; the action has them.
+// Of returns the parameters of a gate's action, sorted by name. Values that only machines
+// compare, such as hashes, are omitted; the action contains them.
 func Of(i contracts.Interrupt) []Row {
 	if i.Action == nil {
 		return nil
@@ -53,8 +52,7 @@ func Of(i contracts.Interrupt) []Row {
 	return out
 }
 
-// Asks is what a gate asks, in one line and without the values that stand in its
-// sheet.
+// Asks returns the question of a gate in one line, without the values that its rows show.
 func Asks(i contracts.Interrupt) string {
 	if i.Action == nil {
 		return i.Prompt
@@ -65,11 +63,12 @@ func Asks(i contracts.Interrupt) string {
 	return i.Prompt
 }
 
-// AsksFor is what the gate of a capability asks, by its reference: "Move desk in
-// Office?" for "office.move_desk".
+// AsksFor returns the question of the gate of a capability: "Move desk in Office?" for
+// "office.move_desk".
 func AsksFor(ref string) string { return capital(ActionWords(ref)) + "?" }
 
-// ActionWords is what a capability does, by its reference: "move desk in Office".
+// ActionWords returns the display name of a capability: "move desk in Office" for
+// "office.move_desk".
 func ActionWords(ref string) string {
 	domain, name, found := strings.Cut(ref, ".")
 	if !found {
@@ -78,8 +77,7 @@ func ActionWords(ref string) string {
 	return strings.ReplaceAll(name, "_", " ") + " in " + capital(domain)
 }
 
-// ParameterWords is the name of a parameter as people say it: "desk" for
-// "desk_id".
+// ParameterWords returns the display name of a parameter: "desk" for "desk_id".
 func ParameterWords(name string) string {
 	for _, ending := range []string{"_id", "_sha256"} {
 		if rest := strings.TrimSuffix(name, ending); rest != "" {
@@ -89,8 +87,7 @@ func ParameterWords(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// IsDigest reports whether a value is a hash, which is there to be compared and
-// never to be read.
+// IsDigest reports whether a value is a hash.
 func IsDigest(value any) bool {
 	text, ok := value.(string)
 	if _, after, found := strings.Cut(text, ":"); found && strings.HasPrefix(text, "sha") {
@@ -99,13 +96,13 @@ func IsDigest(value any) bool {
 	return ok && slices.Contains([]int{40, 64, 96, 128}, len(text)) && hexadecimal(text)
 }
 
-// IsArtifact reports whether a value is a reference to what an earlier step made.
+// IsArtifact reports whether a value is an artifact reference.
 func IsArtifact(value any) bool {
 	reference, ok := value.(map[string]any)
 	return ok && len(reference) == 1 && reference["$artifact"] != nil
 }
 
-// opaque reports whether a value is a digest or an id that is too long to be read.
+// opaque reports whether a value is a digest, an artifact reference or a long id.
 func opaque(value any) bool {
 	text, ok := value.(string)
 	return ok && len(text) >= 20 && hexadecimal(strings.ReplaceAll(text, "-", "")) || IsDigest(value) || IsArtifact(value)

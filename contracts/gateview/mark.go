@@ -7,12 +7,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// quotable keeps what was read from ending the quotation, or the question, that it
-// stands in.
+// quotable replaces characters with which quoted text could end its quotation or question.
 var quotable = strings.NewReplacer("“", "'", "”", "'", `"`, "'", "?", "")
 
-// Mark says, before anything else that a gate or a question says, that a model
-// proposed it after it had read answers of domains: "" if it had read nothing.
+// Mark returns the prefix of a gate or question that a model proposed after it had read domain
+// answers, or "" if it had read none.
 func Mark(afterReading []string) string {
 	if len(afterReading) == 0 {
 		return ""

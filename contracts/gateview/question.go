@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// maxShownLines and maxShownDepth bound what a question shows to people; all
-	// of it stands in the interrupt.
+	// maxShownLines and maxShownDepth limit what a question shows. The interrupt itself is
+	// complete.
 	maxShownLines = 40
 	maxShownDepth = 3
 )
 
-// Lines are what a question shows besides its prompt, as people read it, name by
-// name: first what is to be approved, then what it rests on. It is bounded; what
-// is left out is counted in the last line.
+// Lines returns what a question shows besides its prompt, as pairs of name and text: first the
+// value to approve, then its context. At most maxShownLines are returned; the last line counts
+// those omitted.
 func Lines(i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	for _, part := range []any{i.Value, asTree(i.Show)} {
@@ -41,7 +41,7 @@ func asTree(m map[string]any) any {
 
 func tree(name string, v any, depth int) [][2]string {
 	one := func(text string) [][2]string {
-		if !strings.HasPrefix(text, "https://") || strings.ContainsAny(text, " \t\r\n") { // a link is of no use in part
+		if !strings.HasPrefix(text, "https://") || strings.ContainsAny(text, " \t\r\n") { // a truncated link is useless
 			text = contracts.CleanSummary(text)
 		}
 		return [][2]string{{cmp.Or(name, "value"), text}}
@@ -69,7 +69,7 @@ func tree(name string, v any, depth int) [][2]string {
 	}
 }
 
-// listed writes short lists of plain values on one line, and others item by item.
+// listed returns a short list of scalars as one line, any other list as one line per item.
 func listed(name string, list []any, one func(string) [][2]string) [][2]string {
 	words := make([]string, len(list))
 	plain := true
@@ -90,8 +90,8 @@ func listed(name string, list []any, one func(string) [][2]string) [][2]string {
 	return out
 }
 
-// inlined writes a value on one line: of an object "name: value" for each member,
-// deeper ones as JSON.
+// inlined returns a value in one line. The members of an object become "name: value", with nested
+// ones as JSON.
 func inlined(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -121,8 +121,8 @@ func asJSON(v any) string {
 	return string(raw)
 }
 
-// Words are the answers to a question of a workflow, or about a budget, that are
-// more than a choice, as people write them.
+// Words returns the text formats of answers that need more than a choice, for a workflow question
+// or a budget.
 func Words(i contracts.Interrupt) []string {
 	var out []string
 	if i.Type == contracts.InterruptBudgetExceeded {

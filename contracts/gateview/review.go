@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// People is how many must approve a gate.
+// People returns the number of approvals that a gate needs.
 func People(i contracts.Interrupt) int {
 	if i.Eyes() == contracts.EyesTwoPersons {
 		return max(i.Quorum, 2)
@@ -15,7 +15,7 @@ func People(i contracts.Interrupt) int {
 	return max(i.Quorum, 1)
 }
 
-// Approvals is how many have approved.
+// Approvals returns the number of approvals given.
 func Approvals(i contracts.Interrupt) int {
 	n := 0
 	for _, d := range i.Decisions {
@@ -26,8 +26,8 @@ func Approvals(i contracts.Interrupt) int {
 	return n
 }
 
-// Terms are who is named for a gate, how many of how many have approved, and since
-// when people can, by name.
+// Terms returns the review conditions of a gate as pairs of name and text: the named reviewers,
+// the approvals given and needed, and the earliest time of approval.
 func Terms(i contracts.Interrupt) [][2]string {
 	var out [][2]string
 	if len(i.Reviewers) > 0 {
@@ -45,7 +45,7 @@ func Terms(i contracts.Interrupt) [][2]string {
 	return out
 }
 
-// Approvers says in words who must approve what stands under a policy.
+// Approvers describes who must approve an action with this policy.
 func Approvers(p contracts.Policy) string {
 	text := strings.Join(p.Approval.Roles, " or ")
 	if p.Approval.Quorum > 1 {

@@ -5,10 +5,9 @@ import (
 	"unicode"
 )
 
-// Visible makes a text show what it holds: what hides, moves or joins other text,
-// such as characters without width, fillers and marks of direction, becomes a
-// sign. What joins one picture to the next, or says how a picture is drawn, stays.
-// Line breaks and tabs stay too.
+// Visible replaces characters that hide, move or join other text, such as zero-width characters,
+// fillers and direction marks, by U+FFFD. Joiners and variation selectors of emoji, line breaks
+// and tabs are kept.
 func Visible(s string) string {
 	if strings.IndexFunc(s, hides) < 0 {
 		return s
@@ -24,12 +23,12 @@ func Visible(s string) string {
 	return out.String()
 }
 
-// hides reports whether a character shows as nothing, or moves what stands beside it.
+// hides reports whether a character is invisible or affects the rendering of adjacent text.
 func hides(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
 		return false
-	case 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0: // letters and symbols that are blank
+	case 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0: // blank letters and symbols
 		return true
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Co)
@@ -40,7 +39,7 @@ const (
 	asImage = 0xFE0F
 )
 
-// drawn reports whether the nth character is part of a picture.
+// drawn reports whether the nth character is part of an emoji.
 func drawn(runes []rune, n int) bool {
 	picture := func(at int) bool {
 		return at >= 0 && at < len(runes) && (unicode.In(runes[at], unicode.So, unicode.Sk) || runes[at] == asImage)

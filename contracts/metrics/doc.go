@@ -1,3 +1,3 @@
-// Package metrics has the types of run metrics and of the feature flags that a run was
-// started with. It imports no other package of the module and computes nothing.
+// Package metrics defines the types of run metrics and of the feature flags of a run. It imports
+// no other package of the module. It computes no metrics.
 package metrics

@@ -7,36 +7,34 @@ import (
 	"strings"
 )
 
-// FlagMode describes how far something is rolled out for a run.
+// FlagMode is the rollout state of a feature for a run.
 type FlagMode string
 
-// The modes. Only the verifier knows shadow: what it finds is recorded and not acted
-// on.
+// The modes. Only the verifier supports shadow: its findings are recorded but have no effect.
 const (
 	FlagOn     FlagMode = "on"
 	FlagOff    FlagMode = "off"
 	FlagShadow FlagMode = "shadow"
 )
 
-// Flags are what a site has switched on for a run, pinned when it was made. No flag
-// touches a gate, a budget, a lock or the ledger.
+// Flags are the features that a site has enabled for a run, pinned when the run is created. No
+// flag affects gates, budgets, locks or the ledger.
 type Flags struct {
-	// DAGPlanning off: one step after the other, in plan order; the next begins when the
-	// one before it has ended.
+	// DAGPlanning off runs one step at a time, in plan order.
 	DAGPlanning FlagMode `json:"dag_planning"`
-	// ParallelReads off: no reads side by side.
+	// ParallelReads off disables concurrent reads.
 	ParallelReads FlagMode `json:"parallel_reads"`
-	// BranchApprovals off: while a person is asked, nothing new begins in the run.
+	// BranchApprovals off starts nothing new in the run while a person is asked.
 	BranchApprovals FlagMode `json:"branch_approvals"`
-	// Verifier off: nothing is judged, and verify steps let the run go on; the read-backs
-	// of writes stay. Shadow: what it finds is recorded, and the run goes on likewise.
+	// Verifier off disables verification, and verify steps pass; read-backs of writes are still
+	// made. Shadow records the findings, and verify steps pass as well.
 	Verifier FlagMode `json:"verifier"`
 }
 
-// AllOn are the flags of a run for which nothing is held back.
+// AllOn returns the flags with everything on.
 func AllOn() Flags { return Flags{FlagOn, FlagOn, FlagOn, FlagOn} }
 
-// Effective are the flags of a plan, which has none where everything is on.
+// Effective returns the flags of a plan. A plan without flags has everything on.
 func Effective(pinned *Flags) Flags {
 	if pinned == nil {
 		return AllOn()
@@ -44,7 +42,7 @@ func Effective(pinned *Flags) Flags {
 	return *pinned
 }
 
-// String names what is not on, "all on" if nothing is held back.
+// String names the flags that are not on, or returns "all on".
 func (f Flags) String() string {
 	var out []string
 	for name, mode := range each(&f) {
@@ -58,7 +56,7 @@ func (f Flags) String() string {
 	return strings.Join(out, " ")
 }
 
-// each gives the flags by their names, in order.
+// each iterates over the flags with their names, in a fixed order.
 func each(f *Flags) func(func(string, *FlagMode) bool) {
 	return func(yield func(string, *FlagMode) bool) {
 		_ = yield("dag_planning", &f.DAGPlanning) && yield("parallel_reads", &f.ParallelReads) &&
@@ -66,7 +64,7 @@ func each(f *Flags) func(func(string, *FlagMode) bool) {
 	}
 }
 
-// stricter is the mode that does less.
+// stricter returns the mode that does less.
 func (m FlagMode) stricter(other FlagMode) FlagMode {
 	rank := map[FlagMode]int{FlagOn: 0, FlagShadow: 1, FlagOff: 2}
 	if rank[other] > rank[m] {
@@ -75,15 +73,15 @@ func (m FlagMode) stricter(other FlagMode) FlagMode {
 	return m
 }
 
-// Rollout is what a site has set of its flags: by the name of the flag, or by
-// "domain/flag" for the runs that have a step of the domain. A value is on, off,
-// shadow (verifier) or a share of the sessions, such as "25%".
+// Rollout is a site's flag settings, by flag name, or by "domain/flag" for the runs that have a
+// step of the domain. A value is on, off, shadow (verifier only) or a share of the sessions, such
+// as "25%".
 //
-// Invariant: ParseRollout made it, so that every name and value is known.
+// Invariant: it was created by ParseRollout, so that every name and value is valid.
 type Rollout map[string]string
 
-// ParseRollout reads settings as they are given on the command line, such as
-// "parallel_reads=off" or "hr/verifier=shadow".
+// ParseRollout parses settings from the command line, such as "parallel_reads=off" or
+// "hr/verifier=shadow". It returns an error for an unknown or duplicate setting.
 func ParseRollout(settings []string) (Rollout, error) {
 	out := Rollout{}
 	for _, s := range settings {
@@ -121,8 +119,8 @@ func settable(flag, value string) bool {
 	return isShare && err == nil && n >= 0 && n <= 100
 }
 
-// For returns the flags of a run of a session over some domains: the strictest of what
-// is set for all and for each of them. A session keeps its side of a share.
+// For returns the flags of a run: the strictest of the general settings and of those of its
+// domains. For a share, the same session always gets the same result.
 func (r Rollout) For(sessionID string, domains []string) Flags {
 	out := AllOn()
 	for name, mode := range each(&out) {
@@ -134,7 +132,7 @@ func (r Rollout) For(sessionID string, domains []string) Flags {
 	return out
 }
 
-// mode is what a setting comes to for a session; on where nothing is set.
+// mode returns the mode of a setting for a session, FlagOn if it is not set.
 func (r Rollout) mode(setting, flag, sessionID string) FlagMode {
 	value, ok := r[setting]
 	if !ok {
@@ -146,7 +144,7 @@ func (r Rollout) mode(setting, flag, sessionID string) FlagMode {
 	}
 	n, err := strconv.Atoi(share)
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(flag + "/" + sessionID)) // it never returns an error
+	_, _ = h.Write([]byte(flag + "/" + sessionID)) // never returns an error
 	if err != nil || int(h.Sum32()%100) >= n {
 		return FlagOff
 	}

@@ -33,7 +33,7 @@ func TestTheStrictestOfTheDomainsCounts(t *testing.T) {
 		want    string
 	}{
 		{nil, "verifier=shadow"},
-		{[]string{"shop"}, "verifier=shadow"}, // what holds for all is no looser for one
+		{[]string{"shop"}, "verifier=shadow"}, // a general setting cannot be weakened for a domain
 		{[]string{"shop", "hr"}, "dag_planning=off verifier=off"},
 	} {
 		if got := r.For("s", c.domains).String(); got != c.want {
@@ -42,7 +42,7 @@ func TestTheStrictestOfTheDomainsCounts(t *testing.T) {
 	}
 }
 
-// A session keeps its side, and the flags part the sessions each in its own way.
+// A session always gets the same result, and different flags split the sessions differently.
 func TestAShareOfTheSessions(t *testing.T) {
 	t.Parallel()
 	r, err := metrics.ParseRollout([]string{"dag_planning=25%", "branch_approvals=25%"})

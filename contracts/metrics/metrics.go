@@ -2,78 +2,76 @@ package metrics
 
 import "time"
 
-// Timing parts time into what machines took and what people were waited for.
+// Timing splits a duration into machine time and human time.
 type Timing struct {
-	// WallMS is from the beginning to the end, or to now: MachineMS and HumanMS
-	// together.
+	// WallMS is the time from start to end, or to now. It is the sum of MachineMS and HumanMS.
 	WallMS int64 `json:"wall_ms"`
-	// MachineMS is the time in which something was done or was to be done by a
-	// machine, HumanMS that in which people alone were waited for.
+	// MachineMS is the time in which machines worked or had work. HumanMS is the time spent
+	// waiting only for people.
 	MachineMS int64 `json:"machine_ms"`
 	HumanMS   int64 `json:"human_ms"`
 }
 
-// RunMetrics are the metrics of one run, a pure function of what is stored of it. All
-// times are in milliseconds.
+// RunMetrics are the metrics of one run, computed only from its stored data. All times are in
+// milliseconds.
 type RunMetrics struct {
 	RunID    string `json:"run_id"`
 	Strategy string `json:"strategy"`
 	State    string `json:"state"`
 	Timing
 
-	// FirstUsefulMS is when the first call or thought gave a result, from the
-	// beginning; nil if none has.
+	// FirstUsefulMS is the time from the start to the first result of a call or a model, nil if
+	// there is none.
 	FirstUsefulMS *int64       `json:"first_useful_ms,omitempty"`
 	CriticalPath  CriticalPath `json:"critical_path"`
-	// WorkMS adds up what each step took of machine time; BusyMS is in how much time
-	// that was done, and Parallelism the one by the other: 1 where nothing was done
-	// side by side, 0 where nothing was done.
+	// WorkMS is the sum of the machine time of all steps. BusyMS is the time in which at least
+	// one step was active. Parallelism is WorkMS by BusyMS: 1 without concurrency, 0 without
+	// work.
 	WorkMS      int64   `json:"work_ms"`
 	BusyMS      int64   `json:"busy_ms"`
 	Parallelism float64 `json:"parallelism"`
 
-	// Steps is how many of the run's required steps were wanted, Completed how many
-	// of them completed.
+	// Steps is the number of required steps that were not excluded, Completed how many of them
+	// completed.
 	Steps     int `json:"steps"`
 	Completed int `json:"completed"`
-	// Degraded is how many steps that were not required failed.
+	// Degraded is the number of optional steps that failed.
 	Degraded int `json:"degraded"`
-	// VerifierRejections counts checks of results and opinions of models that did not
-	// let a result pass as verified.
+	// VerifierRejections is the number of checks and model opinions that rejected a result.
 	VerifierRejections int      `json:"verifier_rejections"`
 	Verdict            string   `json:"verdict,omitempty"`
 	Score              *float64 `json:"score,omitempty"`
-	// Planned is how many steps the plan had, Drifted how many were done otherwise
-	// than it says: made again in a round, read once more, taken back.
+	// Planned is the number of steps in the plan. Drifted is the number of steps executed
+	// differently: repeated in a round, read again, reverted.
 	Planned int `json:"planned"`
 	Drifted int `json:"drifted"`
 
 	Tokens     Tokens `json:"tokens"`
 	ModelCalls int    `json:"model_calls"`
-	// Repairs is how often an answer of a model was mended, or a call made again.
+	// Repairs is the number of repaired model answers and repeated calls.
 	Repairs int `json:"repairs"`
-	// Calls counts the calls that were sent, by the name of the capability.
+	// Calls is the number of calls sent, by capability.
 	Calls  map[string]int `json:"calls"`
 	Phases []PhaseMetrics `json:"phases"`
-	// Asked is who was asked what, by type, with how long that took together.
+	// Asked lists the questions by type and roles, with the total human time.
 	Asked []QuestionMetrics `json:"asked,omitempty"`
-	// Fingerprint is the same for runs of the same capabilities in the same
-	// versions: a run that is slower than one with the same had the same to do it with.
+	// Fingerprint is equal for runs of the same capabilities in the same versions. A difference
+	// in speed between such runs is not caused by a capability change.
 	Fingerprint string `json:"fingerprint"`
 	Flags       *Flags `json:"flags,omitempty"`
 	Safety      Safety `json:"safety"`
 }
 
-// CriticalPath is the chain of steps that decided when a run ended, each the one that
-// ended last of what the next one waited for.
+// CriticalPath is the chain of steps that determined the end of a run: each is the dependency of
+// the next that ended last.
 type CriticalPath struct {
 	Nodes     []string `json:"nodes"`
 	MachineMS int64    `json:"machine_ms"`
 	HumanMS   int64    `json:"human_ms"`
 }
 
-// PhaseMetrics is what the steps of a phase took together; a phase without a name
-// holds the steps that have none.
+// PhaseMetrics is the total of the steps of a phase. The phase without a name contains the steps
+// without a phase.
 type PhaseMetrics struct {
 	Phase     string `json:"phase,omitempty"`
 	Steps     int    `json:"steps"`
@@ -81,37 +79,37 @@ type PhaseMetrics struct {
 	HumanMS   int64  `json:"human_ms"`
 }
 
-// QuestionMetrics counts questions of one type to the people of one role.
+// QuestionMetrics is the number of questions of one type to holders of the same roles.
 type QuestionMetrics struct {
 	Type  string   `json:"type"`
 	Roles []string `json:"roles,omitempty"`
 	Count int      `json:"count"`
-	// Perhaps tells of a forecast that the question is only asked if it turns out to be
-	// one: several things fit, or a condition holds.
+	// Perhaps means in a forecast that the question depends on the data, such as several matches
+	// or a condition.
 	Perhaps bool  `json:"perhaps,omitempty"`
 	HumanMS int64 `json:"human_ms"`
 }
 
-// Safety counts what must never happen: each is 0, or something is broken.
+// Safety counts safety violations. Every counter must be 0.
 type Safety struct {
-	// ApprovalsBypassed are writes that were announced without the approval that
-	// their policy asks for.
+	// ApprovalsBypassed is the number of writes that were announced without the approval that
+	// their policy requires.
 	ApprovalsBypassed int `json:"approvals_bypassed"`
-	// WriteCollisions are writes that were under way together although they are of
-	// one run or hold the same lock.
+	// WriteCollisions is the number of writes that overlapped although they belong to one run or
+	// hold the same lock.
 	WriteCollisions int `json:"write_collisions"`
-	// FailedResumes are runs that could go on, and that nobody has taken up.
+	// FailedResumes is the number of runs that could continue but have no owner.
 	FailedResumes int `json:"failed_resumes"`
-	// AuditHoles are things that were done and of which the ledger does not tell.
+	// AuditHoles is the number of actions that are missing in the ledger.
 	AuditHoles int `json:"audit_holes"`
 }
 
-// Sum is how many there are together.
+// Sum returns the sum of all counters.
 func (s Safety) Sum() int {
 	return s.ApprovalsBypassed + s.WriteCollisions + s.FailedResumes + s.AuditHoles
 }
 
-// Add returns the sum of both.
+// Add returns the sum of both, counter by counter.
 func (s Safety) Add(more Safety) Safety {
 	return Safety{
 		s.ApprovalsBypassed + more.ApprovalsBypassed, s.WriteCollisions + more.WriteCollisions,
@@ -119,34 +117,33 @@ func (s Safety) Add(more Safety) Safety {
 	}
 }
 
-// Stats are the figures of many runs.
+// Stats are the metrics of many runs.
 type Stats struct {
-	// Runs is how many were looked at, the newest; Since is when the oldest of them
-	// began. More tells that there are older ones.
+	// Runs is the number of runs included, which are the newest ones. Since is when the oldest of
+	// them started. More means that there are older runs.
 	Runs  int        `json:"runs"`
 	Since *time.Time `json:"since,omitempty"`
 	More  bool       `json:"more,omitempty"`
 
 	All GroupStats `json:"all"`
-	// ByStrategy and ByFlags compare runs with what they were made by.
+	// ByStrategy and ByFlags group the runs by strategy and by flags.
 	ByStrategy []GroupStats `json:"by_strategy"`
 	ByFlags    []GroupStats `json:"by_flags"`
-	// Calls counts the calls that were sent, by the name of the capability; Repairs is
-	// how often one was made again, or an answer mended; Phases is what the steps of each
-	// phase took. Of the runs of a session they say why it was slow.
+	// Calls is the number of calls sent, by capability. Repairs is the number of repaired answers
+	// and repeated calls. Phases is the total by phase.
 	Calls   map[string]int `json:"calls"`
 	Repairs int            `json:"repairs"`
 	Phases  []PhaseMetrics `json:"phases"`
-	// Fingerprints are those of the runs: more than one of a strategy means that what
-	// it calls has changed.
+	// Fingerprints are the fingerprints of the runs. More than one for a strategy means that a
+	// capability changed.
 	Fingerprints []string `json:"fingerprints"`
 	Safety       Safety   `json:"safety"`
-	// Unsafe are the runs that a counter of Safety counts.
+	// Unsafe are the runs counted in Safety.
 	Unsafe []string `json:"unsafe,omitempty"`
 }
 
-// GroupStats are the figures of runs that have something in common. Shares are from 0
-// to 1, times medians in milliseconds with the 95th percentile beside them.
+// GroupStats are the metrics of a group of runs. Shares are from 0 to 1. Times are medians with
+// 95th percentiles, in milliseconds.
 type GroupStats struct {
 	Name  string `json:"name,omitempty"`
 	Runs  int    `json:"runs"`
@@ -157,44 +154,42 @@ type GroupStats struct {
 	MachineMS     Spread `json:"machine_ms"`
 	HumanMS       Spread `json:"human_ms"`
 	CriticalMS    Spread `json:"critical_ms"`
-	// Parallelism is the work of all runs by the time in which it was done.
+	// Parallelism is the work of all runs divided by their busy time.
 	Parallelism float64 `json:"parallelism"`
-	// Completion is the share of ended runs that completed, whole or degraded;
-	// Degraded and Rejected those whose verdict is degraded, or worse.
+	// Completion is the share of ended runs that completed or were degraded. Degraded is the
+	// share of runs with a degraded verdict, Rejected that with a worse one.
 	Completion float64 `json:"completion"`
 	Degraded   float64 `json:"degraded"`
 	Rejected   float64 `json:"rejected"`
-	// Drift is the share of planned steps that were done otherwise.
+	// Drift is the share of planned steps that were executed differently.
 	Drift float64 `json:"drift"`
-	// Score is the mean of the runs that were judged.
+	// Score is the mean score of the runs with a verdict.
 	Score  float64 `json:"score"`
 	Tokens Tokens  `json:"tokens"`
 	Calls  int     `json:"calls"`
 }
 
-// Spread is how values lie: the one in the middle, and the one that one in twenty
-// exceeds.
+// Spread is the median and the 95th percentile of a set of values.
 type Spread struct {
 	P50 int64 `json:"p50"`
 	P95 int64 `json:"p95"`
 }
 
-// Forecast is what a run will probably come to, by earlier ones of the same plan.
+// Forecast estimates a run from earlier runs of the same plan.
 type Forecast struct {
-	// Runs is how many earlier runs it rests on; none means that nothing is known but
-	// what the plan says.
+	// Runs is the number of earlier runs. If it is 0, the forecast is based on the plan alone.
 	Runs      int    `json:"runs"`
 	MachineMS Spread `json:"machine_ms"`
 	HumanMS   Spread `json:"human_ms"`
 	Calls     int    `json:"calls"`
 	Tokens    Tokens `json:"tokens"`
-	// Completion is the share of the earlier runs that completed.
+	// Completion is the share of earlier runs that completed.
 	Completion float64 `json:"completion"`
-	// Asked are the questions that the plan opens, with who is asked.
+	// Asked are the questions that the plan can open.
 	Asked []QuestionMetrics `json:"asked,omitempty"`
 }
 
-// Tokens counts what models used.
+// Tokens counts the tokens that models used.
 type Tokens struct {
 	In  int `json:"in"`
 	Out int `json:"out"`
@@ -209,10 +204,10 @@ type Cost struct {
 	USD    float64 `json:"usd,omitempty"`
 }
 
-// Took is what a step took.
+// Took is the duration of a step.
 type Took struct {
-	// MachineMS is what it took of machine time so far, HumanMS how long people were
-	// asked about it.
+	// MachineMS is the machine time of the step so far, HumanMS the time spent waiting for
+	// people.
 	MachineMS int64 `json:"machine_ms,omitempty"`
 	HumanMS   int64 `json:"human_ms,omitempty"`
 }

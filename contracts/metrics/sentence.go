@@ -2,23 +2,22 @@ package metrics
 
 import "encoding/json"
 
-// Sentence is one that a model has worded and that was checked: every value in it
-// stands in what the nodes found.
+// Sentence is a verified sentence of a model: every value in it occurs in the results of the
+// nodes.
 type Sentence struct {
 	Text string `json:"text"`
-	// Nodes are those that it rests on.
+	// Nodes are the nodes that support the sentence.
 	Nodes []string `json:"nodes"`
 }
 
 // Worded are the facts of a node of kind answer.
 type Worded struct {
 	Sentences []Sentence `json:"sentences"`
-	// LeftOut says of each sentence that did not pass why it is not shown. What it
-	// said is not kept.
+	// LeftOut is the reason for each rejected sentence. The rejected text is not stored.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// Facts are the words as facts of a node: plain JSON values.
+// Facts returns w as the facts of a node, in plain JSON values.
 func (w Worded) Facts() (map[string]any, error) {
 	raw, err := json.Marshal(w)
 	if err != nil {
@@ -28,8 +27,8 @@ func (w Worded) Facts() (map[string]any, error) {
 	return out, json.Unmarshal(raw, &out)
 }
 
-// WordedIn reads the facts of a node of kind answer; facts of another shape have no
-// sentences.
+// WordedIn returns the Worded stored in the facts of an answer node. Facts of another shape
+// contain no sentences.
 func WordedIn(facts map[string]any) Worded {
 	var out Worded
 	raw, err := json.Marshal(facts)

@@ -9,9 +9,8 @@ import (
 	"github.com/manifold-run/manifold/internal/bridge/host"
 )
 
-// withAgents is everything that is served at the one address: the REST API, and the
-// same over the Model Context Protocol and the Agent2Agent protocol; and the pages on which
-// people log in at the servers behind bridges.
+// withAgents returns the handler for all paths of the address: the REST API, its Model Context
+// Protocol and Agent2Agent interfaces, and the login pages for servers behind bridges.
 func withAgents(cfg Config, api, logins http.Handler) http.Handler {
 	settings := agentserver.Config{Version: cfg.Version, Now: cfg.Now, Logger: cfg.Logger}
 	backend := agentserver.Local(api, cmp.Or(cfg.ForwardedUser, "Manifold-User"))

@@ -1,6 +1,5 @@
-// Package app puts the server together: it is the only package that
-// imports every adapter. It reads no flags and no environment; cmd/ does that and fills in
-// Config.
+// Package app assembles the server. It is the only package that imports every adapter. It reads
+// no flags and no environment variables; cmd/ does that and fills in Config.
 package app
 
 import (
@@ -36,92 +35,89 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// Config is everything that an operator may set; zero values take the defaults
-// in brackets.
+// Config is the configuration of a server. Zero values take the defaults given in brackets.
 type Config struct {
-	// Addr is where the API is served ["127.0.0.1:8080"]; port 0 takes a free
-	// one.
+	// Addr is the address of the API ["127.0.0.1:8080"]. Port 0 selects a free port.
 	Addr string
-	// DataDir is the folder of everything that is kept. It is needed.
+	// DataDir is the directory of all data. It is required.
 	DataDir string
-	// PostgresURL is the address of a database that several servers may share;
-	// empty means a file in the data folder, which is one server's alone.
+	// PostgresURL is the URL of a database, which several servers may share. If it is empty, a
+	// file in the data directory is used, which only one server can open.
 	PostgresURL string
-	// Bootstrap is the content of domains.bootstrap.json; empty means none.
+	// Bootstrap is the content of domains.bootstrap.json, empty for none.
 	Bootstrap []byte
-	// Lookup resolves the NAME of a registration's "env:NAME"; nil knows none.
+	// Lookup resolves the NAME of "env:NAME" in a registration. If it is nil, no name is known.
 	Lookup func(name string) (string, bool)
-	// Webhooks and Domains say which addresses may be reached besides public
-	// ones. Domains are registered by admins and usually run next door, so
-	// PublicDomainsOnly must be asked for.
+	// Webhooks says which addresses webhooks may reach besides public ones. Domains are
+	// registered by admins and usually run in the same network, so they may use private addresses
+	// unless PublicDomainsOnly is set.
 	Webhooks          webhook.GuardConfig
 	PublicDomainsOnly bool
-	// ForwardedUser is the header in which frontend keys say who is asking.
+	// ForwardedUser is the header in which frontend keys name the user.
 	ForwardedUser string
-	// Frontends describes what to believe of chat frontends.
+	// Frontends says which claims of chat frontends are trusted.
 	Frontends Frontends
-	// Links lets people decide gates on a page; without a URL there are none, and
-	// without a key the store's own signs them.
+	// Links configures the page on which people decide gates. Without a URL there are no links.
+	// Without a key they are signed with the link key of the audit keys file.
 	Links ApprovalLinks
-	// Telegram is the Telegram bot.
+	// Telegram configures the Telegram bot.
 	Telegram Telegram
-	// Embeddings is what tells the meaning of texts [nothing].
+	// Embeddings configures the sentence embeddings for matching [none].
 	Embeddings Embeddings
-	// Mind is the model that reads messages, thinks for steps and judges [none].
+	// Mind configures the language model [none].
 	Mind LanguageModel
-	// Gates are how sure of its reading of a message the server must be.
+	// Gates are the confidence thresholds for understanding messages.
 	Gates Gates
-	// Models keeps trained models of catalogs [the store]. Servers of one process may
-	// share it.
+	// Models caches trained matcher models [the store]. Servers of one process may share it.
 	Models local.ModelCache
-	// Heartbeat, ChatWait, ChatStream and ChatSettle are those of the API; ReadTimeout and
-	// WriteTimeout replace its limits of one request.
+	// Heartbeat, ChatWait, ChatStream and ChatSettle are as in httpapi.Config. ReadTimeout and
+	// WriteTimeout replace the HTTP server's limits of one request.
 	Heartbeat, ChatWait, ChatStream, ChatSettle time.Duration
 	ReadTimeout, WriteTimeout                   time.Duration
-	// SessionsPerMinute bounds how often one caller may start a session in the
-	// long run [30], SessionBurst how many at once [10].
+	// SessionsPerMinute is the sustained rate of new sessions of one caller [30], SessionBurst
+	// the burst [10].
 	SessionsPerMinute, SessionBurst int
-	// RequestsPerMinute bounds all requests of one caller in the long run
-	// [1200], RequestBurst those at once [200].
+	// RequestsPerMinute is the sustained rate of all requests of one caller [1200], RequestBurst
+	// the burst [200].
 	RequestsPerMinute, RequestBurst int
-	// Rollout is what is switched on, and for which sessions [everything].
+	// Rollout sets feature flags, possibly for a share of the sessions [all on].
 	Rollout metrics.Rollout
-	// MaxActiveRuns bounds the runs that are advanced at once [256].
+	// MaxActiveRuns is the maximum number of runs that are active at once [256].
 	MaxActiveRuns int
-	// Retention is for how long finished runs are kept [720h].
+	// Retention is how long finished runs are kept [720h].
 	Retention time.Duration
-	// DropData tells not to keep raw output of domains for debugging.
+	// DropData disables storing raw output of domains for debugging.
 	DropData bool
-	// Proof is how the database is proven to be as it was written.
+	// Proof configures the signed roots of the audit log.
 	Proof Proof
-	// Restored starts although the database is older than the roots that were
-	// published. What was open goes on as it stands in it.
+	// Restored allows a start although the database is older than the published roots. Unfinished
+	// runs continue from their stored state.
 	Restored bool
-	// Quarantine is Restored, but nobody goes on with what was open until a person
-	// releases it.
+	// Quarantine is like Restored, but unfinished runs are quarantined until a person releases
+	// them.
 	Quarantine bool
-	// Init makes a new database where an empty file stands in its place.
+	// Init creates a new database in place of an empty file.
 	Init bool
-	// StopTimeout bounds the whole of Stop [40s].
+	// StopTimeout is the time limit of Stop [40s].
 	StopTimeout time.Duration
-	// Telemetry is what the server tells of its work [nothing].
+	// Telemetry configures traces and metrics [none].
 	Telemetry Telemetry
-	// NoPage tells not to serve the web page.
+	// NoPage disables the web page.
 	NoPage  bool
 	Version string
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
 
-// Frontends describes what to believe of what chat frontends tell about their users.
+// Frontends says which claims of chat frontends about their users are trusted.
 type Frontends struct {
-	// JWTSecret checks signed users; with one, unsigned users are refused.
+	// JWTSecret verifies signed users. If it is set, unsigned users are rejected.
 	JWTSecret []byte
-	// Roles are the roles here for the frontend's own roles.
+	// Roles maps roles of the frontend to Manifold roles.
 	Roles map[string][]string
 }
 
-// ApprovalLinks is how people may decide gates on a page.
+// ApprovalLinks configures the page on which people decide gates.
 type ApprovalLinks = httpapi.LinkConfig
 
 func (f Frontends) config() httpapi.FrontendConfig {
@@ -154,17 +150,15 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// defaultStop is long enough for an exchange that has just begun to end and be
-// recorded.
+// defaultStop is long enough for an exchange that has just begun to end and be recorded.
 const defaultStop = contracts.MaxExchange + 10*time.Second
 
-// clientsMayTake is how long a stop waits for requests to end that were told to:
-// a client that sends or reads slowly must not use up the time of the writes.
+// clientsMayTake is how long Stop waits for requests to end. A slow client must not use up the
+// time needed for writes.
 const clientsMayTake = 5 * time.Second
 
-// checkNumbers refuses what would stop the work, or delete what should stay,
-// without a word: a retention below zero keeps nothing, a limit below zero lets
-// nothing pass.
+// checkNumbers rejects negative values, which would silently stop all work or delete all data: a
+// negative retention keeps nothing, a negative limit admits nothing.
 func (c Config) checkNumbers() error {
 	for _, n := range []struct {
 		name  string
@@ -192,12 +186,12 @@ type App struct {
 	bootstrap      contracts.Bootstrap
 	store          stores
 	replicas       replicas
-	share          ratelimit.Share // of the limits; all of them without others
-	wakeups        *wakeups        // nil without others
+	share          ratelimit.Share // this server's share of the limits
+	wakeups        *wakeups        // nil for a single server
 	domains        *domainclient.Client
 	registry       *registry.Registry
 	local          *local.Reader
-	reader         intent.Reader // the model\'s; nil if there is none
+	reader         intent.Reader // reads messages with a model; nil without a model
 	runner         *execution.Runner
 	useCases       useCases
 	sender         *webhook.Sender
@@ -206,12 +200,12 @@ type App struct {
 	api            *httpapi.Server
 	bridges        *host.Host
 	notifier       orchestrator.Notifier
-	telegram       *telegram.Bot    // nil if there is none
-	matcherSummary string           // says what tells the meaning of texts
-	model          *reasoning.Model // nil if there is none
-	modelSummary   string           // says what model there is
+	telegram       *telegram.Bot    // nil if not configured
+	matcherSummary string           // describes the matching engine
+	model          *reasoning.Model // nil if not configured
+	modelSummary   string           // describes the model
 	witness        witness.Keys
-	telemetry      *telemetry.Telemetry // nil if nothing is told
+	telemetry      *telemetry.Telemetry // nil if not configured
 	scrapes        *scrapes
 
 	mu       sync.Mutex // guards the fields below
@@ -222,8 +216,8 @@ type App struct {
 	stopped  bool
 }
 
-// New opens the store and puts the parts together. Nothing runs before Start;
-// Stop is needed in any case.
+// New opens the store and creates all parts. Nothing runs before Start. If it succeeds, Stop must
+// be called.
 func New(ctx context.Context, cfg Config) (*App, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -236,8 +230,8 @@ func New(ctx context.Context, cfg Config) (*App, error) {
 	return a, nil
 }
 
-// Start makes the first key if there is none, begins the work of all parts and
-// serves. What was started is stopped again when a later part fails.
+// Start creates the first API key if there is none, starts all parts and serves requests. After
+// an error, Stop stops the parts that were started.
 func (a *App) Start(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -279,7 +273,7 @@ func (a *App) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", a.cfg.Addr, err)
 	}
-	// Requests live longer than the start; they end when the server stops.
+	// Requests outlive the start. They are cancelled when the server stops.
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	srv := httpapi.HTTPServer(a.telemetry.Handler(withAgents(a.cfg, a.api, a.bridges)))
 	srv.ReadTimeout, srv.WriteTimeout = cmp.Or(a.cfg.ReadTimeout, srv.ReadTimeout), cmp.Or(a.cfg.WriteTimeout, srv.WriteTimeout)
@@ -294,7 +288,7 @@ func (a *App) serve(ctx context.Context) error {
 		}
 	}()
 	a.cleanups = append(a.cleanups, cleanup{"http", func(ctx context.Context) error {
-		cut() // whoever waits for an answer is told to ask again
+		cut() // waiting requests end and clients retry
 		ctx, cancel := context.WithTimeout(ctx, clientsMayTake)
 		defer cancel()
 		err := srv.Shutdown(ctx)
@@ -308,7 +302,7 @@ func (a *App) serve(ctx context.Context) error {
 	return a.writeClientFile()
 }
 
-// URL is where the API is served, once it is started.
+// URL returns the base URL of the API, or "" before Start.
 func (a *App) URL() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -318,7 +312,7 @@ func (a *App) URL() string {
 	return "http://" + reachable(a.listener.Addr())
 }
 
-// reachable returns an address that a client on this machine can use.
+// reachable returns the address in a form that a client on this machine can use.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {
@@ -330,17 +324,17 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// MatcherSummary says in one line what tells the meaning of texts.
+// MatcherSummary describes the matching engine in one line.
 func (a *App) MatcherSummary() string { return a.matcherSummary }
 
-// ModelSummary says in one line what model there is, and what it does.
+// ModelSummary describes the configured model and its use in one line.
 func (a *App) ModelSummary() string { return a.modelSummary }
 
-// Failed returns the error that ended serving, if there is one.
+// Failed returns a channel with the error that ended serving, if any.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Settled waits until every domain was asked for its manifest once, and the
-// matcher was trained on what they declare.
+// Settled waits until every domain was asked for its manifest once and the matcher was trained on
+// the catalog.
 func (a *App) Settled(ctx context.Context) error {
 	if err := a.registry.Settled(ctx); err != nil {
 		return err
@@ -349,7 +343,7 @@ func (a *App) Settled(ctx context.Context) error {
 	return err
 }
 
-// secret returns the 32 bytes that stand for a name in the store.
+// secret returns the 32-byte secret of a name from the store, and creates it if it is missing.
 func (a *App) secret(ctx context.Context, name string) ([]byte, error) {
 	proposal := make([]byte, 32)
 	_, _ = rand.Read(proposal) // it never returns an error

@@ -135,7 +135,7 @@ func TestWhatCannotWorkIsRefusedAndLeavesNothingOpen(t *testing.T) {
 			if err == nil {
 				t.Fatal("it starts")
 			}
-			apptest.Start(t, config(dir)) // the store's lock is free again
+			apptest.Start(t, config(dir)) // the lock of the store is free again
 		})
 	}
 }
@@ -166,7 +166,7 @@ func TestStartsAndStopsInAnyOrderLeaveTheDataUsable(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 3 {
-			all.Go(func() { _ = a.Start(t.Context()) }) // one of them may come after a stop
+			all.Go(func() { _ = a.Start(t.Context()) }) // one of them may run after a stop
 			all.Go(func() { apptest.Stop(t, a) })
 		}
 		all.Wait()
@@ -216,7 +216,7 @@ func TestAStopDoesNotWaitForAClientThatSendsNothing(t *testing.T) {
 	if _, err := io.WriteString(conn, head); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // the server reads the body, which never comes
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the server waits for a body that never arrives
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -226,8 +226,7 @@ func TestAStopDoesNotWaitForAClientThatSendsNothing(t *testing.T) {
 	}
 }
 
-// slow is a domain whose reads do not end by themselves; called tells that one
-// has begun.
+// slow is a domain whose reads do not end on their own. called receives when one has begun.
 func slow(t *testing.T) (bootstrap []byte, called <-chan struct{}) {
 	t.Helper()
 	svc, err := finance.New(finance.Config{})
@@ -242,7 +241,7 @@ func slow(t *testing.T) (bootstrap []byte, called <-chan struct{}) {
 	domain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/execute" {
 			begun <- struct{}{}
-			_, _ = io.Copy(io.Discard, r.Body) // only then the end of the connection is noticed
+			_, _ = io.Copy(io.Discard, r.Body) // the end of the connection is only detected after this
 			<-r.Context().Done()
 			return
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// shop is an MCP server, and how often its write was called.
+// shop is an MCP server that counts the calls of its write.
 type shop struct {
 	*sdk.Server
 
@@ -57,8 +57,8 @@ func shopServer(t *testing.T, dir, bootstrap string) (*app.App, *client.Client) 
 	return a, apptest.Client(t, client.Config{URL: a.URL(), Key: apptest.Key(t, a.AdminKeyFile())})
 }
 
-// TestAnMCPServerIsADomainOfTheServerItself reads by a sentence, gates a write, and
-// keeps what it has seen over a restart: a tool that was changed meanwhile is not served.
+// TestAnMCPServerIsADomainOfTheServerItself reads by a message, gates a write, and checks that a
+// tool that changed during a restart is not served.
 func TestAnMCPServerIsADomainOfTheServerItself(t *testing.T) {
 	t.Parallel()
 	world, dir := openShop(t), t.TempDir()
@@ -96,8 +96,8 @@ func TestAnMCPServerIsADomainOfTheServerItself(t *testing.T) {
 	}
 }
 
-// TestAnAdminRegistersABridge to a URL; a program or a file of the server's machine is
-// refused.
+// TestAnAdminRegistersABridge checks that a URL is accepted, and a command or a file on the
+// server is rejected.
 func TestAnAdminRegistersABridge(t *testing.T) {
 	t.Parallel()
 	world := openShop(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/planner"
 )
 
-// draftFaults compiles a draft as a request would be, and returns what is wrong with it.
-// What is only missing is asked for later.
+// draftFaults compiles a draft like a request and returns its faults. Missing parameters are not
+// faults, because they are asked for later.
 func draftFaults(req intent.Request, d contracts.Draft) []contracts.Fault {
 	compile := planner.Request{
 		Goal: contracts.CleanSummary(req.Message), Draft: &d, Catalog: req.Catalog, Owner: contracts.Principal{Roles: req.Roles}, Phase: req.Phase,

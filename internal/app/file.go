@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// AdminKeyFile is where the first start of a data folder writes the key of the
-// first admin.
+// AdminKeyFile returns the file to which the first start writes the first admin key.
 func (a *App) AdminKeyFile() string { return a.path("admin.key") }
 
-// ClientFile is what the server leaves for command lines on this machine.
+// ClientFile returns the file with the settings of command line clients on this machine.
 func (a *App) ClientFile() string { return a.path("client.json") }
 
 // ClientSettings is the content of the client file.
@@ -24,8 +23,7 @@ type ClientSettings struct {
 	Key string `json:"key,omitempty"`
 }
 
-// firstKey makes the first key of a store; its text is kept in a file and
-// nowhere else.
+// firstKey creates the first API key of a store. Its text is written only to a file.
 func (a *App) firstKey(ctx context.Context) error {
 	created, err := a.keys.First(ctx, func(text string) error {
 		return writePrivate(a.AdminKeyFile(), []byte(text+"\n"))
@@ -37,8 +35,7 @@ func (a *App) firstKey(ctx context.Context) error {
 	return nil
 }
 
-// writeClientFile tells command lines on this machine where the server is. The
-// caller holds mu.
+// writeClientFile writes the client file. The caller holds mu.
 func (a *App) writeClientFile() error {
 	settings := ClientSettings{URL: "http://" + reachable(a.listener.Addr())}
 	key, err := os.ReadFile(a.AdminKeyFile())
@@ -53,8 +50,8 @@ func (a *App) writeClientFile() error {
 	return writePrivate(a.ClientFile(), append(body, '\n'))
 }
 
-// writePrivate replaces a file so that only its owner can read it, at no
-// moment anybody else.
+// writePrivate replaces a file that only its owner may read. The content is never readable by
+// others.
 func writePrivate(path string, body []byte) error {
 	tmp := path + ".new"
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,18 +7,18 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// Gates are how sure of its reading of a message the server must be, from 0 to 1; 0
-// takes the default. A registration and the site policy can ask for more of single
-// domains and capabilities.
+// Gates are confidence thresholds for understanding messages, from 0 to 1; 0 means the default. A
+// registration and the site policy can require more for single domains and capabilities.
 type Gates struct {
-	// AcceptRead and AcceptWrite are from where on it goes on with a read, or a write,
-	// without asking which was meant. A write never takes less than the default.
+	// AcceptRead and AcceptWrite are the minimum confidence for acting on a read or a write
+	// without asking. AcceptWrite cannot be below the default.
 	AcceptRead, AcceptWrite float64
-	// Ask is from where on it asks; below, it says that it does not understand.
+	// Ask is the minimum confidence for asking a question. Below it, the message is declined.
 	Ask float64
 }
 
-// config adds the gates to those of an intent adapter.
+// config adds the thresholds to a matcher configuration. It returns an error if AcceptWrite is
+// too low.
 func (g Gates) config(c local.Config) (local.Config, error) {
 	if g.AcceptWrite != 0 && g.AcceptWrite < local.DefaultAcceptWrite {
 		return c, contracts.Errorf(contracts.CodeInvalid,

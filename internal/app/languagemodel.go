@@ -11,60 +11,59 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// JudgeMode specifies when a model is asked for an opinion of a verdict.
+// JudgeMode specifies when a model is asked for its opinion of a verdict.
 type JudgeMode = execution.JudgeMode
 
-// The ways to judge that decide what a site needs.
+// The judge modes.
 const (
 	JudgeSteps = execution.JudgeSteps
 	JudgeRuns  = execution.JudgeRuns
 )
 
-// JudgeModes lists the ways to judge.
+// JudgeModes returns all judge modes.
 func JudgeModes() []JudgeMode { return execution.JudgeModes() }
 
-// Understanding says who reads messages.
+// Understanding specifies whether the local matcher or the model reads messages.
 type Understanding string
 
-// The ways to read messages.
+// The values of Understanding.
 const (
 	UnderstandLocal Understanding = "local"
 	UnderstandModel Understanding = "model"
 )
 
-// Understandings lists them, for flags and their help.
+// Understandings returns all values, for flags and their help.
 func Understandings() []Understanding { return []Understanding{UnderstandLocal, UnderstandModel} }
 
-// LateWrites describes what becomes of writes that a model proposes after it has read
-// answers of domains.
+// LateWrites specifies what happens with writes that a model proposes after it has read domain
+// answers.
 type LateWrites = execution.LateWrites
 
-// LateWritesAsk has each of them approved.
+// LateWritesAsk requires an approval of each.
 const LateWritesAsk = execution.LateWritesAsk
 
-// LateWritesChoices lists what may become of them.
+// LateWritesChoices returns all values of LateWrites.
 func LateWritesChoices() []LateWrites { return execution.LateWritesChoices() }
 
-// LanguageModel specifies which model serves, and for what.
+// LanguageModel configures the model and its uses.
 type LanguageModel struct {
-	// Model is asked; without an engine there is none, and the rest says nothing.
+	// Model is the model. Without an engine there is none, and the other fields are ignored.
 	Model ModelConfig
-	// Understanding says who reads messages [the model, where there is one].
+	// Understanding specifies how messages are read [by the model, if there is one].
 	Understanding Understanding
-	// JudgeMode specifies when it is asked for an opinion of verdicts [steps].
+	// JudgeMode specifies when the model is asked for its opinion of verdicts [steps].
 	JudgeMode execution.JudgeMode
-	// Answers means that it words what runs found.
+	// Answers lets the model word the results of runs.
 	Answers bool
-	// NoGeneralAnswers keeps it from answering general questions in its own words.
+	// NoGeneralAnswers prevents answers of the model to general questions.
 	NoGeneralAnswers bool
-	// LateWrites describes what becomes of writes that it proposes after reading [ask].
+	// LateWrites specifies what happens with writes proposed after reading [ask].
 	LateWrites LateWrites
-	// Log is a file that keeps what is sent and what comes back, masked; empty keeps
-	// nothing.
+	// Log is the file that records requests and responses, masked; empty for none.
 	Log string
 }
 
-// wireModel makes the model, if one is named.
+// wireModel creates the model, if one is configured.
 func (a *App) wireModel() error {
 	m := a.cfg.Mind
 	if m.Model.Engine == "" {
@@ -94,12 +93,12 @@ func (a *App) wireModel() error {
 	return nil
 }
 
-// languageModel lets a model think for the steps of runs.
+// languageModel implements execution.LanguageModel.
 type languageModel struct{ model *reasoning.Model }
 
 var _ execution.LanguageModel = languageModel{}
 
-// NewLanguageModel makes a mind of a model; nil of none.
+// NewLanguageModel returns the language model for runs, or nil if model is nil.
 func NewLanguageModel(model *reasoning.Model) execution.LanguageModel {
 	if model == nil {
 		return nil
@@ -107,7 +106,7 @@ func NewLanguageModel(model *reasoning.Model) execution.LanguageModel {
 	return languageModel{model}
 }
 
-// task converts a thought of a run to a task of package reasoning.
+// task converts a model request of a run to a task of package reasoning.
 func task(t execution.ModelRequest) (out reasoning.Task, err error) {
 	switch t.Purpose {
 	case contracts.PurposeJudge:
@@ -135,7 +134,7 @@ func compiled(schema map[string]any) (*contracts.Schema, error) {
 	return contracts.CompileSchema(raw)
 }
 
-// EstimateTokens is 0 for what cannot be asked: asking says why.
+// EstimateTokens returns 0 for an invalid request; Complete then returns its error.
 func (languageModel) EstimateTokens(t execution.ModelRequest) int {
 	out, err := task(t)
 	if err != nil {
@@ -148,7 +147,7 @@ func (languageModel) EstimateTokens(t execution.ModelRequest) int {
 	return needs
 }
 
-// Complete asks the model once.
+// Complete calls the model once.
 func (m languageModel) Complete(ctx context.Context, t execution.ModelRequest) execution.ModelResponse {
 	asked, err := task(t)
 	if err != nil {

@@ -29,17 +29,16 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// secretMark stands in every token.
+// secretMark is part of every token.
 const secretMark = "s3cret-t0ken"
 
-// office is an MCP server where each person has an account, and the authorisation server
-// that its tokens come from.
+// office is an MCP server with an account per person, and its authorization server.
 type office struct {
 	url string
 
 	mu         sync.Mutex // guards the fields below
 	challenges map[string]string
-	accounts   map[string]string // by access token
+	accounts   map[string]string // account by access token
 	refresh    map[string]string // account by refresh token
 	made       int
 	registered int
@@ -106,7 +105,7 @@ func (o *office) register(w http.ResponseWriter, r *http.Request) {
 	give(w, http.StatusCreated, in)
 }
 
-// authorize logs in whoever comes, each with the next account.
+// authorize logs each caller in with the next account.
 func (o *office) authorize(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,7 +145,7 @@ func (o *office) token(w http.ResponseWriter, r *http.Request) {
 	give(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "expires_in": 600})
 }
 
-// end ends all access tokens of people; they must be renewed.
+// end expires all access tokens, so that they must be refreshed.
 func (o *office) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -155,7 +154,7 @@ func (o *office) end() {
 
 var codeOnPage = regexp.MustCompile(`Your code is ([A-Z2-7]{5}-[A-Z2-7]{5})`)
 
-// logIn opens a link as a browser does, and returns the code that the page shows.
+// logIn opens a link like a browser and returns the code on the page.
 func logIn(t *testing.T, link string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -180,9 +179,9 @@ func logIn(t *testing.T, link string) string {
 
 const deskOverlay = `{"tools":{"whose_desk":{"metadata":{"side_effect_class":"read","intent_hints":{"examples":["whose desk is this"]}}}}}`
 
-// TestPeopleLogInAtAServerBehindABridgeOfTheServer, by a link in the conversation: each
-// call is made with the account of the requester, also after a restart and when the access
-// token has ended; no token can be read in the data folder or the log.
+// TestPeopleLogInAtAServerBehindABridgeOfTheServer checks logins by a link in the conversation.
+// Each call is made with the account of the requester, also after a restart and after a refresh
+// of the token. No token may be readable in the data directory or the log.
 func TestPeopleLogInAtAServerBehindABridgeOfTheServer(t *testing.T) {
 	t.Parallel()
 	for name, byAdmin := range map[string]bool{"of the bootstrap file": false, "of the admin API": true} {
@@ -271,7 +270,7 @@ func TestPeopleLogInAtAServerBehindABridgeOfTheServer(t *testing.T) {
 
 var deskText = regexp.MustCompile(`the desk of ([a-z0-9-]+)`)
 
-// deskIn is the account that an answer tells.
+// deskIn returns the account in an answer.
 func deskIn(t *testing.T, said contracts.SessionResponse) string {
 	t.Helper()
 	found := deskText.FindStringSubmatch(whole(t, said))
@@ -281,8 +280,8 @@ func deskIn(t *testing.T, said contracts.SessionResponse) string {
 	return found[1]
 }
 
-// nothingElseIsServed holds that below the pages of a bridge there are only these: calls
-// would need no key there.
+// nothingElseIsServed checks that the path of bridges serves only the login pages, because calls
+// there would need no API key.
 func nothingElseIsServed(t *testing.T, at string) {
 	t.Helper()
 	for _, path := range []string{"/bridges/office/manifest", "/bridges/office/execute", "/bridges/office/login/../manifest", "/bridges/other/login/x", "/bridges/office/login/" + strings.Repeat("A", 60)} {
@@ -297,7 +296,7 @@ func nothingElseIsServed(t *testing.T, at string) {
 	}
 }
 
-// nowhereIn holds that no file of a folder has the text.
+// nowhereIn checks that no file in a directory contains a text.
 func nowhereIn(t *testing.T, dir, text string) {
 	t.Helper()
 	files := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// ModelEngine is the wire format that a model is asked in.
+// ModelEngine is the wire format of a model server.
 type ModelEngine string
 
 // The engines.
@@ -19,28 +19,28 @@ const (
 	EngineAnthropic ModelEngine = "anthropic"
 )
 
-// ModelConfig specifies which models serve. Everything works without any.
+// ModelConfig configures the models. The server works without any.
 type ModelConfig struct {
 	Engine ModelEngine
-	// Model is needed; SmallModel serves what is short, if it is named.
+	// Model is required. SmallModel, if set, is used for short tasks.
 	Model, SmallModel string
-	// BaseURL is that of the server; empty means the vendor's.
+	// BaseURL is the URL of the server; empty means the vendor's.
 	BaseURL string
 	Key     string
-	// Temperature is in 0…2; nil takes reasoning.DefaultTemperature.
+	// Temperature is between 0 and 2; nil means reasoning.DefaultTemperature.
 	Temperature *float64
-	// Timeout bounds a call; 0 takes reasoning.DefaultTimeout.
+	// Timeout is the time limit of a call; 0 means reasoning.DefaultTimeout.
 	Timeout time.Duration
-	// Journal keeps what is sent; nil keeps nothing.
+	// Journal records requests and responses; nil for none.
 	Journal reasoning.Journal
 	Logger  *slog.Logger
-	// HTTP makes the requests [the vendor's library's own]; Around goes around each
-	// engine [nothing].
+	// HTTP makes the requests [the client of the vendor's library]. Around wraps each engine
+	// [none].
 	HTTP   *http.Client
 	Around func(e reasoning.Engine, provider string) reasoning.Engine
 }
 
-// NewModel makes the model of a configuration.
+// NewModel returns the model of a configuration.
 func NewModel(c ModelConfig) (*reasoning.Model, error) {
 	large, err := engine(c, c.Model)
 	if err != nil {

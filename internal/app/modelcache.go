@@ -14,24 +14,23 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// What the model cache keeps: of so many catalogs at most, each with meanings and without,
-// nothing larger than this, and it is waited no longer.
+// The limits of the model cache: the number of catalogs, each with and without embeddings, the
+// size of a model in bytes, and the time of one access.
 const (
 	cachedModels   = 24
 	largestModel   = 64 << 20
 	modelCacheWait = 30 * time.Second
 )
 
-// modelRows are the rows behind the model cache.
+// modelRows stores the rows of the model cache.
 type modelRows interface {
 	Load(ctx context.Context, id string) ([]byte, error)
 	Store(ctx context.Context, id string, body []byte, newest int) error
 }
 
-// modelCache keeps what was learned of catalogs in the store, for servers of the same
-// program: another release may learn something else. Each body begins with a MAC by
-// the key of this site, so that nobody who only has the database says how sure a
-// reading is.
+// modelCache caches trained models in the store, for servers with the same executable, because
+// other releases may train differently. Each body begins with a MAC with the key of this site, so
+// that write access to the database does not allow manipulating the confidence of the matcher.
 type modelCache struct {
 	rows   modelRows
 	key    []byte
@@ -40,7 +39,7 @@ type modelCache struct {
 
 var _ local.ModelCache = modelCache{}
 
-// Load returns what was kept by the same program.
+// Load returns a model stored by the same executable, or nil.
 func (s modelCache) Load(ctx context.Context, id string) []byte {
 	row := rowOf(id)
 	if row == "" {
@@ -51,7 +50,7 @@ func (s modelCache) Load(ctx context.Context, id string) []byte {
 	body, err := s.rows.Load(ctx, row)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // another catalog is wanted meanwhile
+			return nil // the caller needs another catalog by now
 		}
 		s.logger.WarnContext(ctx, "what was learned of the catalog cannot be read, it is learned again", slog.Any("error", err))
 		return nil
@@ -67,7 +66,7 @@ func (s modelCache) Load(ctx context.Context, id string) []byte {
 	return data
 }
 
-// Store keeps it, also when meanwhile another catalog is asked for.
+// Store stores a model, even if ctx is cancelled because another catalog is needed.
 func (s modelCache) Store(ctx context.Context, id string, data []byte) {
 	row := rowOf(id)
 	if row == "" || len(data) > largestModel {
@@ -87,8 +86,7 @@ func (s modelCache) mac(row string, data []byte) []byte {
 	return h.Sum(nil)
 }
 
-// rowOf names what this program learned under an id; "" if it cannot tell which
-// program it is.
+// rowOf returns the row id for a model id of this executable, or "" if the executable is unknown.
 func rowOf(id string) string {
 	program := thisProgram()
 	if program == nil {
@@ -98,7 +96,7 @@ func rowOf(id string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// thisProgram is the hash of the running program.
+// thisProgram returns the hash of the running executable, nil if it cannot be read.
 var thisProgram = sync.OnceValue(func() []byte {
 	path, err := os.Executable()
 	if err != nil {

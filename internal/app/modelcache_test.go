@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // to look at what is kept
+	_ "modernc.org/sqlite" // to read the stored models
 
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// TestACatalogIsLearnedOnceOverRestarts: the second start takes what the first has
-// learned. What somebody has changed in the database is learned again, and said.
+// TestACatalogIsLearnedOnceOverRestarts checks that the second start uses the models of the
+// first. Models that were changed in the database are trained again, with a log entry.
 func TestACatalogIsLearnedOnceOverRestarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

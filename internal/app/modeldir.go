@@ -13,19 +13,19 @@ import (
 	"github.com/manifold-run/manifold/intent/local"
 )
 
-// modelSuffix marks the files of a model directory; modelTotal bounds them together,
-// in bytes: the least recently used go first.
+// modelSuffix is the suffix of files in a model directory. modelTotal is the maximum total size
+// in bytes; the oldest files are removed first.
 const (
 	modelSuffix = ".model"
 	modelTotal  = 512 << 20
 )
 
-// ModelDir caches trained matcher models, and what manifests' own tests came to, as
-// files, for all servers that run the same program as the same user. It is made when it
-// is first written to; what cannot be read or written is computed again.
+// ModelDir returns a cache of trained matcher models and manifest test results in files, shared
+// by all servers with the same executable and user. The directory is created by the first write.
+// Entries that cannot be read or written are computed again.
 func ModelDir(dir string, logger *slog.Logger) local.ModelCache { return modelDir{dir, logger} }
 
-// UserModelDir is the folder that programs of a user share; "" if there is none.
+// UserModelDir returns the cache directory of the user, or "" if there is none.
 func UserModelDir() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -41,7 +41,7 @@ type modelDir struct {
 
 func (m modelDir) file(row string) string { return filepath.Join(m.dir, row+modelSuffix) }
 
-// Load reads what the same program stored under the ID.
+// Load returns a model stored by the same executable, or nil.
 func (m modelDir) Load(_ context.Context, id string) []byte {
 	row := rowOf(id)
 	if row == "" {
@@ -54,7 +54,7 @@ func (m modelDir) Load(_ context.Context, id string) []byte {
 	return data
 }
 
-// Store writes a file that appears whole or not at all.
+// Store writes the file atomically.
 func (m modelDir) Store(ctx context.Context, id string, data []byte) {
 	row := rowOf(id)
 	if row == "" || len(data) > largestModel {
@@ -85,7 +85,7 @@ func (m modelDir) write(row string, data []byte) error {
 	return err
 }
 
-// evict removes the oldest files beyond the bound.
+// evict removes the oldest files beyond the size limit.
 func (m modelDir) evict() {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// presentFor is how long a server counts that says nothing more, presentEvery
-	// how often it says so.
+	// presentFor is how long a server counts as live without a heartbeat, presentEvery the
+	// interval of heartbeats.
 	presentFor   = 10 * time.Second
 	presentEvery = 3 * time.Second
 )
 
-// quota is how the limits of capabilities are kept with other servers.
+// quota returns how capability limits are shared with other servers.
 func (a *App) quota() admission.Quota {
 	if a.store.quota == nil {
 		return admission.Quota{}
@@ -25,8 +25,8 @@ func (a *App) quota() admission.Quota {
 	return admission.Quota{Share: &a.share, Places: a.store.quota}
 }
 
-// presence is the part that says that this server lives, and learns what part of
-// the limits is its own. It runs before any of them is used.
+// presence returns the part that sends heartbeats and updates this server's share of the limits.
+// It must start before the limits are used.
 func (a *App) presence() part {
 	if a.store.quota == nil {
 		return part{"presence", func(context.Context) error { return nil }, func(context.Context) error { return nil }}
@@ -35,8 +35,7 @@ func (a *App) presence() part {
 	return part{"presence", p.start, p.stop}
 }
 
-// presence keeps a share true. Only its own goroutine touches servers once it is
-// started.
+// presence updates a share. After start, only its goroutine accesses servers.
 type presence struct {
 	store  quota
 	share  *ratelimit.Share
@@ -52,7 +51,7 @@ func (p *presence) start(ctx context.Context) error {
 	if err := p.tell(ctx); err != nil {
 		return err
 	}
-	// It says so until it is stopped, not as long as the call that starts it.
+	// The goroutine outlives the call that starts it.
 	ctx, p.end = context.WithCancel(context.WithoutCancel(ctx))
 	p.work.Go(func() {
 		ticker := time.NewTicker(presentEvery)
@@ -60,7 +59,7 @@ func (p *presence) start(ctx context.Context) error {
 		for {
 			select {
 			case <-ticker.C:
-				_ = p.tell(ctx) // who cannot ask keeps the share that it has
+				_ = p.tell(ctx) // after an error the current share is kept
 			case <-ctx.Done():
 				return
 			}

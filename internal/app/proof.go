@@ -15,18 +15,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/audit"
 )
 
-// Proof is what is proven of the database, and how.
+// Proof configures the signed roots of the audit log.
 type Proof struct {
-	// Keys is the file of the keys ["audit.keys" in the data folder].
+	// Keys is the file of the audit keys ["audit.keys" in the data directory].
 	Keys string
-	// Roots are the places that signed roots go to: a file, "log", or a URL
-	// ["roots.jsonl" in the data folder].
+	// Roots are the destinations of signed roots: a file, "log", or a URL ["roots.jsonl" in the
+	// data directory].
 	Roots []string
-	// Every is how often a root is signed if anything has changed [1 min].
+	// Every is the interval at which a root is signed after changes [1 min].
 	Every time.Duration
 }
 
-// loadKeys reads the keys of seals, roots and links, or makes them.
+// loadKeys reads the keys for seals, roots and links, or creates them. made reports whether it
+// created them.
 func (a *App) loadKeys(ctx context.Context) (made bool, err error) {
 	path := a.keysFile()
 	if a.witness, made, err = witness.Load(path); err == nil && made {
@@ -37,8 +38,8 @@ func (a *App) loadKeys(ctx context.Context) (made bool, err error) {
 
 func (a *App) keysFile() string { return cmp.Or(a.cfg.Proof.Keys, a.path("audit.keys")) }
 
-// openDatabase opens the database with its keys. Keys that were made for a
-// database that has others are taken back.
+// openDatabase opens the database with its keys. If the database turns out to have other keys,
+// newly created ones are deleted.
 func (a *App) openDatabase(ctx context.Context) (stores, func() error, error) {
 	made, err := a.loadKeys(ctx)
 	if err != nil {
@@ -51,18 +52,18 @@ func (a *App) openDatabase(ctx context.Context) (stores, func() error, error) {
 	return store, closing, err
 }
 
-// sealingAgain reads the keys of the seals again: somebody has changed them, and
-// another server was started with the new ones.
+// sealingAgain reads the sealing keys again, after they were changed and another server was
+// started with the new ones.
 func (a *App) sealingAgain() ([][]byte, error) {
 	if _, err := os.Stat(a.keysFile()); err != nil {
-		return nil, err // else new ones would be made
+		return nil, err // otherwise new keys would be created
 	}
 	keys, _, err := witness.Load(a.keysFile())
 	return keys.Sealing, err
 }
 
-// roots is the part that holds the database to those that were published, and signs
-// more; of several servers the one that leads signs, and each refuses another database.
+// roots returns the part that compares the database with the published roots and signs further
+// ones. Of several servers only the leader signs, but each compares.
 func (a *App) roots() part {
 	if a.store.shared != nil {
 		return part{"signed roots", a.useCases.publisher.Compare, func(context.Context) error { return nil }}
@@ -70,7 +71,7 @@ func (a *App) roots() part {
 	return part{"signed roots", a.useCases.publisher.Start, a.useCases.publisher.Stop}
 }
 
-// wirePublisher makes what signs roots and publishes them.
+// wirePublisher creates the publisher of signed roots.
 func (a *App) wirePublisher(guard *webhook.Guard) (*audit.Publisher, error) {
 	signers, err := a.witness.Signers()
 	if err != nil {

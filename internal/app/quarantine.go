@@ -9,7 +9,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// holdBack keeps what a restored database brought back open from going on.
+// holdBack quarantines the unfinished runs of a restored database.
 func (a *App) holdBack(ctx context.Context) error {
 	if !a.cfg.Quarantine {
 		return nil
@@ -23,7 +23,8 @@ func (a *App) holdBack(ctx context.Context) error {
 	return nil
 }
 
-// restoredAt is when the server started over a restored database.
+// restoredAt returns the time of the start if the database is quarantined, otherwise the zero
+// time.
 func (c Config) restoredAt() time.Time {
 	if c.Quarantine {
 		return c.Now()

@@ -10,10 +10,9 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
 
-// wakeups is the dispatch.Dispatcher of a server that is one of several: what
-// is written for a run here is looked at here at once; runs that anybody wakes
-// and timers that are due come as jobs to whoever has room; and a sweep finds
-// those whose server died.
+// wakeups is the execution.Dispatcher of one of several servers. Changes by this server wake its
+// runs at once. Wake-ups by other servers and due timers arrive as jobs at any server with
+// capacity. A sweep finds the runs of servers that have ended.
 type wakeups struct {
 	*execution.Sweeper
 
@@ -24,17 +23,17 @@ func newWakeups(store execution.DueStore, logger *slog.Logger) *wakeups {
 	return &wakeups{Sweeper: execution.NewSweeper(store, execution.SweeperConfig{NoTimers: true, Logger: logger})}
 }
 
-// dueOfAll are runs that can go on, those of servers that are gone included.
+// dueOfAll also returns the due runs of servers that have ended.
 type dueOfAll struct {
 	execution.DueStore
 
 	shared shared
 }
 
-// renewedLately is how long a lease lasts still that was renewed in time.
+// renewedLately is the remaining time of a lease below which its owner has missed a heartbeat.
 const renewedLately = execution.LeaseTTL - execution.Heartbeat - time.Second
 
-// DueRuns implements dispatch.Due.
+// DueRuns implements execution.DueStore.
 func (d dueOfAll) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
 	if err := d.shared.FreeRuns(ctx, renewedLately); err != nil {
 		return nil, err
@@ -42,30 +41,30 @@ func (d dueOfAll) DueRuns(ctx context.Context, formats []int, limit int) ([]stri
 	return d.DueStore.DueRuns(ctx, formats, limit)
 }
 
-// Run brings runs until ctx ends.
+// Run passes runs to the taker until ctx ends.
 func (w *wakeups) Run(ctx context.Context, to execution.Taker) {
 	w.to.Store(&to)
 	defer w.to.Store(nil)
 	w.Sweeper.Run(ctx, to)
 }
 
-// nearTimer is how soon a timer is due that the server looks after itself which
-// let the run rest: the queue makes jobs ready every few seconds, and is exact only
-// for those that are due later.
+// nearTimer is the time within which this server handles the timers of runs that it parked
+// itself. The queue makes scheduled jobs ready only every few seconds, so it is precise only for
+// later ones.
 const nearTimer = 10 * time.Second
 
-// RunParked looks at a run again when its timer is due, if that is soon.
+// RunParked schedules a check when the timer of a parked run is due soon.
 func (w *wakeups) RunParked(until time.Time) {
 	if wait := time.Until(until); !until.IsZero() && wait < nearTimer {
 		time.AfterFunc(wait, w.Notify)
 	}
 }
 
-// fullFor is for how long a server that is full holds a job, so that it does not
-// fetch others meanwhile; then it gives the job to whoever fetches next.
+// fullFor is how long a server without capacity holds a job before it returns it, so that it does
+// not fetch others meanwhile.
 const fullFor = 500 * time.Millisecond
 
-// run takes the run of a job. One that somebody else holds needs nobody.
+// run processes the job of a run. If another server holds the run, nothing happens.
 func (w *wakeups) run(ctx context.Context, id string) (again time.Duration, err error) {
 	to := w.to.Load()
 	if to != nil && (*to).Room() > 0 {
@@ -79,11 +78,11 @@ func (w *wakeups) run(ctx context.Context, id string) (again time.Duration, err 
 	return time.Millisecond, nil
 }
 
-// leftEvery is how often somebody looks for deliveries whose job was lost.
+// leftEvery is the interval of the search for deliveries whose jobs were lost.
 const leftEvery = 15 * time.Second
 
-// queued is the part that works on jobs; what they ask for is started before it
-// and stopped after it. Without other servers there is none.
+// queued returns the part that processes jobs. It starts after the parts that jobs need, and
+// stops before them. It requires a shared store.
 func (a *App) queued() part {
 	var worker interface{ Stop(context.Context) error }
 	start := func(ctx context.Context) (err error) {

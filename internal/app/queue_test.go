@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// runsDue is a store in which one run is due from a time on.
+// runsDue is a store in which one run becomes due at a time.
 type runsDue struct {
 	execution.DueStore
 
@@ -24,10 +24,10 @@ func (d *runsDue) DueRuns(context.Context, []int, int) ([]string, error) {
 	return []string{"r1"}, nil
 }
 
-// taking takes runs while it has room, and notes when.
+// taking is a taker with limited capacity that records when it took runs.
 type taking struct {
 	room  int
-	taken []time.Duration // since it was made
+	taken []time.Duration // since its creation
 	made  time.Time
 }
 
@@ -35,7 +35,7 @@ func (t *taking) Room() int { return t.room }
 
 func (t *taking) Take(_ context.Context, _ string) bool {
 	t.taken = append(t.taken, time.Since(t.made))
-	return false // it is somebody else's by now
+	return false // another owner has it by now
 }
 
 func dispatching(t *testing.T, due time.Time, to *taking) *wakeups {
@@ -48,8 +48,8 @@ func dispatching(t *testing.T, due time.Time, to *taking) *wakeups {
 	return w
 }
 
-// A server that let a run rest for a moment looks at it when its time has come,
-// not when the next sweep does.
+// A server that parked a run for a short time checks it when its timer is due, not at the next
+// sweep.
 func TestANearTimerIsLookedAfterWhereTheRunRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &taking{room: 1, made: time.Now()}
@@ -64,8 +64,8 @@ func TestANearTimerIsLookedAfterWhereTheRunRests(t *testing.T) {
 	})
 }
 
-// A job for a run comes again as long as the server that got it has no room, and
-// is done with when the run was taken, by whomever.
+// A job for a run is repeated while its server has no capacity, and is done when any server has
+// taken the run.
 func TestAJobWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWakeups(&runsDue{}, slog.New(slog.DiscardHandler))

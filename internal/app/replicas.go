@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// replicas brings what other servers on the same database commit to those who
-// wait for it here, from start to stop. Without others it does nothing.
+// replicas passes commits of other servers on the same database to local waiters, between start
+// and stop. With a single server it does nothing.
 type replicas struct {
 	store    shared // nil without others
 	notifier orchestrator.Notifier
@@ -31,7 +31,7 @@ func (r *replicas) start(ctx context.Context) error {
 	if r.store == nil || r.end != nil {
 		return nil
 	}
-	// It listens until it is stopped, not as long as the call that starts it.
+	// The goroutines outlive the call that starts them.
 	ctx, r.end = context.WithCancel(context.WithoutCancel(ctx))
 	r.work = &sync.WaitGroup{}
 	domains := make(chan struct{}, 1)
@@ -50,12 +50,12 @@ func (r *replicas) stop(context.Context) error {
 	return nil
 }
 
-// heard passes a change on to whom it concerns.
+// heard passes a change to the affected components.
 func (r *replicas) heard(c postgres.Change, domains chan<- struct{}) {
 	if c.Domains || c == (postgres.Change{}) {
 		select {
 		case domains <- struct{}{}:
-		default: // it will look anyway
+		default: // a check is already pending
 		}
 	}
 	if c.Domains {
@@ -67,10 +67,10 @@ func (r *replicas) heard(c postgres.Change, domains chan<- struct{}) {
 	}
 }
 
-// followAgain is the pause before domains are read again that could not be.
+// followAgain is the pause before domains are read again after an error.
 const followAgain = time.Second
 
-// follow takes over what other servers change of the domains.
+// follow reads the domains after changes by other servers.
 func (r *replicas) follow(ctx context.Context, domains <-chan struct{}) {
 	for {
 		select {
@@ -92,9 +92,8 @@ func (r *replicas) follow(ctx context.Context, domains <-chan struct{}) {
 	}
 }
 
-// singles are the parts that are done once for all servers: what polls somebody
-// else and finishes what was interrupted, by the one that leads; what jobs ask
-// for, by whoever gets the job.
+// singles returns the parts that exist once for all servers: the leader runs those that poll
+// external services and finish interrupted work; any server processes jobs.
 func (a *App) singles() []part {
 	parts := []part{
 		{"conversations", a.useCases.conversation.Start, a.useCases.conversation.Stop},
@@ -109,15 +108,15 @@ func (a *App) singles() []part {
 }
 
 const (
-	// leadFor is how long a server leads that says nothing more, leadEvery how
-	// often it says so.
+	// leadFor is the duration of the leader's lease, leadEvery the interval of renewals.
 	leadFor   = 10 * time.Second
 	leadEvery = 3 * time.Second
-	// singleParts is the name under which one server leads.
+	// singleParts is the name of the leader's lease.
 	singleParts = "singles"
 )
 
-// leads asks whether this server is the one that leads; nil without others.
+// leads returns a function that reports whether this server is the leader, or nil for a single
+// server.
 func (a *App) leads() func(context.Context) (bool, error) {
 	if a.store.shared == nil {
 		return nil
@@ -125,8 +124,8 @@ func (a *App) leads() func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) { return a.store.shared.Acquire(ctx, singleParts, leadFor) }
 }
 
-// leader starts its parts while this server leads, and stops them when it no
-// longer does. Only its own goroutine touches running.
+// leader starts its parts when this server becomes the leader and stops them when it no longer
+// is. Only its goroutine accesses running.
 type leader struct {
 	store  shared
 	parts  []part
@@ -142,14 +141,14 @@ func (l *leader) start(ctx context.Context) error {
 	if l.end != nil {
 		return nil
 	}
-	// It asks until it is stopped, not as long as the call that starts it.
+	// The goroutine outlives the call that starts it.
 	ctx, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	l.done = make(chan struct{})
 	go l.run(ctx)
 	return nil
 }
 
-// stop ends the parts and lets another server lead.
+// stop stops the parts and releases the lease.
 func (l *leader) stop(ctx context.Context) error {
 	if l.end == nil {
 		return nil
@@ -170,7 +169,7 @@ func (l *leader) stop(ctx context.Context) error {
 
 func (l *leader) run(ctx context.Context) {
 	defer close(l.done)
-	var until time.Time // by this process's clock, from before it was asked for
+	var until time.Time // by the clock of this process, measured from before the request
 	ticker := time.NewTicker(leadEvery)
 	defer ticker.Stop()
 	for {
@@ -179,7 +178,7 @@ func (l *leader) run(ctx context.Context) {
 		if leads {
 			until = asked.Add(leadFor)
 		}
-		// Who cannot ask leads on until the others may think otherwise.
+		// If the database does not answer, this server leads until its lease may have expired.
 		if leads || err != nil && time.Now().Before(until.Add(-leadEvery)) {
 			l.startParts(ctx)
 		} else if err := l.stopParts(ctx); err != nil && ctx.Err() == nil {
@@ -193,8 +192,8 @@ func (l *leader) run(ctx context.Context) {
 	}
 }
 
-// startParts starts what does not run yet; what fails is tried again the next
-// time.
+// startParts starts the parts that are not running. After an error it is retried at the next
+// renewal.
 func (l *leader) startParts(ctx context.Context) {
 	if len(l.running) == len(l.parts) || ctx.Err() != nil {
 		return
@@ -209,7 +208,7 @@ func (l *leader) startParts(ctx context.Context) {
 	l.logger.InfoContext(ctx, "this server leads: it polls, signs and finishes what was interrupted for all")
 }
 
-// stopParts stops what runs, the last started first.
+// stopParts stops the running parts in reverse order.
 func (l *leader) stopParts(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leadEvery)
 	defer cancel()

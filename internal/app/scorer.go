@@ -11,33 +11,32 @@ import (
 	"github.com/manifold-run/manifold/internal/model"
 )
 
-// Embeddings describes what tells the meaning of texts.
+// Embeddings configures the sentence embeddings for matching.
 type Embeddings struct {
-	// From is "off" or empty for nothing, "auto" for the sentence encoder of this machine if it
-	// is installed, "local" for it in any case, or the address of a server that
-	// answers /v1/embeddings as OpenAI's does.
+	// From is "off" or empty for none, "auto" for the local sentence encoder if it is installed,
+	// "local" to require it, or the URL of a server with the /v1/embeddings API of OpenAI.
 	From string
-	// Dir is the folder of the sentence encoder; empty is that of this user.
+	// Dir is the directory of the sentence encoder; empty means that of this user.
 	Dir string
-	// Model, Key and Timeout are those of a server: what it calls the model, the
-	// bearer token, and the bound of one answer while somebody waits.
+	// Model, Key and Timeout are for a server: the name of the model, the bearer token, and the
+	// time limit of a request while a person waits.
 	Model, Key string
 	Timeout    time.Duration
 }
 
-// Scorer is what tells the meaning of texts, ready to use.
+// Scorer is an opened embedding scorer.
 type Scorer struct {
 	// Scorer is nil if there is none.
 	local.Scorer
-	// About says in one line what there is, for people.
+	// About describes the scorer in one line, for display.
 	About string
-	// Close gives back what the scorer holds; nothing may use it any more.
+	// Close releases the resources of the scorer, which must not be used afterwards.
 	Close func() error
 }
 
 const noEncoder = `Other words and languages: not understood; "manifold embeddings install" fetches a sentence encoder (33 MB)`
 
-// Open makes the scorer. Nothing is called yet.
+// Open opens the scorer. It makes no requests.
 func (e Embeddings) Open() (Scorer, error) {
 	none := Scorer{About: "Other words and languages: off", Close: func() error { return nil }}
 	switch {

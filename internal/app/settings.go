@@ -2,7 +2,7 @@ package app
 
 import "github.com/manifold-run/manifold/contracts"
 
-// settings are what operators are shown of the configuration.
+// settings returns the settings shown to operators.
 func settings(a *App) contracts.Settings {
 	c := a.cfg
 	out := contracts.Settings{

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// part is something that works from its start to its stop.
+// part is a component with a start and a stop function.
 type part struct {
 	name        string
 	start, stop func(context.Context) error
 }
 
-// cleanup ends one part.
+// cleanup stops one part.
 type cleanup struct {
 	name string
 	stop func(context.Context) error
 }
 
-// Stop ends all parts, the last started first, under one bounded time. Writes
-// that are under way finish and are recorded. A second Stop is no error.
+// Stop stops all parts in reverse order, within StopTimeout. Writes in progress finish and are
+// recorded. It may be called twice.
 func (a *App) Stop(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// stores are the ports of the core, whatever keeps what they name.
+// stores are the ports of the core, on any database.
 type stores struct {
 	runs interface {
 		execution.Store
@@ -39,10 +39,10 @@ type stores struct {
 	}
 	models modelRows
 	shared shared
-	quota  quota // nil where shared is
+	quota  quota // nil if shared is nil
 }
 
-// leases are nil where no other server is.
+// leases returns the lease store, nil for a single server.
 func (s stores) leases() orchestrator.LeaseStore {
 	if s.shared == nil {
 		return nil
@@ -50,33 +50,33 @@ func (s stores) leases() orchestrator.LeaseStore {
 	return s.shared
 }
 
-// shared is what a store that several servers use does for them besides; nil
-// for one that is this server's alone.
+// shared has the additional methods of a store that several servers share. It is nil for a store
+// of a single server.
 type shared interface {
-	// Listen calls heard for each change that another server commits, until ctx
-	// ends; one without anything may be any.
+	// Listen calls heard for each change that another server commits, until ctx ends. An empty
+	// change means that everything may have changed.
 	Listen(ctx context.Context, heard func(postgres.Change))
-	// Name is the one by which this server holds runs; FreeRuns ends the leases of
-	// servers that are gone, unless they last longer than left.
+	// Name returns the owner name under which this server holds runs. FreeRuns ends the leases of
+	// servers that have ended, unless they last longer than left.
 	Name() string
 	FreeRuns(ctx context.Context, left time.Duration) error
-	// Leases say which server does what only one does.
+	// The leases decide which server runs the single parts.
 	orchestrator.LeaseStore
-	// Work does what jobs ask for, until the worker is stopped.
+	// Work starts processing jobs, until the worker is stopped.
 	Work(ctx context.Context, h postgres.Handlers) (*postgres.Worker, error)
 }
 
-// quota keeps limits together with other servers.
+// quota coordinates limits with other servers.
 type quota interface {
-	// Present says that this server lives for ttl and no longer unless it says so
-	// again, and tells which of how many it is, from 0; Absent that it goes.
+	// Present marks this server as live for ttl and returns its index among the live servers,
+	// from 0, and their number. Absent removes it.
 	Present(ctx context.Context, ttl time.Duration) (place, servers int, err error)
 	Absent(ctx context.Context) error
-	// Places are those of limits that are too small to share.
+	// SlotStore grants slots of limits that are too small to divide.
 	admission.SlotStore
 }
 
-// openStore opens the database that the configuration names, or else the file.
+// openStore opens the configured database, or else the file.
 func (c Config) openStore(ctx context.Context, path string, sealing [][]byte, again func() ([][]byte, error)) (stores, func() error, error) {
 	if c.PostgresURL != "" {
 		s, err := postgres.Open(ctx, postgres.Config{URL: c.PostgresURL, SealKeys: sealing, SealKeysAgain: again})

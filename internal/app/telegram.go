@@ -6,13 +6,13 @@ import (
 	"github.com/manifold-run/manifold/internal/telegram"
 )
 
-// Telegram is how the Telegram bot works; without a token there is none.
+// Telegram configures the Telegram bot. Without a token there is none.
 type Telegram = telegram.Config
 
-// TelegramPerson is who a Telegram user is here.
+// TelegramPerson maps a Telegram user to a person.
 type TelegramPerson = telegram.Person
 
-// wireTelegram makes the bot, if one is asked for.
+// wireTelegram creates the bot, if it is configured.
 func (a *App) wireTelegram() error {
 	if a.cfg.Telegram.Token == "" {
 		return nil

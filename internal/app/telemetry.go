@@ -18,19 +18,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/runs"
 )
 
-// Telemetry is what a server tells of its work.
+// Telemetry configures traces and metrics.
 type Telemetry struct {
-	// MetricsAddr is where Prometheus reads metrics, on a listener of its own [none].
+	// MetricsAddr is the address of a separate listener for Prometheus [none].
 	MetricsAddr string
-	// Getenv reads the OTEL_* variables that say whether traces and metrics are sent
-	// [they are not].
+	// Getenv reads the OTEL_* variables that configure the export of traces and metrics [no
+	// export].
 	Getenv func(string) string
-	// TraceURL is where people see the trace of a run, with {trace_id} in the place of its
-	// id [nowhere].
+	// TraceURL is the URL of a trace in the site's trace viewer, with {trace_id} as placeholder
+	// [none].
 	TraceURL string
 }
 
-// newTelemetry makes what a server tells of its work, nil if nobody listens.
+// newTelemetry returns the telemetry of a server, nil if nothing is configured.
 func newTelemetry(ctx context.Context, cfg Config) (*telemetry.Telemetry, error) {
 	getenv := cfg.Telemetry.Getenv
 	if getenv == nil {
@@ -42,7 +42,7 @@ func newTelemetry(ctx context.Context, cfg Config) (*telemetry.Telemetry, error)
 	})
 }
 
-// watched reports where metrics come from that are looked up, and not counted.
+// watched returns the sources of metrics that are queried instead of counted.
 func watched(a *App) telemetry.Sources {
 	who := access.Principal{Kind: access.KindService, ID: "telemetry", Roles: []access.Role{access.RoleOperator}}
 	return telemetry.Sources{
@@ -56,7 +56,7 @@ func watched(a *App) telemetry.Sources {
 	}
 }
 
-// domainTransport is what goes around the transports of domains, nil for nothing.
+// domainTransport returns the wrapper for the transports of domains, nil for none.
 func domainTransport(t *telemetry.Telemetry) func(http.RoundTripper) http.RoundTripper {
 	if t == nil {
 		return nil
@@ -64,7 +64,8 @@ func domainTransport(t *telemetry.Telemetry) func(http.RoundTripper) http.RoundT
 	return t.Transport
 }
 
-// runContext puts runs into their traces; nil where none are sent.
+// runContext returns the function that adds the trace of a run to a context, nil without
+// telemetry.
 func runContext(t *telemetry.Telemetry) func(context.Context, string) context.Context {
 	if t == nil {
 		return nil
@@ -72,7 +73,7 @@ func runContext(t *telemetry.Telemetry) func(context.Context, string) context.Co
 	return t.Context
 }
 
-// traceModel has each call of a model measured, and what it sends carry the trace.
+// traceModel adds metrics and trace propagation to the calls of a model.
 func traceModel(t *telemetry.Telemetry, c *ModelConfig) {
 	if t == nil {
 		return
@@ -81,7 +82,7 @@ func traceModel(t *telemetry.Telemetry, c *ModelConfig) {
 	c.Around = t.Engine
 }
 
-// scrapes serves metrics to Prometheus, if an address is given.
+// scrapes serves metrics to Prometheus, if an address is configured.
 type scrapes struct {
 	addr   string
 	server http.Server
@@ -122,7 +123,7 @@ func (s *scrapes) start(ctx context.Context) error {
 	return nil
 }
 
-// stop cuts a scrape off: it is made again.
+// stop closes open connections; Prometheus retries a scrape.
 func (s *scrapes) stop(context.Context) error {
 	err := s.server.Close()
 	s.served.Wait()
@@ -138,6 +139,5 @@ func (s *scrapes) url() string {
 	return "http://" + reachable(s.listener.Addr()) + "/metrics"
 }
 
-// MetricsURL is where Prometheus reads the metrics of a server, once it is started;
-// "" if there are none.
+// MetricsURL returns the URL of the metrics after Start, or "" if there are none.
 func MetricsURL(a *App) string { return a.scrapes.url() }

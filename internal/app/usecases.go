@@ -23,7 +23,7 @@ type useCases struct {
 	publisher    *audit.Publisher
 }
 
-// wireUseCases makes the use cases, the ones that others need first.
+// wireUseCases creates the use cases in the order of their dependencies.
 func (a *App) wireUseCases(webhooks *webhook.Guard) (r useCases, err error) {
 	if r.retention, err = orchestrator.NewRetention(orchestrator.RetentionConfig{
 		Retention: a.cfg.Retention, Now: a.cfg.Now, Logger: a.cfg.Logger,

@@ -25,7 +25,7 @@ import (
 	"github.com/manifold-run/manifold/web"
 )
 
-// wire makes every part, the ones that others need first.
+// wire creates all parts in the order of their dependencies.
 func (a *App) wire(ctx context.Context) error {
 	if len(a.cfg.Bootstrap) > 0 {
 		b, err := registry.ParseBootstrap(a.cfg.Bootstrap)
@@ -115,8 +115,8 @@ func (a *App) wireDomains() error {
 	if err := a.wireIntents(kept); err != nil {
 		return err
 	}
-	// Trying sentences has an index of its own; see registry.NewSentenceTester. It knows
-	// words alone: what is registered depends on no scorer. A catalog that it was
+	// Manifest tests use a separate index; see registry.NewSentenceTester. It uses no embeddings,
+	// so that the result of a registration does not depend on a scorer. A catalog that it was
 	// trained on is not trained again when it is published, or at the next start.
 	sentences, err := local.New(local.Config{ModelCache: kept})
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *App) wireDomains() error {
 	return err
 }
 
-// modelCache is where trained models of catalogs are kept.
+// modelCache returns the cache for trained models.
 func (a *App) modelCache() local.ModelCache {
 	if a.cfg.Models != nil {
 		return a.cfg.Models
@@ -140,8 +140,7 @@ func (a *App) modelCache() local.ModelCache {
 	return kept
 }
 
-// wireIntents makes the ear, with what tells the meaning of texts if there is
-// such.
+// wireIntents creates the intent readers, with embeddings if they are configured.
 func (a *App) wireIntents(kept local.ModelCache) error {
 	scorer, err := a.cfg.Embeddings.Open()
 	if err != nil {
@@ -198,7 +197,7 @@ func (a *App) wireCore(ctx context.Context, webhooks *webhook.Guard) error {
 	return err
 }
 
-// page is the web page, unless the site serves none.
+// page returns the web page, or an empty one if it is disabled.
 func page(cfg Config) httpapi.Page {
 	if cfg.NoPage {
 		return httpapi.Page{}
@@ -206,7 +205,7 @@ func page(cfg Config) httpapi.Page {
 	return httpapi.Page{Handler: web.Handler(), Has: web.Has}
 }
 
-// roundsOf reports what comes next in runs that ask for it; nil without a model's reader.
+// roundsOf returns the replanner for runs, or nil without a model that reads messages.
 func roundsOf(a *App) execution.Replanner {
 	if a.reader == nil {
 		return nil
@@ -214,8 +213,8 @@ func roundsOf(a *App) execution.Replanner {
 	return runs.NewRounds(a.reader, a.registry, a.cfg.Now)
 }
 
-// wireReviewers makes who may be a second person. A site where the requester may
-// approve is told so at every start, and what it is for is recorded as an act.
+// wireReviewers creates the rules for second persons. It logs at every start that requesters may
+// approve alone, if they may, and records own_authority as an administrative action.
 func (a *App) wireReviewers(ctx context.Context) error {
 	others, err := telegram.People(a.cfg.Telegram)
 	if err != nil {
@@ -230,7 +229,7 @@ func (a *App) wireReviewers(ctx context.Context) error {
 		return nil
 	}
 	a.cfg.Logger.WarnContext(ctx, "own_authority is set: whoever asks may approve alone what is done with their own login", slog.Any("capabilities", site.OwnAuthority))
-	// An act is recorded with a write.
+	// An administrative action is recorded with a write.
 	_, err = a.secret(execution.WithAdminAction(ctx, execution.AdminAction{
 		Kind: contracts.ActOwnAuthority, Actor: "system", Subject: "site_policy", Detail: map[string]any{"capabilities": site.OwnAuthority},
 	}), "own_authority")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The documents that the checks below read.
+// The documents that the checks read.
 const (
 	architecture  = "ARCHITECTURE.md"
 	decisions     = "docs/adr"
@@ -31,8 +31,8 @@ func CheckDiagram(tree *Tree, rooms []Room) []Finding {
 	return findings
 }
 
-// CheckDecisions finds decisions that the index does not link, and files in
-// the folder of decisions that are not named like one.
+// CheckDecisions finds decision records that the index does not link, and files in their folder
+// with other names.
 func CheckDecisions(tree *Tree) []Finding {
 	index, ok := tree.text(decisionIndex)
 	if !ok {
@@ -53,8 +53,7 @@ func CheckDecisions(tree *Tree) []Finding {
 	return findings
 }
 
-// CheckDependencies finds modules that go.mod requires directly and that no
-// decision names.
+// CheckDependencies finds direct requirements in go.mod that no decision record names.
 func CheckDependencies(tree *Tree) []Finding {
 	gomod, _ := tree.text("go.mod")
 	var findings []Finding
@@ -68,24 +67,23 @@ func CheckDependencies(tree *Tree) []Finding {
 	return findings
 }
 
-// directRequirement reads "module version", as it stands in a require block or
-// after the word require.
+// directRequirement parses "module version" as in a require block or after the word require.
 func directRequirement(line string) (module string, ok bool) {
 	fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
 	if len(fields) != 2 || !strings.HasPrefix(fields[1], "v") {
-		return "", false // a comment follows what is indirect
+		return "", false // an indirect requirement is followed by a comment
 	}
 	return fields[0], true
 }
 
-// decided reports whether a decision names the module.
+// decided reports whether a decision record names the module.
 func (t *Tree) decided(module string) bool {
 	return slices.ContainsFunc(t.Files, func(f File) bool {
 		return f.Dir() == decisions && strings.Contains(string(f.Src), "`"+module+"`")
 	})
 }
 
-// text returns the content of one file.
+// text returns the content of a file.
 func (t *Tree) text(name string) (string, bool) {
 	for _, f := range t.Files {
 		if f.Path == name {
@@ -95,14 +93,14 @@ func (t *Tree) text(name string) (string, bool) {
 	return "", false
 }
 
-// mapRow is a place that a document names, maybe after the question that it answers:
-// a file, and a function, method or type that it declares.
+// mapRow matches a row of a code map: a file and the function, method or type that it declares,
+// possibly after a question.
 var mapRow = regexp.MustCompile("(?m)^\\| \\d+ \\|(?: [^|`]+ \\|)? `([^`]+\\.go)` \\| `([^`]+)` \\|")
 
-// mapPlaces is how many places the map of a document has.
+// mapPlaces is the number of rows in the map of a document.
 const mapPlaces = 10
 
-// CheckMap finds places of the map in a document that are no longer where it says.
+// CheckMap finds rows of a document's code map whose declarations do not exist.
 func CheckMap(tree *Tree, document string) []Finding {
 	text, ok := tree.text(document)
 	if !ok {
@@ -122,7 +120,7 @@ func CheckMap(tree *Tree, document string) []Finding {
 	return findings
 }
 
-// declaration matches where a function, a type or, as Type.Method, a method is declared.
+// declaration matches the declaration of a function, of a type or, for Type.Method, of a method.
 func declaration(name string) *regexp.Regexp {
 	if of, method, isMethod := strings.Cut(name, "."); isMethod {
 		return regexp.MustCompile(`(?m)^func \((?:\w+ )?\*?` + regexp.QuoteMeta(of) + `\) ` + regexp.QuoteMeta(method) + `\(`)

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// CheckImports finds imports that the rooms do not allow, and Go files in
-// folders that no room covers. What a test imports is its own affair, but it
-// too needs a room to stand in.
+// CheckImports finds imports that the rooms do not allow, and Go files in folders without a room.
+// Imports of tests are not checked, but their folder needs a room.
 func CheckImports(tree *Tree, rooms []Room) ([]Finding, error) {
 	var findings []Finding
 	for _, f := range tree.Files {
@@ -36,8 +35,7 @@ func CheckImports(tree *Tree, rooms []Room) ([]Finding, error) {
 	return findings, nil
 }
 
-// CheckRooms finds rooms without a Go file: the diagram would show what is not
-// there.
+// CheckRooms finds rooms without a Go file, which the diagram must not show.
 func CheckRooms(tree *Tree, rooms []Room) []Finding {
 	used := map[string]bool{}
 	for _, f := range tree.Files {
@@ -54,7 +52,7 @@ func CheckRooms(tree *Tree, rooms []Room) []Finding {
 	return findings
 }
 
-// roomOf gives the most special room that contains dir.
+// roomOf returns the most specific room that contains dir.
 func roomOf(rooms []Room, dir string) (best Room, instance string, ok bool) {
 	for _, r := range rooms {
 		name, contains := r.contains(dir)
@@ -85,7 +83,7 @@ func checkFile(f File, room Room, instance string, rooms []Room) ([]Finding, err
 	return findings, nil
 }
 
-// refusal reports why the room must not import the package; "" means it may.
+// refusal returns why the room must not import the package, or "" if it may.
 func refusal(room Room, instance, imported string, rooms []Room) string {
 	switch dir, inModule := strings.CutPrefix(imported, Module+"/"); {
 	case inModule:
@@ -110,8 +108,8 @@ func refusal(room Room, instance, imported string, rooms []Room) string {
 	}
 }
 
-// isStandard tells packages of the standard library by the missing dot in
-// their first element. The bare module path is not one.
+// isStandard reports whether a package belongs to the standard library: its first path element
+// has no dot. Import paths of this module are checked before.
 func isStandard(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return !strings.Contains(first, ".")
@@ -122,8 +120,8 @@ func refusedStandard(room Room, imported string) bool {
 	return slices.ContainsFunc(refuses, under(imported)) && !slices.ContainsFunc(room.Allows, under(imported))
 }
 
-// under reports whether a prefix covers the imported package; one that ends in
-// "!" covers only the package itself.
+// under returns a function that reports whether a prefix covers the imported package. A prefix
+// that ends in "!" covers only the package itself.
 func under(imported string) func(prefix string) bool {
 	return func(prefix string) bool {
 		if exact, only := strings.CutSuffix(prefix, "!"); only {

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/arch"
 )
 
-// goFile writes a file that imports the packages; "~/" stands for this module.
+// goFile returns a file that imports the packages; "~/" stands for this module.
 func goFile(imports ...string) string {
 	src := "package p\n"
 	for _, imported := range imports {
@@ -20,7 +20,7 @@ func goFile(imports ...string) string {
 	return src
 }
 
-// load makes a tree of files by path.
+// load returns a tree of files by path.
 func load(t *testing.T, files map[string]string) *arch.Tree {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -47,7 +47,7 @@ func TestImports(t *testing.T) {
 	tests := map[string]struct {
 		path    string
 		imports []string
-		want    string // part of the one finding; "" for none
+		want    string // part of the only finding; "" for none
 	}{
 		"a stage of the core imports the vocabulary":      {"planner/a.go", []string{"~/contracts", "~/internal/expr"}, ""},
 		"the vocabulary imports nothing of ours":          {"contracts/a.go", []string{"~/internal/expr"}, "contracts must not import internal/expr"},
@@ -146,7 +146,7 @@ func TestRoomsWithoutCode(t *testing.T) {
 	}
 }
 
-// TestRoomsAreConsistent finds rules that name a room which does not exist.
+// TestRoomsAreConsistent finds rules that refer to a room that does not exist.
 func TestRoomsAreConsistent(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// leak is a text that must not stand in any file.
+// leak is a text that no file may contain.
 type leak struct {
-	// marks are short texts, one of which stands in all that the pattern finds.
+	// marks are short texts. Every match of the pattern contains one of them.
 	marks   []string
 	pattern *regexp.Regexp
 	why     string
 }
 
-// in returns the places of the text in src.
+// in returns the matches in src.
 func (l leak) in(src []byte) [][]int {
 	marked := slices.ContainsFunc(l.marks, func(mark string) bool { return bytes.Contains(src, []byte(mark)) })
 	if !marked {
@@ -25,7 +25,8 @@ func (l leak) in(src []byte) [][]int {
 	return l.pattern.FindAllSubmatchIndex(src, -1)
 }
 
-// leaks are put together from parts, so that this file does not hold them.
+// leaks returns the forbidden texts. They are concatenated so that this file does not contain
+// them.
 func leaks() []leak {
 	homes := strings.Join([]string{"root", "work", `home/[a-z][a-z0-9_-]*`, `Users/[A-Za-z][A-Za-z0-9._-]*`}, "|")
 	hosts := strings.Join([]string{
@@ -39,7 +40,7 @@ func leaks() []leak {
 	}
 }
 
-// CheckLeaks finds texts that hold only on the machine of whoever wrote them.
+// CheckLeaks finds texts that are only valid on the machine of their author.
 func CheckLeaks(tree *Tree) []Finding {
 	var findings []Finding
 	patterns := leaks()

@@ -10,12 +10,10 @@ import (
 	"strings"
 )
 
-// MaxMethods is how many methods a type may have, those of embedded types
-// counted: what a reader must know before one of them is changed.
+// MaxMethods is the maximum number of methods of a type, including those of embedded types.
 const MaxMethods = 40
 
-// CheckMethods finds types with too many methods, and ratchets that no longer
-// say what is so.
+// CheckMethods finds types with too many methods, and outdated ratchets.
 func CheckMethods(tree *Tree, ratchets []Ratchet) ([]Finding, error) {
 	types, err := readTypes(tree)
 	if err != nil {
@@ -28,17 +26,16 @@ func CheckMethods(tree *Tree, ratchets []Ratchet) ([]Finding, error) {
 	return checkRatchets("methods", MaxMethods, 0, sizes, ratchets), nil
 }
 
-// typeSet is the types of the repository that have methods or embed a type
-// that may have some, by "folder.Name".
+// typeSet maps "folder.Name" to the types that have methods or embed a type.
 type typeSet map[string]*typeDecl
 
-// typeDecl is what a type is made of, as far as its methods go.
+// typeDecl holds the parts of a type declaration that determine its methods.
 type typeDecl struct {
 	own      []string
-	embedded []string // names of typeSet; those outside of the module are not in it
+	embedded []string // keys of typeSet; types of other modules are not in it
 }
 
-// methods returns the names of the method set of a type's pointer.
+// methods returns the names of the method set of a pointer to a type.
 func (s typeSet) methods(name string) map[string]bool {
 	all := map[string]bool{}
 	s.collect(name, all, map[string]bool{})
@@ -66,7 +63,7 @@ func (s typeSet) at(name string) *typeDecl {
 	return s[name]
 }
 
-// readTypes reads the types of all Go files but tests.
+// readTypes reads the types of all Go files except tests.
 func readTypes(tree *Tree) (typeSet, error) {
 	types := typeSet{}
 	for _, f := range tree.Files {
@@ -101,7 +98,7 @@ func (s typeSet) read(dir string, file *ast.File) {
 	}
 }
 
-// readType takes in what a declaration embeds, and the methods of an interface.
+// readType adds the embedded types of a declaration, and the methods of an interface.
 func (s typeSet) readType(dir string, imports map[string]string, t *ast.TypeSpec) {
 	decl := s.at(dir + "." + t.Name.Name)
 	var fields *ast.FieldList
@@ -129,8 +126,8 @@ func (s typeSet) readType(dir string, imports map[string]string, t *ast.TypeSpec
 	}
 }
 
-// moduleImports returns the folder of each package of this module that a file
-// imports, by the name it has in the file.
+// moduleImports returns the folders of the packages of this module that a file imports, by their
+// names in the file.
 func moduleImports(file *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, spec := range file.Imports {
@@ -148,8 +145,8 @@ func moduleImports(file *ast.File) map[string]string {
 	return imports
 }
 
-// typeName returns the name in typeSet of the type behind pointers and type
-// arguments; that of a type from outside of the module is in no typeSet.
+// typeName returns the typeSet key of a type expression, without pointers and type arguments. The
+// key of a type of another module is in no typeSet.
 func typeName(dir string, imports map[string]string, of ast.Expr) string {
 	switch e := of.(type) {
 	case *ast.Ident:

@@ -14,23 +14,22 @@ import (
 	"strings"
 )
 
-// Vocabulary is what only domains may say.
+// Vocabulary holds the names that only domains may use.
 type Vocabulary struct {
 	Domains      []string
 	Capabilities []string
 }
 
-// lifecycle are names that many domains share for the steps of a workflow; the
-// core may use the words.
+// lifecycle returns names of workflow steps that many domains share. The core may use them.
 func lifecycle() []string {
 	return []string{"discover", "compile_ops", "validate", "generate_tests", "evaluate"}
 }
 
-// homes are the folders whose folders are domains.
+// homes returns the folders whose subfolders are domains.
 func homes() []string { return []string{"domains", "examples"} }
 
-// CheckNames finds the name of a domain or of one of its capabilities in a
-// core room: in code, comments and embedded files, but not in tests.
+// CheckNames finds names of domains and capabilities in core rooms: in code, comments and
+// embedded files, but not in tests.
 func CheckNames(tree *Tree, rooms []Room) ([]Finding, error) {
 	words, err := ReadVocabulary(tree)
 	if err != nil {
@@ -67,20 +66,20 @@ func namesIn(f File, words Vocabulary) []Finding {
 	return findings
 }
 
-// capabilityPattern finds the whole word.
+// capabilityPattern matches the whole word.
 func capabilityPattern(word string) *regexp.Regexp {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`)
 }
 
-// domainPattern finds the word where a word begins, also inside snake_case and
-// camelCase names.
+// domainPattern matches the word at the beginning of a word, also inside snake_case and camelCase
+// names.
 func domainPattern(word string) *regexp.Regexp {
 	camel := strings.ToUpper(word[:1]) + word[1:]
 	return regexp.MustCompile(`(?i:(?:\b|_)` + regexp.QuoteMeta(word) + `)|[a-z0-9]` + regexp.QuoteMeta(camel))
 }
 
-// ReadVocabulary collects the names of the domains (folders, and what their
-// manifests say) and of their capabilities that contain an underscore.
+// ReadVocabulary collects the names of the domains, from folders and manifests, and those of
+// their capabilities that contain an underscore.
 func ReadVocabulary(tree *Tree) (Vocabulary, error) {
 	domains, capabilities := map[string]bool{}, map[string]bool{}
 	packages := map[string][]*ast.File{}
@@ -109,7 +108,7 @@ func ReadVocabulary(tree *Tree) (Vocabulary, error) {
 	return Vocabulary{Domains: sortedKeys(domains, anyName), Capabilities: sortedKeys(capabilities, special)}, nil
 }
 
-// domainFolder returns the folder of the domain that a path belongs to.
+// domainFolder returns the name of the domain folder that contains a path.
 func domainFolder(name string) (string, bool) {
 	parts := strings.Split(name, "/")
 	if len(parts) < 3 || !slices.Contains(homes(), parts[0]) {
@@ -136,7 +135,7 @@ func sortedKeys(set map[string]bool, keep func(string) bool) []string {
 	return keys
 }
 
-// readManifest takes the names from a manifest; other JSON has none.
+// readManifest adds the names in a manifest. It ignores other JSON.
 func readManifest(src []byte, domains, capabilities map[string]bool) {
 	var manifest struct {
 		Domain       string `json:"domain"`
@@ -155,8 +154,8 @@ func readManifest(src []byte, domains, capabilities map[string]bool) {
 	}
 }
 
-// readScript takes the names that a domain in another language writes as
-// "domain": "value" and "name": "value".
+// readScript adds the names that a domain in another language writes as "domain": "value" and
+// "name": "value".
 func readScript(src []byte, domains, capabilities map[string]bool) {
 	pattern := regexp.MustCompile(`["']?\b(domain|name)\b["']?\s*[:=]\s*["']([a-z][a-z0-9_-]*)["']`)
 	for _, match := range pattern.FindAllSubmatch(src, -1) {
@@ -168,10 +167,10 @@ func readScript(src []byte, domains, capabilities map[string]bool) {
 	}
 }
 
-// readPackage takes the names that one Go package gives to capabilities: the
-// field Name of a literal whose type is called …Capability, and the texts
-// passed to functions of domainkit; and to domains: the field Domain of a
-// literal of domainkit. Constants of the package are followed.
+// readPackage adds the names in one Go package. Names of capabilities are the field Name of a
+// literal whose type is called …Capability, and string arguments of functions of domainkit. Names
+// of domains are the field Domain of a literal of domainkit. Constants of the package are
+// resolved.
 func readPackage(files []*ast.File, domains, capabilities map[string]bool) {
 	constants := constantsOf(files)
 	into := func(set map[string]bool) func(ast.Expr) {
@@ -203,8 +202,8 @@ func readPackage(files []*ast.File, domains, capabilities map[string]bool) {
 
 func capabilityName() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`) }
 
-// takeNames reads Name from a capability's literal, and from the untyped
-// elements of a list or map of capabilities.
+// takeNames passes Name of a capability literal, and of the untyped elements of a list or map of
+// capabilities, to take.
 func takeNames(lit *ast.CompositeLit, take func(ast.Expr)) {
 	switch t := lit.Type.(type) {
 	case *ast.ArrayType:
@@ -232,7 +231,7 @@ func takeElements(lit *ast.CompositeLit, element ast.Expr, take func(ast.Expr)) 
 	}
 }
 
-// takeField reads the value of one field of a literal.
+// takeField passes the value of one field of a literal to take.
 func takeField(lit *ast.CompositeLit, field string, take func(ast.Expr)) {
 	for _, e := range lit.Elts {
 		pair, ok := e.(*ast.KeyValueExpr)
@@ -258,7 +257,7 @@ func isCapability(t ast.Expr) bool {
 	}
 }
 
-// ofDomainkit reports whether a function or type belongs to the SDK.
+// ofDomainkit reports whether a function or type belongs to package domainkit.
 func ofDomainkit(fun ast.Expr) bool {
 	switch fun := fun.(type) {
 	case *ast.SelectorExpr:
@@ -304,7 +303,7 @@ func addConstants(spec ast.Spec, constants map[string]string) {
 	}
 }
 
-// textOf returns the text of a string literal or of a known constant.
+// textOf returns the value of a string literal or of a known constant.
 func textOf(e ast.Expr, constants map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

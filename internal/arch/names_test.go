@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		path, src string
-		want      string // part of the one finding; "" for none
+		want      string // part of the only finding; "" for none
 	}{
 		"a domain in code":                      {"planner/a.go", "package p\n\nvar x = \"bakery\"\n", `planner/a.go:3: the core names the domain "bakery"`},
 		"a domain in a comment":                 {"execution/a.go", "// Package p is not for the Bakery.\npackage p\n", `execution/a.go:1: the core names the domain "bakery"`},

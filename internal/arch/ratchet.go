@@ -6,19 +6,18 @@ import (
 	"slices"
 )
 
-// Ratchet is an exception from a limit on size: what is over it today, with
-// the reason. Its figure may fall and never grow; who makes the thing smaller
-// lowers the figure in the same commit.
+// Ratchet is an exception from a size limit, with its reason. The figure may only fall: a commit
+// that reduces the size must lower it.
 type Ratchet struct {
 	// Of is a type as "folder.Name", or a folder.
 	Of string
-	// Most is its size now.
+	// Most is the maximum size, which is the current one.
 	Most int
-	// Why it may be over the limit.
+	// Why is the reason for the exception.
 	Why string
 }
 
-// MethodRatchets are the types with more methods than MaxMethods.
+// MethodRatchets returns the types with more methods than MaxMethods.
 func MethodRatchets() []Ratchet {
 	const store = "one file behind all ports of the core; each port is small, and the suites name them"
 	return []Ratchet{
@@ -35,7 +34,7 @@ func MethodRatchets() []Ratchet {
 	}
 }
 
-// RoomRatchets are the folders with more lines than MaxRoomLines.
+// RoomRatchets returns the folders with more lines than MaxRoomLines.
 func RoomRatchets() []Ratchet {
 	const (
 		grown = "it grew with what it does; what is new gets a room of its own"
@@ -63,9 +62,8 @@ func RoomRatchets() []Ratchet {
 	}
 }
 
-// checkRatchets holds sizes to the limit, or to the ratchet of each. A figure
-// may stand up to slack over the size: what several people work on need not be
-// counted again with each line.
+// checkRatchets compares sizes with the limit, or with their ratchets. A ratchet may exceed the
+// size by slack, so that it need not change with every line.
 func checkRatchets(unit string, limit, slack int, sizes map[string]int, ratchets []Ratchet) []Finding {
 	var findings []Finding
 	add := func(of, format string, args ...any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/arch"
 )
 
-// methods declares n methods of a receiver.
+// methods returns n method declarations of a receiver.
 func methods(receiver, prefix string, n int) string {
 	var b strings.Builder
 	for i := range n {

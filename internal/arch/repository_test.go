@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/internal/arch"
 )
 
-// TestRepository runs every rule over this repository.
+// TestRepository applies every rule to this repository.
 func TestRepository(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -33,7 +33,7 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// rules are the checks, over the rooms of this repository.
+// rules returns the checks with the rooms of this repository.
 func rules() map[string]func(*arch.Tree) ([]arch.Finding, error) {
 	plain := func(check func(*arch.Tree) []arch.Finding) func(*arch.Tree) ([]arch.Finding, error) {
 		return func(tree *arch.Tree) ([]arch.Finding, error) { return check(tree), nil }

@@ -10,25 +10,24 @@ const Module = "github.com/manifold-run/manifold"
 
 // Room is a folder with one rule about what its non-test files may import.
 type Room struct {
-	// Dir is the folder, with its own internal/ folders, which Go hides from
-	// all others. "dir/*" makes each folder directly below dir a room of its
-	// own, with all below.
+	// Dir is the folder, including its internal/ folders, which Go hides from all others. "dir/*"
+	// makes each subfolder of dir, with everything below it, a room of its own.
 	Dir string
-	// Core rooms name no domain and no capability.
+	// Core rooms must not name a domain or a capability.
 	Core bool
 	// Rooms are the other rooms that it may import, by their Dir.
 	Rooms []string
-	// Modules are path prefixes of the packages from outside this module and
-	// the standard library; "*" allows all.
+	// Modules are path prefixes of packages outside this module and the standard library that it
+	// may import; "*" allows all.
 	Modules []string
-	// Refuses are path prefixes of the standard library that it must not
-	// import. No room but a test harness imports testing.
+	// Refuses are path prefixes of the standard library that it must not import. Only test
+	// harnesses may import testing.
 	Refuses []string
 	// Allows are exceptions from Refuses.
 	Allows []string
 }
 
-// contains reports whether dir is in the room, and in which copy of it.
+// contains reports whether dir is in the room, and returns the folder of the room instance.
 func (r Room) contains(dir string) (instance string, ok bool) {
 	if base, each := strings.CutSuffix(r.Dir, "/*"); each {
 		rest, below := strings.CutPrefix(dir, base+"/")
@@ -38,11 +37,11 @@ func (r Room) contains(dir string) (instance string, ok bool) {
 	return r.Dir, dir == r.Dir || strings.HasPrefix(dir, r.Dir+"/internal/")
 }
 
-// testHarness is what only rooms that exist for tests may import.
+// testHarness is the package that only rooms for tests may import.
 const testHarness = "testing"
 
-// inputOutput is what the pure rooms must not import. Time, randomness and
-// logging through a passed *slog.Logger are allowed.
+// inputOutput returns the packages that pure rooms must not import. Time, randomness and logging
+// through a passed *slog.Logger are allowed.
 func inputOutput() []string {
 	return []string{
 		"database/sql", "io/ioutil", "log/syslog", "net!", "net/http", "net/rpc", "net/smtp",
@@ -50,12 +49,12 @@ func inputOutput() []string {
 	}
 }
 
-// Rooms is the diagram in ARCHITECTURE.md, for the rooms that exist.
+// Rooms returns the rooms of the diagram in ARCHITECTURE.md.
 func Rooms() []Room {
 	return slices.Concat(coreRooms(), sdkRooms(), adapterRooms(), edgeRooms())
 }
 
-// useCases are the rooms of the orchestrator.
+// useCases returns the rooms of the orchestrator.
 func useCases() []string {
 	return []string{
 		"orchestrator", "orchestrator/access", "orchestrator/answer", "orchestrator/audit", "orchestrator/chat",
@@ -64,7 +63,7 @@ func useCases() []string {
 	}
 }
 
-// matcherRooms are the parts of the matcher without a model, each with one task.
+// matcherRooms returns the parts of the matcher that works without a language model.
 func matcherRooms() []string {
 	return []string{
 		"intent/local/followup", "intent/local/lexicon", "intent/local/modality", "intent/local/retrieve", "intent/local/slots",
@@ -72,8 +71,8 @@ func matcherRooms() []string {
 	}
 }
 
-// coreRooms are pure: they do no I/O and name no domain. There is no arrow
-// between intent, planner and execution.
+// coreRooms returns the pure rooms: they do no I/O and name no domain. intent, planner and
+// execution do not import each other.
 func coreRooms() []Room {
 	words := []string{"contracts", "contracts/metrics", "contracts/gateview", "internal/expr"}
 	stages := append([]string{"intent", "intent/local", "intent/llm", "planner", "planner/workflow", "execution", "execution/decision", "execution/runmetrics"}, words...)
@@ -124,14 +123,14 @@ func coreRooms() []Room {
 		if rooms[i].Dir == "orchestrator/audit" {
 			rooms[i].Modules = append(rooms[i].Modules, "golang.org/x/mod/sumdb")
 		}
-		rooms[i].Core = rooms[i].Dir != "planner/workflow/workflowtest" // it plays domains
+		rooms[i].Core = rooms[i].Dir != "planner/workflow/workflowtest" // it contains fake domains
 		rooms[i].Refuses = inputOutput()
 	}
 	return rooms
 }
 
-// suite is a room with a fake in memory and the tests that every
-// implementation of a port passes.
+// suite returns a room with an in-memory fake and the tests that every implementation of a port
+// must pass.
 func suite(dir string, rooms []string) Room {
 	return Room{
 		Dir: dir, Rooms: rooms, Modules: []string{"github.com/google/go-cmp/cmp", "golang.org/x/sync/errgroup"},
@@ -139,8 +138,8 @@ func suite(dir string, rooms []string) Room {
 	}
 }
 
-// sdkRooms are what authors of domains see, and the domains themselves. A
-// domain never imports the core, internal/ or another domain.
+// sdkRooms returns the rooms for authors of domains, and the domains. A domain never imports the
+// core, internal/ or another domain.
 func sdkRooms() []Room {
 	kit := []string{"contracts", "domainkit", "domainkit/login", "domainkit/pgstore", "domainkit/sandboxkit", "domainkit/sqlitestore", "domainkit/upstream"}
 	return []Room{
@@ -160,7 +159,8 @@ func sdkRooms() []Room {
 	}
 }
 
-// adapterRooms implement the ports of the core. They do not import each other.
+// adapterRooms returns the rooms that implement the ports of the core. They do not import each
+// other.
 func adapterRooms() []Room {
 	ports := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "execution", "execution/decision")
 	retries := []string{"github.com/hashicorp/go-retryablehttp"}
@@ -195,8 +195,8 @@ func adapterRooms() []Room {
 	}
 }
 
-// edgeRooms put the parts together. Only cmd/demo sees both the core and the
-// domains.
+// edgeRooms returns the rooms that assemble the parts. Only cmd/demo imports both the core and
+// the domains.
 func edgeRooms() []Room {
 	core := append(useCases(), "contracts", "contracts/metrics", "contracts/gateview", "internal/expr", "intent", "intent/llm", "intent/local", "planner", "execution", "internal/reasoning")
 	adapters := []string{"internal/bridge/host", "internal/domainclient", "internal/embed/use", "internal/model", "internal/httpapi", "internal/agentserver", "internal/store/postgres", "internal/store/sqlite", "internal/telegram", "internal/telemetry", "internal/webhook", "internal/witness", "web"}

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// The longest files, in lines that hold more than a comment. A file that is
-// longer holds two things.
+// The maximum file lengths, in lines of code without comments and blank lines.
 const (
 	MaxFileLines = 500
 	MaxTestLines = 800
 )
 
-// CheckSizes finds Go files that are too long to be read in one go.
+// CheckSizes finds Go files that exceed the maximum length.
 func CheckSizes(tree *Tree) []Finding {
 	var findings []Finding
 	for _, f := range tree.Files {
@@ -33,7 +32,7 @@ func CheckSizes(tree *Tree) []Finding {
 	return findings
 }
 
-// codeLines counts the lines on which there is a token.
+// codeLines returns the number of lines that contain a token.
 func codeLines(src []byte) int {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", fset.Base(), len(src))
@@ -46,7 +45,7 @@ func codeLines(src []byte) int {
 			return count
 		}
 		if tok == token.SEMICOLON && lit == "\n" {
-			continue // put in by the scanner
+			continue // inserted by the scanner
 		}
 		first := file.Line(pos)
 		end := first + strings.Count(lit, "\n")
@@ -55,16 +54,14 @@ func codeLines(src []byte) int {
 	}
 }
 
-// MaxRoomLines is how long a folder of Go files may be, without tests: what one
-// person can hold in mind.
+// MaxRoomLines is the maximum number of lines of Go in a folder, without tests.
 const MaxRoomLines = 2500
 
-// roomSlack is how far the ratchet of a folder may stand above its size, so
-// that a line more here and there needs no talk.
+// roomSlack is how far the ratchet of a folder may exceed its size, so that small changes need no
+// new figure.
 const roomSlack = 300
 
-// CheckRoomSizes finds folders that are too long, and ratchets that no longer
-// say what is so.
+// CheckRoomSizes finds folders that are too long, and outdated ratchets.
 func CheckRoomSizes(tree *Tree, ratchets []Ratchet) []Finding {
 	sizes := map[string]int{}
 	for _, f := range tree.Files {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// sumSlack is how far a sum may stand below its limit before the limit has to follow.
+// sumSlack is how far a sum may be below its limit before the limit must be lowered.
 const sumSlack = 600
 
-// SumRatchets are the lines of Go of each top-level folder, tests and test suites left
-// out. A limit falls with its folder; only a feature that needs its place may raise it.
+// SumRatchets returns the maximum number of lines of Go per top-level folder, without tests and
+// test suites. A limit falls with its folder; only a new feature may raise it.
 func SumRatchets() map[string]int {
 	return map[string]int{
 		"bench": 5944, "client": 980, "cmd": 7500, "contracts": 9815, "domainkit": 6670, "domains": 36500, "examples": 5410,
@@ -22,11 +22,11 @@ func SumRatchets() map[string]int {
 	}
 }
 
-// MaxPackages is the number of packages with code that is not a test. It may only fall.
+// MaxPackages is the maximum number of packages with non-test code. It may only fall.
 const MaxPackages = 125
 
-// CheckSums holds the lines of each top-level folder and the number of packages to
-// their limits.
+// CheckSums compares the lines of each top-level folder and the number of packages with their
+// limits.
 func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 	sums, packages := map[string]int{}, map[string]bool{}
 	for _, f := range tree.Files {
@@ -67,15 +67,15 @@ func CheckSums(tree *Tree, limits map[string]int, maxPackages int) []Finding {
 	return findings
 }
 
-// declares reports whether a file holds more than the comment of its package: one that
-// does not only gives a folder of tests its name.
+// declares reports whether a file contains declarations. A file with only a package comment just
+// names a folder of tests.
 func (f File) declares() bool {
 	parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Src, parser.SkipObjectResolution)
 	return err != nil || len(parsed.Decls) > 0
 }
 
-// inSuite reports whether the file belongs to a test suite: a folder whose name ends in
-// "test", or one below it.
+// inSuite reports whether the file belongs to a test suite: a folder whose name ends in "test",
+// or a folder below it.
 func (f File) inSuite() bool {
 	return slices.ContainsFunc(strings.Split(f.Dir(), "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
 }

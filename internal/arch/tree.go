@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// File is one file of the repository.
+// File is a file of the repository.
 type File struct {
 	// Path is slash-separated and relative to the module root.
 	Path string
@@ -27,27 +27,27 @@ func (f File) IsGo() bool { return strings.HasSuffix(f.Path, ".go") }
 // IsTest reports whether the file is a Go test.
 func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
-// inTestdata reports whether the go tool ignores the file because of its folder.
+// inTestdata reports whether the go command ignores the file because of its folder.
 func (f File) inTestdata() bool {
 	return slices.ContainsFunc(strings.Split(f.Dir(), "/"), func(part string) bool {
 		return part == "testdata" || strings.HasPrefix(part, "_")
 	})
 }
 
-// lineAt returns the number of the line that holds the byte at offset.
+// lineAt returns the line number of a byte offset.
 func (f File) lineAt(offset int) int {
 	return 1 + bytes.Count(f.Src[:offset], []byte{'\n'})
 }
 
-// Finding is one place that breaks a rule.
+// Finding is one violation of a rule.
 type Finding struct {
 	Path string
-	// Line is 0 when the finding concerns the whole file.
+	// Line is 0 if the finding concerns the whole file.
 	Line int
 	Text string
 }
 
-// String returns the finding as compilers write theirs.
+// String returns the finding in the format of compiler errors.
 func (f Finding) String() string {
 	if f.Line == 0 {
 		return f.Path + ": " + f.Text
@@ -55,7 +55,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s", f.Path, f.Line, f.Text)
 }
 
-// Tree is the files of the repository, sorted by path.
+// Tree contains the files of the repository, sorted by path.
 type Tree struct {
 	Files []File
 }
@@ -70,7 +70,7 @@ func Load(root fs.FS) (*Tree, error) {
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // gone since its folder was listed
+			return nil // deleted since its folder was listed
 		case err != nil:
 			return err
 		case d.IsDir() && ignored.matches(name, true):
@@ -92,7 +92,7 @@ func Load(root fs.FS) (*Tree, error) {
 	return tree, nil
 }
 
-// ignore is the part of the .gitignore language that this repository uses.
+// ignore is the subset of the .gitignore syntax that this repository uses.
 type ignore struct {
 	anchored []string // "/path", from the root
 	folders  []string // "name/", anywhere

@@ -70,8 +70,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestLeaks builds the forbidden texts from parts, since the rule reads this
-// file too.
+// TestLeaks builds the forbidden texts from parts, because the rule also reads this file.
 func TestLeaks(t *testing.T) {
 	t.Parallel()
 	const slash = "/"

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// bigAnswer is the size from which an answer needs one of its domain's few
-	// places for big ones.
+	// bigAnswer is the size in bytes from which a response needs one of the few slots for large
+	// ones.
 	bigAnswer = 1 << 20
-	// maxProblemBytes is how much of a refusal is read, for its message.
+	// maxProblemBytes is how much of an error response is read for its message.
 	maxProblemBytes = 16 << 10
-	// maxOperationChars bounds the id of accepted work.
+	// maxOperationChars is the maximum length of an operation id.
 	maxOperationChars = 1024
 )
 
-// kindOf is the contract's table of answers.
+// kindOf maps an HTTP status to a reply kind, as the contract defines.
 func kindOf(status int) execution.ReplyKind {
 	switch {
 	case status == http.StatusOK:
@@ -42,15 +42,15 @@ func kindOf(status int) execution.ReplyKind {
 	case status == http.StatusTooManyRequests:
 		return execution.ReplyBusy
 	case status >= http.StatusMultipleChoices && status <= http.StatusSeeOther:
-		return execution.ReplyBroken // frameworks answer so when the work is done
+		return execution.ReplyBroken // frameworks redirect after completed work
 	case status > http.StatusSeeOther && status < 500:
 		return execution.ReplyRefused
-	default: // 5xx, and a 2xx that the contract does not know
+	default: // 5xx, and a 2xx that the contract does not define
 		return execution.ReplyBroken
 	}
 }
 
-// judge turns an answer into a reply.
+// judge converts a response to a reply.
 func (l *lane) judge(ctx context.Context, resp *http.Response, call execution.Call, now time.Time) reply {
 	kind := kindOf(resp.StatusCode)
 	wait := retryAfter(resp.Header, now)
@@ -67,7 +67,7 @@ func (l *lane) judge(ctx context.Context, resp *http.Response, call execution.Ca
 	return reply{Reply: out, unauthenticated: resp.StatusCode == http.StatusUnauthorized}
 }
 
-// result reads a 200: a ToolResult or bare JSON, or an answer as good as none.
+// result reads a 200 response: a ToolResult, bare JSON, or a broken response.
 func (l *lane) result(ctx context.Context, resp *http.Response, entry *contracts.CapabilityEntry) execution.Reply {
 	body, release, err := l.body(ctx, resp.Body, entry.Policy.SideEffectClass.Writes())
 	defer release()
@@ -91,10 +91,9 @@ func brokenAnswer(ctx context.Context, err error) execution.Reply {
 	return out
 }
 
-// body reads an answer within its limits. The release gives back the place
-// that a big one takes; it must be called once the answer was decoded. What a
-// write answers never waits for a place: were it lost, a person would have to
-// find out the outcome of the write.
+// body reads a response within its limits. release returns the slot of a large response; it must
+// be called after decoding. The response to a write never waits for a slot, because a person
+// would have to find out the outcome if it were lost.
 func (l *lane) body(ctx context.Context, from io.Reader, writes bool) (data []byte, release func(), err error) {
 	release = func() {}
 	data, err = io.ReadAll(io.LimitReader(from, bigAnswer))
@@ -116,8 +115,8 @@ func (l *lane) body(ctx context.Context, from io.Reader, writes bool) (data []by
 	return append(data, rest...), release, err
 }
 
-// accepted reads a 202. Without an operation nobody could ask for the
-// outcome, so it is as good as no answer.
+// accepted reads a 202 response. Without an operation id the outcome cannot be polled, so it is a
+// broken response.
 func accepted(resp *http.Response) execution.Reply {
 	var body contracts.Accepted
 	data, err := readAll(resp.Body, maxProblemBytes)
@@ -130,8 +129,8 @@ func accepted(resp *http.Response) execution.Reply {
 	return execution.Reply{Kind: execution.ReplyAccepted, Operation: body.Operation, Progress: body.Progress}
 }
 
-// refusal words an answer that is neither a result nor accepted work, with
-// the message that the domain gave, if any. That alone says what a busy one waits for.
+// refusal returns the message for a response that is neither a result nor accepted work,
+// including the domain's message. With bare, it is the domain's message alone, if there is one.
 func refusal(resp *http.Response, bare bool) string {
 	text := fmt.Sprintf("it answered %d", resp.StatusCode)
 	if name := http.StatusText(resp.StatusCode); name != "" {
@@ -150,7 +149,7 @@ func refusal(resp *http.Response, bare bool) string {
 	return text
 }
 
-// messageIn finds the message in the usual shapes of an error body.
+// messageIn returns the message of an error body in one of the usual formats.
 func messageIn(data []byte) string {
 	var body struct {
 		Error   json.RawMessage `json:"error"`
@@ -166,7 +165,7 @@ func messageIn(data []byte) string {
 	}
 	var said string
 	if json.Unmarshal(body.Error, &nested) != nil || nested.Message == "" {
-		_ = json.Unmarshal(body.Error, &said) // any other shape says nothing
+		_ = json.Unmarshal(body.Error, &said) // other formats contain no message
 	}
 	for _, text := range []string{nested.Message, said, body.Message, body.Detail, body.Title} {
 		if text != "" {
@@ -176,9 +175,8 @@ func messageIn(data []byte) string {
 	return ""
 }
 
-// outputOf returns the schema of what a capability gives, nil if it has none.
-// Admission has compiled it before; should it not compile now, the answer is taken
-// unchecked rather than lost.
+// outputOf returns the output schema of a capability, nil if it has none. It was compiled at
+// admission. If it does not compile now, the response is accepted unchecked rather than lost.
 func outputOf(entry *contracts.CapabilityEntry) *contracts.Schema {
 	schema, err := entry.Output()
 	if err != nil {

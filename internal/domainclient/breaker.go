@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// outcome is what a call says about the domain behind it.
+// outcome is what the result of a call implies for the state of its domain.
 type outcome int
 
 const (
-	outcomeNeutral outcome = iota // says nothing, such as a cancelled call
+	outcomeNeutral outcome = iota // implies nothing, such as a cancelled call
 	outcomeAlive
 	outcomeBroken
 )
 
-// breaker keeps calls away from a domain that breaks one after the other. It
-// delays: whoever is turned away is told when to come again.
+// breaker is a circuit breaker for a domain. It only delays calls: a rejected caller is told when
+// to retry.
 type breaker struct {
 	threshold int
 	shortest  time.Duration
@@ -24,14 +24,14 @@ type breaker struct {
 	now       func() time.Time
 
 	mu        sync.Mutex // guards the fields below
-	broken    int        // in a row
-	opened    int        // times in a row
+	broken    int        // consecutive broken calls
+	opened    int        // consecutive openings
 	openUntil time.Time
 	probing   bool
 }
 
-// admit reports whether a call may go, or after which time to ask again. Once
-// the pause is over one call is let through to try.
+// admit reports whether a call may proceed, or how long to wait. After the pause, one call is
+// admitted as a probe.
 func (b *breaker) admit() (wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,7 +48,7 @@ func (b *breaker) admit() (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// record takes the outcome of an admitted call.
+// record records the outcome of an admitted call.
 func (b *breaker) record(o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,10 +65,10 @@ func (b *breaker) record(o outcome) {
 	}
 }
 
-// open begins a pause, twice as long as the one before; the caller holds mu.
+// open starts a pause, twice as long as the previous one. The caller holds mu.
 func (b *breaker) open() {
 	if b.now().Before(b.openUntil) {
-		return // a straggler from before the pause
+		return // a call that began before the pause
 	}
 	pause := b.longest
 	if shift := b.opened; shift < 16 {
@@ -78,8 +78,7 @@ func (b *breaker) open() {
 	b.openUntil = b.now().Add(jitter(pause))
 }
 
-// jitter spreads a time over [d, 1.25 d), so that many waiters do not come
-// back together.
+// jitter returns a random time in [d, 1.25 d), so that many waiters do not retry at once.
 func jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d

@@ -14,36 +14,34 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// Config bounds the client; zero values take the defaults in brackets.
+// Config configures a Client. Zero values take the defaults given in brackets.
 type Config struct {
-	// Lookup resolves the NAME of an authorization "env:NAME". Without it no
-	// registration can carry an authorization.
+	// Lookup resolves the NAME of an authorization "env:NAME". If it is nil, registrations cannot
+	// have an authorization.
 	Lookup func(name string) (value string, found bool)
-	// Control is asked before every dial with the resolved address; an SSRF
-	// guard goes here. Nil allows every address.
+	// Control is called before every dial with the resolved address, for an SSRF guard. If it is
+	// nil, every address is allowed.
 	Control func(network, address string, c syscall.RawConn) error
-	// Bridge serves the bridge of a domain that has one, and ends it; not for long if it is
-	// only tried. Nil: there are none.
+	// Bridge returns the handler for a bridged domain and a function that ends it. tried means
+	// that it is only tested before registration. If it is nil, there are no bridges.
 	Bridge func(at registry.Endpoint, tried bool) (handler http.Handler, end func())
-	// Transport goes around that of each domain; nil for none.
+	// Transport wraps the transport of each domain, if it is not nil.
 	Transport func(http.RoundTripper) http.RoundTripper
-	// MaxConcurrent bounds the calls in flight to one domain [64].
+	// MaxConcurrent is the maximum number of concurrent calls to one domain [64].
 	MaxConcurrent int
-	// MaxBigAnswers bounds the answers beyond 1 MiB that reads of one domain
-	// may have in memory [2].
+	// MaxBigAnswers is the maximum number of responses beyond 1 MiB in memory for reads of one
+	// domain [2].
 	MaxBigAnswers int
-	// QueueWait is how long a call waits for room in a full lane before it is
-	// sent back as busy [1s].
+	// QueueWait is how long a call waits in a full lane before it returns as busy [1s].
 	QueueWait time.Duration
-	// BreakerThreshold is the number of failures in a row that open a
-	// domain's breaker [8].
+	// BreakerThreshold is the number of consecutive failures that open a domain's breaker [8].
 	BreakerThreshold int
-	// BreakerPause is the first pause of an open breaker [1s]; it doubles up
-	// to BreakerPauseMax [30s].
+	// BreakerPause is the first pause of an open breaker [1s]. It doubles up to BreakerPauseMax
+	// [30s].
 	BreakerPause    time.Duration
 	BreakerPauseMax time.Duration
-	// FetchTimeout bounds one attempt to get a manifest [30s], HealthTimeout
-	// a health check [5s].
+	// FetchTimeout is the time limit of a manifest request [30s], HealthTimeout that of a health
+	// check [5s].
 	FetchTimeout  time.Duration
 	HealthTimeout time.Duration
 	// Now is the clock [time.Now].
@@ -65,7 +63,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Client holds a lane for each domain. It is safe for concurrent use.
+// Client has one lane per domain. It is safe for concurrent use.
 type Client struct {
 	cfg Config
 
@@ -75,7 +73,7 @@ type Client struct {
 
 var _ registry.Fetcher = (*Client)(nil)
 
-// New makes a client.
+// New returns a new client, or an error if a limit is negative.
 func New(cfg Config) (*Client, error) {
 	if cfg.MaxConcurrent < 0 || cfg.MaxBigAnswers < 0 || cfg.BreakerThreshold < 0 {
 		return nil, contracts.Invalid("domain client: limits must not be negative")
@@ -83,8 +81,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg.withDefaults(), lanes: map[string]*lane{}}, nil
 }
 
-// Close gives up all idle connections, and ends bridges; other calls in flight end by
-// themselves.
+// Close closes idle connections and ends bridges. Other calls in flight continue.
 func (c *Client) Close() {
 	c.mu.Lock()
 	lanes := c.lanes
@@ -95,18 +92,18 @@ func (c *Client) Close() {
 	}
 }
 
-// Forget drops what is kept for a domain that was unregistered.
+// Forget releases the lane of a domain that was unregistered.
 func (c *Client) Forget(domain string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l, ok := c.lanes[domain]; ok {
-		go l.close() // a bridge may take its time
+		go l.close() // ending a bridge may take time
 		delete(c.lanes, domain)
 	}
 }
 
-// lane returns the domain's lane; a new address makes a new one, because what
-// was learned about the old one says nothing about it.
+// lane returns the domain's lane. A new address gets a new lane, because the state of the old one
+// does not apply.
 func (c *Client) lane(at registry.Endpoint) *lane {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,16 +112,16 @@ func (c *Client) lane(at registry.Endpoint) *lane {
 		return l
 	}
 	if ok {
-		go l.close() // a bridge may take its time
+		go l.close() // ending a bridge may take time
 	}
 	l = newLane(c.cfg, at, false)
 	c.lanes[at.Domain] = l
 	return l
 }
 
-// visit returns a lane for a request that is no call: the domain's own where it
-// fits. An address that is only tried, before it is registered, gets one that
-// is thrown away, so that trying it disturbs nothing.
+// visit returns a lane for a request that is not a call. An address that is only tested before
+// registration gets a temporary lane, so that the test does not affect the domain's own lane.
+// leave must be called afterwards.
 func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
 	c.mu.Lock()
 	own, ok := c.lanes[at.Domain]
@@ -139,7 +136,7 @@ func (c *Client) visit(at registry.Endpoint) (l *lane, leave func()) {
 	return l, l.close
 }
 
-// authorization returns the header's value for a registration's authorization.
+// authorization returns the header value for a registration's authorization.
 func (c *Client) authorization(at registry.Endpoint) (string, error) {
 	if at.Authorization == "" {
 		return "", nil
@@ -157,7 +154,7 @@ func (c *Client) authorization(at registry.Endpoint) (string, error) {
 		"the authorization of domain %s is not set: the server has no variable %s", at.Domain, name)
 }
 
-// lane is everything that one domain has for itself.
+// lane holds the connections and limits of one domain.
 type lane struct {
 	url       string
 	transport *http.Transport
@@ -166,7 +163,7 @@ type lane struct {
 	slots     chan struct{}
 	big       chan struct{}
 	queueWait time.Duration
-	// closeBridge ends the in-process bridge that the lane leads to, if it does.
+	// closeBridge ends the in-process bridge of the lane, if it has one.
 	closeBridge func()
 }
 
@@ -192,13 +189,13 @@ func newLane(cfg Config, at registry.Endpoint, tried bool) *lane {
 	l.http = &http.Client{
 		Transport: way,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // a redirect is an answer, never a way
+			return http.ErrUseLastResponse // a redirect is returned as the response
 		},
 	}
 	return l
 }
 
-// close gives up what the lane holds.
+// close releases the resources of the lane.
 func (l *lane) close() {
 	l.transport.CloseIdleConnections()
 	l.closeBridge()
@@ -215,8 +212,8 @@ func newTransport(cfg Config) *http.Transport {
 			}
 			return &trackedConn{Conn: conn}, nil
 		},
-		// HTTP/1 only: one request at a time on a connection is what makes
-		// "nothing was written" certain.
+		// HTTP/1 only: with one request at a time per connection it is certain whether anything
+		// was written.
 		ForceAttemptHTTP2:      false,
 		TLSHandshakeTimeout:    10 * time.Second,
 		DisableCompression:     true,
@@ -226,8 +223,8 @@ func newTransport(cfg Config) *http.Transport {
 	}
 }
 
-// enter waits for room in the lane, but not for long. The caller that is let
-// in must call leave; the other gets the reason and when to ask again.
+// enter waits a limited time for a slot in the lane. On success why is empty and the caller must
+// call leave. Otherwise why is the reason and wait the time before a retry.
 func (l *lane) enter(ctx context.Context, limit time.Duration) (wait time.Duration, why string) {
 	if !l.take(ctx, min(l.queueWait, limit/4)) {
 		return jitter(100 * time.Millisecond), "has as many calls in flight as it may"

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// trackedConn knows whether a write was begun since the connection was handed
-// to a request.
+// trackedConn records whether a write began since the connection was assigned to a request.
 type trackedConn struct {
 	net.Conn
 
@@ -16,7 +15,7 @@ type trackedConn struct {
 	sealed bool
 }
 
-// Write notes that bytes may have left before it lets them.
+// Write records that bytes may be sent, then writes them.
 func (c *trackedConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.sealed {
@@ -28,15 +27,15 @@ func (c *trackedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// mark begins a new request.
+// mark starts the tracking of a new request.
 func (c *trackedConn) mark() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.begun = false
 }
 
-// seal reports whether nothing was written since mark, and if so makes sure that
-// nothing will be: a write that the transport has still under way fails.
+// seal reports whether nothing was written since mark. If so, all later writes fail, including
+// one that the transport has already started.
 func (c *trackedConn) seal() (unsent bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,15 +46,15 @@ func (c *trackedConn) seal() (unsent bool) {
 	return true
 }
 
-// exchange follows one request through the transport.
+// exchange tracks one request through the transport.
 type exchange struct {
 	mu     sync.Mutex // guards the fields below
 	conn   *trackedConn
-	opaque bool // the transport used a connection that cannot be followed
+	opaque bool // the transport used an untracked connection
 	reused bool
 }
 
-// trace is to be put into the request's context.
+// trace returns the client trace to add to the request's context.
 func (x *exchange) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{GotConn: x.gotConn}
 }
@@ -76,8 +75,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// unsent tells, after an error, whether no byte of the request was written.
-// When in doubt it says no.
+// unsent reports, after an error, whether certainly no byte of the request was written.
 func (x *exchange) unsent() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -85,13 +83,14 @@ func (x *exchange) unsent() bool {
 	case x.opaque:
 		return false
 	case x.conn == nil:
-		return true // there never was a connection
+		return true // no connection was used
 	default:
 		return x.conn.seal()
 	}
 }
 
-// stale reports whether the request found a dead kept-alive connection.
+// stale reports whether the request failed on a dead kept-alive connection before a byte was
+// written.
 func (x *exchange) stale() bool {
 	if !x.unsent() {
 		return false

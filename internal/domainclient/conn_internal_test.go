@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sink is a connection that takes everything.
+// sink is a connection that discards everything.
 type sink struct {
 	net.Conn
 	got []byte
@@ -30,7 +30,7 @@ func TestExchangeKnowsWhatWasSent(t *testing.T) {
 			x.gotConn(httptrace.GotConnInfo{Conn: &trackedConn{Conn: &sink{}}})
 		}, true, false},
 		"a kept-alive connection that was found dead": {func(x *exchange) {
-			conn := &trackedConn{Conn: &sink{}, begun: true} // by the request before
+			conn := &trackedConn{Conn: &sink{}, begun: true} // set by the previous request
 			x.gotConn(httptrace.GotConnInfo{Conn: conn, Reused: true})
 		}, true, true},
 		"a connection that got a byte": {func(x *exchange) {

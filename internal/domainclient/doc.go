@@ -1,32 +1,30 @@
-// Package domainclient is the one way in which Manifold speaks to domain
-// services: it fetches manifests and health for the registry, and implements
-// execution.Invoker. It decides nothing about runs; every answer becomes a
-// value that its caller judges.
+// Package domainclient is the only client of domain services. It fetches manifests and health for
+// the registry and implements execution.Invoker. It makes no decisions about runs; every response
+// is returned as a value.
 //
-// # What protects the system from a domain
+// # Protection from a misbehaving domain
 //
-// Each domain has a lane of its own: a connection pool, a bulkhead that bounds
-// the calls in flight, a bound on how many big answers are held at once, and a
-// breaker. A lane that is full or open delays a call (a busy reply), it never
-// fails it. Bodies, headers, time and depth are bounded, compression is never
-// asked for and never accepted, redirects are never followed, and no proxy is
-// read from the environment.
+// Each domain has a lane of its own: a connection pool, a limit on concurrent calls, a limit on
+// large responses in memory, and a circuit breaker. A full lane or an open breaker delays a call
+// (a busy reply), it never fails it. Bodies, headers, time and nesting are limited. Compression
+// is neither requested nor accepted, redirects are not followed, and no proxy is read from the
+// environment.
 //
-// # What is sent twice, and what is not
+// # What is sent twice
 //
-// An exchange is one request. Attempts belong to the runner, which counts
-// them in the ledger, so RetryMax is 0 for every write. Two things may be
-// repeated here, because both are provably harmless:
+// An exchange is one request. Retries belong to the runner, which records them in the ledger, so
+// RetryMax is 0 for every write. Two kinds of requests are repeated here, because both are
+// provably harmless:
 //
-//   - a read of /execute whose connection was a kept-alive one that turned
-//     out dead before the first byte of the request was written, once;
+//   - a read of /execute whose kept-alive connection turned out to be dead before the first byte
+//     of the request was written, once;
 //   - GET /manifest after a connection failure or a 5xx, twice.
 //
-// Go's net/http by itself replays a POST that carries an Idempotency-Key
-// header when a kept-alive connection breaks under it. Requests made here have
-// no GetBody, so that it cannot; a lost write is reported, not repeated.
+// Go's net/http replays a POST with an Idempotency-Key header when a kept-alive connection
+// breaks. Requests made here have no GetBody, which prevents this; a lost write is reported, not
+// repeated.
 //
-// Whether a failed request left this process at all is not guessed from error
-// texts: the connection counts its writes, and is sealed when an exchange ends
-// in an error, so that "not sent" stays true afterwards.
+// Whether any byte of a failed request was sent is not guessed from error texts: the connection
+// records writes, and is sealed when an exchange ends with an error, so that "not sent" remains
+// true.
 package domainclient

@@ -19,8 +19,7 @@ import (
 
 const maxHealthBytes = 64 << 10
 
-// FetchManifest gets the manifest of a domain, or tells that it has not
-// changed.
+// FetchManifest fetches the manifest of a domain, or reports that it still has the ETag.
 func (c *Client) FetchManifest(ctx context.Context, at registry.Endpoint, etag string) (registry.Fetched, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.FetchTimeout)
 	defer cancel()
@@ -45,12 +44,12 @@ func (c *Client) FetchManifest(ctx context.Context, at registry.Endpoint, etag s
 	return registry.Fetched{Body: body, ETag: boundedETag(resp.Header.Get("ETag"))}, nil
 }
 
-// fetchAgain repeats what a restart of the domain explains.
+// fetchAgain allows a retry of errors that a restart of the domain may cause.
 func fetchAgain(resp *http.Response, err error, _ *exchange) bool {
 	return err != nil || resp.StatusCode >= http.StatusInternalServerError
 }
 
-// boundedETag drops a tag that nobody would want to keep.
+// boundedETag returns the ETag, or "" if it is longer than 256 bytes.
 func boundedETag(tag string) string {
 	if len(tag) > 256 {
 		return ""
@@ -58,7 +57,8 @@ func boundedETag(tag string) string {
 	return tag
 }
 
-// Health asks how a domain is. Only a complete, sensible answer is one.
+// Health fetches the health of a domain. It returns an error unless the response is complete and
+// valid.
 func (c *Client) Health(ctx context.Context, at registry.Endpoint) (contracts.Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.HealthTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func (c *Client) Health(ctx context.Context, at registry.Endpoint) (contracts.He
 		"GET /health of domain %s: status must be ok, degraded or down, got %q", at.Domain, contracts.CleanSummary(string(h.Status)))
 }
 
-// readJSON returns the body of a 200 that says it is JSON and keeps to a size.
+// readJSON returns the body of a 200 response with a JSON content type, up to limit bytes.
 func readJSON(resp *http.Response, limit int64) ([]byte, error) {
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
@@ -113,8 +113,8 @@ func isPlainJSON(h http.Header) error {
 	return nil
 }
 
-// checkEncoding refuses what would have to be unpacked: nothing but identity
-// was asked for, and a packed answer may be a thousand times its size.
+// checkEncoding rejects a compressed response: only identity was requested, and the decompressed
+// size may be a thousand times larger.
 func checkEncoding(h http.Header) error {
 	encoding := h.Get("Content-Encoding")
 	if encoding == "" || strings.EqualFold(encoding, "identity") {
@@ -134,7 +134,8 @@ func readAll(body io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// unreachable turns a transport's error into ours; an error of ours stays.
+// unreachable converts a transport error to one of code unavailable. An error of contracts keeps
+// its code.
 func unreachable(subject string, err error) error {
 	if ours, ok := errors.AsType[*contracts.Error](err); ok {
 		return fmt.Errorf("%s: %w", subject, ours)
@@ -142,8 +143,8 @@ func unreachable(subject string, err error) error {
 	return contracts.Errorf(contracts.CodeUnavailable, "%s: %w", subject, plain(err))
 }
 
-// plain strips the address, which the caller knows and which could hold more
-// than a reader should see, and says time-out in words.
+// plain removes the URL, which the caller knows and which may contain secrets, and converts a
+// deadline to timeoutError.
 func plain(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -154,8 +155,8 @@ func plain(err error) error {
 	return err
 }
 
-// forPeople words why there is no answer, for those who asked: addresses and the
-// words of the network are for the log.
+// forPeople returns the reason for a missing response, for display. Addresses and network errors
+// belong in the log.
 func forPeople(err error) string {
 	err = plain(err)
 	op, network := errors.AsType[*net.OpError](err)
@@ -169,16 +170,16 @@ func forPeople(err error) string {
 	}
 }
 
-// timeoutError words a deadline for people.
+// timeoutError is a deadline error with a message for display.
 type timeoutError struct{ cause error }
 
 func (timeoutError) Error() string   { return "no complete answer in time" }
 func (e timeoutError) Unwrap() error { return e.cause }
 
-// retryAfter reads the header's two forms. A date is compared with the
-// domain's own clock, when it tells it.
+// retryAfter parses both forms of the header. A date is compared with the domain's clock, if the
+// response has a Date header.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	const longest = time.Hour // a domain must not park a run for ever
+	const longest = time.Hour // a domain must not park a run forever
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
 		return 0

@@ -18,7 +18,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
-// passing lets all sentences pass: the matcher is not the subject here.
+// passing accepts all manifest tests, which are not the subject here.
 type passing struct{}
 
 func (passing) RunTests(context.Context, *contracts.Catalog, string) ([]registry.TestFailure, error) {
@@ -33,7 +33,7 @@ func manifest(domain string, capabilities int, schema string) string {
 	return fmt.Sprintf(`{"schema_version":"1","domain":%q,"version":"1","capabilities":[%s]}`, domain, strings.Join(list, ","))
 }
 
-// domainServer answers the three endpoints; serveManifest does as it likes.
+// domainServer serves the three endpoints; serveManifest handles the manifest.
 func domainServer(t *testing.T, serveManifest http.HandlerFunc) string {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// hostile is every way to misbehave that the issue lists, and a few more.
+// hostile returns handlers for many kinds of misbehaviour.
 func hostile() map[string]http.HandlerFunc {
 	page := func(body string) http.HandlerFunc { return answer(200, plainJSON, body) }
 	return map[string]http.HandlerFunc{
@@ -145,8 +145,7 @@ func TestHostileDomainsHarmOnlyThemselves(t *testing.T) {
 	wantKind(t, reply, execution.ReplyResult)
 }
 
-// awaitActive waits for a domain; on a busy machine its first fetch may have
-// run out of time like any other.
+// awaitActive waits for a domain. On a busy machine its first fetch may have timed out.
 func awaitActive(ctx context.Context, t *testing.T, reg *registry.Registry, name string) {
 	t.Helper()
 	for {
@@ -184,7 +183,7 @@ func checkVictim(t *testing.T, reg *registry.Registry, view contracts.DomainView
 	}
 }
 
-// A manifest of the greatest allowed size goes through in seconds.
+// A manifest of the maximum size is processed within seconds.
 func TestLargestManifestIsJudgedInTime(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","properties":{"id":{"type":"string","pattern":"^[a-z]+$"},"n":{"type":"integer"}},"required":["id"]}`

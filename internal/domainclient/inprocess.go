@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// serveInProcess makes a transport reach a handler of this process, whatever the
-// address, and returns what ends it. The handler is made when it is first called. It is
-// served over HTTP all the same, so that all that holds for a domain holds for it.
+// serveInProcess makes a transport connect to a handler in this process, for any address, and
+// returns a function that ends it. open is called for the first connection. The handler is served
+// over HTTP, so that all rules for domains apply to it.
 func serveInProcess(t *http.Transport, open func() (http.Handler, func())) (end func()) {
 	ways := &pipeListener{made: make(chan net.Conn), done: make(chan struct{})}
 	var once sync.Once
@@ -18,7 +18,7 @@ func serveInProcess(t *http.Transport, open func() (http.Handler, func())) (end 
 	server := &http.Server{ReadHeaderTimeout: time.Minute}
 	start := func() {
 		server.Handler, closing = open()
-		go func() { _ = server.Serve(ways) }() // it ends with ErrServerClosed
+		go func() { _ = server.Serve(ways) }() // returns ErrServerClosed
 	}
 	t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		once.Do(start)
@@ -29,16 +29,16 @@ func serveInProcess(t *http.Transport, open func() (http.Handler, func())) (end 
 		return &trackedConn{Conn: conn}, nil
 	}
 	return func() {
-		once.Do(func() {}) // nothing begins any more
+		once.Do(func() {}) // prevents a later start
 		_ = ways.Close()
 		if closing != nil {
 			closing()
-			_ = server.Close() // connections in the process are cut without an error
+			_ = server.Close() // closes in-process connections without an error
 		}
 	}
 }
 
-// pipeListener accepts in-memory connections.
+// pipeListener is a net.Listener for in-memory connections.
 type pipeListener struct {
 	made  chan net.Conn
 	done  chan struct{}
@@ -57,7 +57,7 @@ func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// Accept returns the next connection.
+// Accept returns the next connection, or net.ErrClosed after Close.
 func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.made:
@@ -67,19 +67,19 @@ func (p *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends all dials.
+// Close closes the listener and makes later dials fail.
 func (p *pipeListener) Close() error {
 	p.close.Do(func() { close(p.done) })
 	return nil
 }
 
-// Addr names the process.
+// Addr returns a placeholder.
 func (p *pipeListener) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}
 
-// Network is that of pipeListener.
+// Network returns "pipe".
 func (pipeAddr) Network() string { return "pipe" }
 
-// String names no place.
+// String returns a placeholder.
 func (pipeAddr) String() string { return "within" }

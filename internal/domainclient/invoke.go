@@ -11,16 +11,16 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// Directory specifies where domains are. It is a port because registrations change
-// while calls are made; the registry implements it.
+// Directory returns the addresses of domains. The registry implements it, because registrations
+// change while calls are made.
 type Directory interface {
-	// Endpoint gives the address of a registered domain.
+	// Endpoint returns the address of a registered domain.
 	Endpoint(domain string) (registry.Endpoint, bool)
-	// Unauthorized is told that the domain refused our credential.
+	// Unauthorized is called when the domain rejects the server's credential.
 	Unauthorized(domain string)
 }
 
-// Invoker calls /execute of domains.
+// Invoker calls /execute of domains. It is safe for concurrent use.
 type Invoker struct {
 	client    *Client
 	directory Directory
@@ -28,10 +28,10 @@ type Invoker struct {
 
 var _ execution.Invoker = (*Invoker)(nil)
 
-// Invoker returns an execution.Invoker for the domains of the directory.
+// Invoker returns an execution.Invoker for the domains of a directory.
 func (c *Client) Invoker(d Directory) *Invoker { return &Invoker{client: c, directory: d} }
 
-// Invoke makes one exchange. Everything that can happen is a Reply.
+// Invoke executes one exchange. It returns every failure as a Reply.
 func (i *Invoker) Invoke(ctx context.Context, call execution.Call) execution.Reply {
 	domain := call.Entry.Domain
 	at, ok := i.directory.Endpoint(domain)
@@ -81,8 +81,8 @@ func encodeCall(call execution.Call) ([]byte, error) {
 	return body, nil
 }
 
-// verdict reports what a reply tells about the domain. A caller that gave up
-// tells nothing.
+// verdict returns what a reply implies for the state of the domain. A call cancelled by its
+// caller implies nothing.
 func verdict(ctx context.Context, kind execution.ReplyKind) outcome {
 	switch kind {
 	case execution.ReplyNotSent, execution.ReplyBroken:
@@ -95,11 +95,11 @@ func verdict(ctx context.Context, kind execution.ReplyKind) outcome {
 	}
 }
 
-// reply is a Reply with what only this room needs to know.
+// reply is a Reply with details for this package.
 type reply struct {
 	execution.Reply
 
-	// unauthenticated tells a refused credential of ours (401) from a refused
+	// unauthenticated distinguishes a rejected credential of the server (401) from a rejected
 	// principal (403).
 	unauthenticated bool
 }
@@ -108,7 +108,7 @@ func problem(kind execution.ReplyKind, message string) execution.Reply {
 	return execution.Reply{Kind: kind, Message: contracts.CleanSummary(message)}
 }
 
-// execute sends the request and judges what comes back.
+// execute sends the request and converts the response.
 func (c *Client) execute(ctx context.Context, l *lane, at registry.Endpoint, call execution.Call, body []byte) reply {
 	writes := call.Entry.Policy.SideEffectClass.Writes()
 	r := request{
@@ -132,12 +132,12 @@ func (c *Client) execute(ctx context.Context, l *lane, at registry.Endpoint, cal
 	return l.judge(ctx, resp, call, c.cfg.Now())
 }
 
-// readAgain repeats a read whose connection was dead before it began.
+// readAgain allows a retry of a read whose connection was dead before anything was written.
 func readAgain(_ *http.Response, err error, x *exchange) bool {
 	return err != nil && x.stale()
 }
 
-// transportReply words an exchange without an answer.
+// transportReply returns the reply for an exchange without a response.
 func transportReply(err error, x *exchange) execution.Reply {
 	kind := execution.ReplyBroken
 	ours, mine := errors.AsType[*contracts.Error](err)

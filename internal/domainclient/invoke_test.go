@@ -282,8 +282,8 @@ func TestNothingIsSent(t *testing.T) {
 	})
 }
 
-// The bug this pins: net/http replays a POST with an Idempotency-Key header
-// when a kept-alive connection breaks under it, so one write became two.
+// Regression test: net/http replayed a POST with an Idempotency-Key header when a kept-alive
+// connection broke, so one write was sent twice.
 func TestLostWriteIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	breaks := map[string]func(conn net.Conn) bool{
@@ -389,9 +389,9 @@ func TestHostileAnswers(t *testing.T) {
 func TestRedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]execution.ReplyKind{
-		http.StatusFound:             execution.ReplyBroken, // the usual answer to a form that was taken
+		http.StatusFound:             execution.ReplyBroken, // the usual response to an accepted form
 		http.StatusSeeOther:          execution.ReplyBroken,
-		http.StatusTemporaryRedirect: execution.ReplyRefused, // to be sent elsewhere, so not done here
+		http.StatusTemporaryRedirect: execution.ReplyRefused, // it redirects, so nothing was done here
 		http.StatusPermanentRedirect: execution.ReplyRefused,
 	} {
 		var calls atomic.Int32
@@ -428,7 +428,7 @@ func TestCancelledCallSaysNothingAboutTheDomain(t *testing.T) {
 		t.Error("a cancelled call was told as a time-out")
 	}
 	close(hang)
-	wantKind(t, b.invoke(t, readCall()), execution.ReplyResult) // the breaker stayed closed
+	wantKind(t, b.invoke(t, readCall()), execution.ReplyResult) // the breaker is still closed
 }
 
 func TestADomainThatIsGoneIsToldWithoutItsAddress(t *testing.T) {

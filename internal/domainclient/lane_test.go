@@ -16,7 +16,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// clock is set by hand.
+// clock is set manually.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -34,7 +34,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// flaky is a domain that breaks while told to.
+// flaky is a domain that fails on demand.
 type flaky struct {
 	broken atomic.Bool
 	calls  atomic.Int32
@@ -83,7 +83,7 @@ func TestBreakerLetsOneCallTry(t *testing.T) {
 		b.invoke(t, readCall())
 	}
 	c.advance(13 * time.Second)
-	wantKind(t, b.invoke(t, readCall()), execution.ReplyBroken) // the one that tries
+	wantKind(t, b.invoke(t, readCall()), execution.ReplyBroken) // the probe
 	got := b.invoke(t, readCall())
 	wantKind(t, got, execution.ReplyBusy)
 	if got.RetryAfter < 18*time.Second {
@@ -156,7 +156,7 @@ func TestFullLaneDelays(t *testing.T) {
 	wantKind(t, b.invoke(t, writeCall()), execution.ReplyResult)
 }
 
-// bigBody needs one of the few places for big answers.
+// bigBody returns a body that needs a slot for large responses.
 func bigBody() string {
 	return `{"ok":true,"artifacts":{"x":"` + strings.Repeat("x", 1<<20+1) + `"}}`
 }
@@ -191,7 +191,7 @@ func TestBigAnswerOfAWriteNeverWaits(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 			return
 		}
-		_, _ = io.WriteString(w, body[:len(body)-1]) // and the rest when it is let
+		_, _ = io.WriteString(w, body[:len(body)-1]) // the rest follows when it is released
 		_ = http.NewResponseController(w).Flush()
 		close(stuck)
 		<-release

@@ -16,19 +16,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// request describes what to ask, and how often it may be repeated.
+// request describes an HTTP request and its retries.
 type request struct {
 	method string
 	path   string
 	body   []byte
 	header map[string]string
-	// repeats is how often it may be sent again, while again says so.
+	// repeats is the maximum number of retries, each of which again must allow.
 	repeats int
 	again   func(resp *http.Response, err error, x *exchange) bool
 }
 
-// do sends the request. The error is what the transport said; the exchange
-// reports whether anything was written. The caller closes the body.
+// do sends the request. On error, the exchange reports whether anything was written. The caller
+// must close the response body.
 func (c *Client) do(ctx context.Context, l *lane, at registry.Endpoint, r request) (*http.Response, *exchange, error) {
 	x := &exchange{}
 	req, err := c.newRequest(httptrace.WithClientTrace(ctx, x.trace()), at, r)
@@ -61,8 +61,8 @@ func (c *Client) newRequest(ctx context.Context, at registry.Endpoint, r request
 	if err != nil {
 		return nil, fmt.Errorf("make request for domain %s: %w", at.Domain, err)
 	}
-	// Without it net/http cannot replay a request by itself; repeating is
-	// decided here, and the body is rewound by retryablehttp.
+	// Without GetBody, net/http cannot replay a request on its own. Retries are decided here, and
+	// retryablehttp rewinds the body.
 	req.GetBody = nil
 	secret, err := c.authorization(at)
 	if err != nil {
@@ -80,16 +80,15 @@ func (c *Client) newRequest(ctx context.Context, at registry.Endpoint, r request
 	return req, nil
 }
 
-// checkRetry is our rule of repetition: only what the request itself allows,
-// never after the caller has gone.
+// checkRetry allows only the retries of the request, and none after ctx has ended.
 func checkRetry(r request, x *exchange) retryablehttp.CheckRetry {
 	return func(ctx context.Context, resp *http.Response, err error) (bool, error) {
 		return ctx.Err() == nil && r.repeats > 0 && r.again(resp, err, x), nil
 	}
 }
 
-// backoff waits 0.2 s, doubled each time, with jitter; nothing at all for a
-// connection that was found dead, because the domain has done nothing wrong.
+// backoff returns 0.2 s, doubled each time, with jitter. It returns 0 for a dead connection, for
+// which the domain is not responsible.
 func backoff(x *exchange) retryablehttp.Backoff {
 	return func(shortest, longest time.Duration, attempt int, resp *http.Response) time.Duration {
 		if resp == nil && x.stale() {
@@ -99,8 +98,8 @@ func backoff(x *exchange) retryablehttp.Backoff {
 	}
 }
 
-// traceparent makes the W3C header: all calls of one run share a trace id. A
-// transport that traces says more exactly what a call is part of.
+// traceparent returns the W3C header. All calls of a run share a trace id. A tracing transport
+// replaces the header by a more precise one.
 func traceparent(runID string) string {
 	if runID == "" {
 		runID = rand.Text()

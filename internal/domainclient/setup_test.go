@@ -19,7 +19,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// directory knows domains by name.
+// directory maps names to domains.
 type directory struct {
 	endpoints map[string]registry.Endpoint
 	refused   atomic.Int32
@@ -65,7 +65,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return server.URL
 }
 
-// answer always says the same.
+// answer returns a handler with a fixed response.
 func answer(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -112,15 +112,15 @@ func wantKind(t *testing.T, got execution.Reply, want execution.ReplyKind) {
 	}
 }
 
-// wire is a server that speaks bytes: for what net/http would never do.
+// wire is a server on the byte level, for behaviour that net/http does not support.
 type wire struct {
 	listener net.Listener
 	requests atomic.Int32
 	group    sync.WaitGroup
 }
 
-// serveWire hands each request to handle with the number of the request on its
-// connection; handle returns false to close the connection.
+// serveWire passes each request to handle, with its number on the connection. handle returns
+// false to close the connection.
 func serveWire(t *testing.T, handle func(conn net.Conn, r *http.Request, nth int) bool) *wire {
 	t.Helper()
 	var listening net.ListenConfig
@@ -165,7 +165,7 @@ func (w *wire) serve(conn net.Conn, handle func(net.Conn, *http.Request, int) bo
 	}
 }
 
-// reset closes a connection so that the other side sees a reset.
+// reset closes a connection so that the peer receives a reset.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

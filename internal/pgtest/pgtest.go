@@ -1,8 +1,7 @@
-// Package pgtest gives tests a real PostgreSQL: a server of their own in a
-// temporary folder, or the one that an address names. It is not for programs.
+// Package pgtest provides a PostgreSQL server for tests: a temporary one in a directory of its
+// own, or the one that an environment variable names. It is not for programs.
 //
-// A machine without the server's programs skips such tests, unless
-// REQUIRE_POSTGRES is set; then they fail.
+// Without installed server programs such tests are skipped, or fail if REQUIRE_POSTGRES is set.
 package pgtest
 
 import (
@@ -18,20 +17,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variables of the environment.
+// The environment variables.
 const (
-	// envURL names a server to use instead of starting one.
+	// envURL is the URL of a server to use instead of starting one.
 	envURL = "TEST_POSTGRES_URL"
-	// envRequire makes a missing server a failure.
+	// envRequire makes a missing server a test failure.
 	envRequire = "REQUIRE_POSTGRES"
 )
 
-// Server is a PostgreSQL server that lasts as long as the test that asked for
-// it.
+// Server is a PostgreSQL server that runs until the end of the test that started it.
 type Server struct{ url *url.URL }
 
-// Start returns a server, which t and its subtests can share. It takes a second
-// or two, so a package starts few.
+// Start returns a server, which t and its subtests can share. Starting takes one or two seconds,
+// so a package should start few.
 func Start(t *testing.T) *Server {
 	t.Helper()
 	if address := os.Getenv(envURL); address != "" {
@@ -51,8 +49,8 @@ func Start(t *testing.T) *Server {
 	return start(t, bin)
 }
 
-// URL is the address of a schema that nobody else uses; it is dropped when the
-// test has ended. Every connection to the address sees only this schema.
+// URL returns the URL of a new schema, which is dropped at the end of the test. Connections to
+// this URL see only this schema.
 func (s *Server) URL(t *testing.T) string {
 	t.Helper()
 	schema := "test_" + strings.ToLower(rand.Text())
@@ -64,8 +62,7 @@ func (s *Server) URL(t *testing.T) string {
 	return u.String()
 }
 
-// exec runs a statement on a connection of its own, also when the test has
-// ended.
+// exec executes a statement on a connection of its own. It works after the end of the test.
 func (s *Server) exec(t *testing.T, statement string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
@@ -74,13 +71,13 @@ func (s *Server) exec(t *testing.T, statement string) {
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	defer func() { _ = conn.Close(ctx) }() // there is nothing left to lose
+	defer func() { _ = conn.Close(ctx) }() // nothing is lost with it
 	if _, err := conn.Exec(ctx, statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
-// answers waits until the server takes connections.
+// answers waits until the server accepts connections.
 func (s *Server) answers(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

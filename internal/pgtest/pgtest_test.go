@@ -33,7 +33,7 @@ func TestSchemasDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestKilledTest is the test that is killed by the next one.
+// TestKilledTest is run and killed by the next test.
 func TestKilledTest(t *testing.T) {
 	if os.Getenv("TEST_TO_KILL") == "" {
 		t.Skip("only for TestAKilledTestLeavesNothingBehind")
@@ -76,7 +76,7 @@ func TestAKilledTestLeavesNothingBehind(t *testing.T) {
 	defer tick.Stop()
 	for range tick.C {
 		if _, err := os.Stat(line.Text()); errors.Is(err, fs.ErrNotExist) {
-			return // or the test's own time runs out
+			return // otherwise the test times out
 		}
 	}
 }

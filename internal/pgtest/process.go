@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// folders are where packages put the server's programs, besides the PATH.
+// folders returns the usual directories of the server programs, besides PATH.
 func folders() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin",
@@ -24,7 +24,7 @@ func folders() []string {
 	}
 }
 
-// programs finds the folder with the server's programs, the newest of several.
+// programs returns the directory of the server programs, the newest one if there are several.
 func programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
@@ -38,8 +38,8 @@ func programs() (string, error) {
 	return "", errors.New("there is no PostgreSQL server here: install one (Debian: the package postgresql), or name one in " + envURL)
 }
 
-// script runs the server until its standard input ends: when the test has
-// ended, and also when the test was killed. Nothing is left behind.
+// script runs the server until its standard input ends, which is at the end of the test or when
+// the test is killed. It leaves no files behind.
 const script = `
 set -e
 cd "$2"
@@ -52,20 +52,20 @@ kill -INT "$server" 2>/dev/null || :
 wait "$server" || { cat server.log >&2; exit 1; }
 `
 
-// start runs a server that listens on a socket in a folder of its own, so that
-// no port can be taken by somebody else.
+// start runs a server that listens on a socket in its own directory, so that ports cannot
+// conflict.
 func start(t *testing.T, bin string) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg-") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // the script has removed it
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // usually the script has removed it
 	shell, err := ordinary(dir)
 	if err != nil {
 		t.Fatalf("PostgreSQL does not run as root: %v", err)
 	}
-	// The server is told to stop by the end of its input, not by the context.
+	// The end of its input stops the server, not the context.
 	ctx := context.WithoutCancel(t.Context())
 	cmd := exec.CommandContext(ctx, shell[0], slices.Concat(shell[1:], []string{"-c", script, "pgtest", bin, dir})...) //nolint:gosec // a fixed script
 	var said bytes.Buffer
@@ -83,11 +83,11 @@ func start(t *testing.T, bin string) *Server {
 	var failed error
 	go func() {
 		failed = cmd.Wait()
-		stopWaiting() // it will never answer
+		stopWaiting() // the server will never accept connections
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = input.Close() // the end of the input is the signal
+		_ = input.Close() // the end of the input stops the server
 		if <-ended; failed != nil {
 			t.Errorf("PostgreSQL: %v: %s", failed, said.String())
 		}
@@ -99,8 +99,8 @@ func start(t *testing.T, bin string) *Server {
 	return s
 }
 
-// ordinary returns the shell, run by a user who is not root, and the folder to
-// that user.
+// ordinary returns the command of a shell for a user other than root, and makes that user the
+// owner of the directory.
 func ordinary(dir string) ([]string, error) {
 	if os.Getuid() != 0 {
 		return []string{"sh"}, nil

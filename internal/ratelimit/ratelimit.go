@@ -1,6 +1,6 @@
-// Package ratelimit keeps one token bucket for each key: for each caller, or for
-// each capability. It is the only rate limiter of the server; what a key is, and what
-// to say to who must wait, is its users' business.
+// Package ratelimit implements token buckets by key, such as a caller or a capability. It is the
+// only rate limiter of the server. Its users define the keys and the errors for callers that must
+// wait.
 package ratelimit
 
 import (
@@ -10,40 +10,40 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limit is how often something may happen: PerMinute in the long run, Burst at
+// Limit is a rate limit: PerMinute is the sustained rate, Burst the number of events allowed at
 // once.
 type Limit struct {
 	PerMinute float64
 	Burst     int
 }
 
-// Strict returns a limit that no minute ever exceeds: a bucket that is full at the
-// beginning would let nearly twice as much through in the first.
+// Strict returns a limit that is not exceeded in any minute. With a full bucket of perMinute
+// tokens, the first minute would allow nearly twice as many.
 func Strict(perMinute int) Limit {
 	burst := max(perMinute/10, 1)
 	return Limit{PerMinute: float64(perMinute - burst + 1), Burst: burst}
 }
 
-// maxBuckets is when full buckets, which say nothing, are thrown away.
+// maxBuckets is the number of buckets from which full ones are removed.
 const maxBuckets = 10_000
 
-// Keyed keeps the buckets, in memory: after a restart all are full. It is safe
-// for concurrent use; the zero value is ready.
+// Keyed holds the buckets in memory: after a restart all are full. It is safe for concurrent use.
+// The zero value is ready to use.
 type Keyed struct {
 	mu      sync.Mutex // guards buckets
 	buckets map[string]*bucket
 }
 
-// bucket is a limiter with the limit that it was made for.
+// bucket is a limiter with its limit.
 type bucket struct {
 	*rate.Limiter
 
 	limit Limit
 }
 
-// Take takes one token of the key, or takes none and says how long to wait for
-// it. A key whose limit has changed keeps the tokens that it has, as far as the
-// new one allows: who comes and goes among the servers fills no bucket.
+// Take takes one token of a key and returns 0, or takes none and returns how long to wait for
+// one. If the limit of a key has changed, the bucket keeps its tokens up to the new burst, so
+// that a change of the number of servers does not fill buckets.
 func (k *Keyed) Take(key string, limit Limit, now time.Time) (wait time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,7 +68,7 @@ func (k *Keyed) Take(key string, limit Limit, now time.Time) (wait time.Duration
 	return wait
 }
 
-// sweep keeps the map small; the caller holds mu.
+// sweep removes full buckets if there are many. The caller holds mu.
 func (k *Keyed) sweep(now time.Time) {
 	if len(k.buckets) < maxBuckets {
 		return
@@ -80,7 +80,7 @@ func (k *Keyed) sweep(now time.Time) {
 	}
 }
 
-// Len is how many keys are kept.
+// Len returns the number of buckets.
 func (k *Keyed) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()

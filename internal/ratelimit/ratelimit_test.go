@@ -10,8 +10,8 @@ import (
 
 func start() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// TestNoMinuteHasMoreThanAStrictLimit asks as often as possible for ten minutes,
-// and looks at every minute that begins with a call.
+// TestNoMinuteHasMoreThanAStrictLimit calls as often as possible for ten minutes and checks every
+// minute that begins with a call.
 func TestNoMinuteHasMoreThanAStrictLimit(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 2, 7, 10, 30, 60, 100, 600} {
@@ -70,7 +70,7 @@ func TestKeysThatSayNothingAreForgotten(t *testing.T) {
 	}
 }
 
-// TestSharesAddUpToTheLimit: whatever the number of servers, and whichever asks.
+// TestSharesAddUpToTheLimit checks several numbers of servers.
 func TestSharesAddUpToTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, servers := range []int{1, 2, 3, 5} {
@@ -85,7 +85,7 @@ func TestSharesAddUpToTheLimit(t *testing.T) {
 			if places != perMinute {
 				t.Errorf("%d places among %d servers are %d", perMinute, servers, places)
 			}
-			var calls []time.Time // every server calls as often as it may
+			var calls []time.Time // every server calls as often as allowed
 			for at := start(); at.Before(start().Add(5 * time.Minute)); at = at.Add(100 * time.Millisecond) {
 				for i := range shares {
 					if buckets[i].Take("a", shares[i].Strictly(perMinute), at) <= 0 {

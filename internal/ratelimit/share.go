@@ -2,13 +2,12 @@ package ratelimit
 
 import "sync/atomic"
 
-// Share is the part that one of several servers has of limits that all of them
-// keep together: each counts for itself, and the parts add up to the limit. The
-// zero value, like nil, is all of it. It is safe for concurrent use; whoever
-// learns which servers live sets it.
+// Share is the share of one of several servers in common limits. Each server counts for itself,
+// and the shares add up to the limit. The zero value and nil stand for the whole limit. It is
+// safe for concurrent use.
 type Share struct{ of atomic.Uint64 }
 
-// Set says that there are so many servers, and which of them this one is, from 0.
+// Set sets the number of servers and the index of this one among them, from 0.
 func (s *Share) Set(place, servers int) {
 	s.of.Store(uint64(uint32(place))<<32 | uint64(uint32(servers))) //nolint:gosec // numbers of servers
 }
@@ -21,14 +20,14 @@ func (s *Share) get() (place, servers int) {
 	return int(of >> 32), max(int(uint32(of)), 1) //nolint:gosec // as they were set
 }
 
-// Servers is how many servers keep the limits, at least 1.
+// Servers returns the number of servers, at least 1.
 func (s *Share) Servers() int {
 	_, servers := s.get()
 	return servers
 }
 
-// Places is this server's part of so many places: 0 where there are fewer places
-// than servers and none is left for it.
+// Places returns this server's share of a number of slots. It is 0 if there are fewer slots than
+// servers and none is left for this one.
 func (s *Share) Places(limit int) int {
 	place, servers := s.get()
 	part := limit / servers
@@ -38,9 +37,9 @@ func (s *Share) Places(limit int) int {
 	return part
 }
 
-// Strictly is this server's part of a limit that no minute may exceed. With fewer
-// calls a minute than servers it holds in the long run: each server then waits so
-// much longer between two.
+// Strictly returns this server's share of a limit that must not be exceeded in any minute. With
+// fewer calls per minute than servers it holds only on average: each server waits proportionally
+// longer between two calls.
 func (s *Share) Strictly(perMinute int) Limit {
 	if part := s.Places(perMinute); part > 0 && perMinute >= s.Servers() {
 		return Strict(part)
@@ -48,7 +47,7 @@ func (s *Share) Strictly(perMinute int) Limit {
 	return Limit{PerMinute: float64(perMinute) / float64(s.Servers()), Burst: 1}
 }
 
-// Of is this server's part of a limit; at least one may always come at once.
+// Of returns this server's share of a limit. The burst is at least 1.
 func (s *Share) Of(l Limit) Limit {
 	servers := s.Servers()
 	if servers == 1 {

@@ -19,9 +19,8 @@ import (
 	"github.com/manifold-run/manifold/internal/telemetry"
 )
 
-// TestEachSafetyCounterMakesItsAlertFire breaks each rule of safety in turn, and gives
-// what is scraped then to the rules. That a counter rises when its rule is broken is held
-// where runs are counted.
+// TestEachSafetyCounterMakesItsAlertFire violates each safety rule in turn and evaluates the
+// alert rules with the scraped metrics. Other tests check that a violation increases its counter.
 func TestEachSafetyCounterMakesItsAlertFire(t *testing.T) {
 	t.Parallel()
 	tool, err := exec.LookPath("promtool")
@@ -54,7 +53,7 @@ func TestEachSafetyCounterMakesItsAlertFire(t *testing.T) {
 
 var safetyLine = regexp.MustCompile(`(?m)^(manifold_safety_violations\{[^}]*\}) (\d+)$`)
 
-// safetyLines are the counters as Prometheus reads them.
+// safetyLines returns the counters in the Prometheus format.
 func safetyLines(t *testing.T, safety metrics.Safety) [][]string {
 	t.Helper()
 	told, err := telemetry.New(t.Context(), telemetry.Config{
@@ -81,8 +80,8 @@ func safetyLines(t *testing.T, safety metrics.Safety) [][]string {
 	return lines
 }
 
-// ruleTest is a test for promtool: of the counters that were scraped, one alert comes or
-// none.
+// ruleTest returns a promtool test: of the scraped counters, only the given one fires its alert,
+// or none does.
 func ruleTest(rules string, lines [][]string, counter string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rule_files: [%q]\nevaluation_interval: 1m\ntests:\n  - interval: 1m\n    input_series:\n", rules)

@@ -18,8 +18,8 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// Handler returns the API, with each request measured and in a span of its own, whose
-// parent is the caller's.
+// Handler returns next with metrics and a span for each request. The parent of the span is that
+// of the caller.
 func (t *Telemetry) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -35,7 +35,7 @@ func (t *Telemetry) Handler(next http.Handler) http.Handler {
 	return otelhttp.NewHandler(routed, "request", otelhttp.WithTracerProvider(t.traces), otelhttp.WithMeterProvider(t.meters), otelhttp.WithPropagators(t.propagator))
 }
 
-// Invoker returns the calls of domains, each in a span of its step.
+// Invoker returns next with metrics and a span for each call of a domain.
 func (t *Telemetry) Invoker(next execution.Invoker) execution.Invoker {
 	if t == nil {
 		return next
@@ -80,8 +80,8 @@ func (t *Telemetry) callSpan(ctx context.Context, call *execution.Call) (context
 		attribute.String("manifold.node.id", call.Context.NodeID), attribute.Int("manifold.attempt", call.Context.Attempt))...))
 }
 
-// Engine returns a model, with each call in a span, by the conventions for generative
-// AI. What is said stays out of it.
+// Engine returns next with metrics and a span for each model call, by the semantic conventions
+// for generative AI. The span does not contain the texts.
 func (t *Telemetry) Engine(next reasoning.Engine, provider string) reasoning.Engine {
 	if t == nil {
 		return next
@@ -95,7 +95,7 @@ type tracedModel struct {
 	provider genaiconv.ProviderNameAttr
 }
 
-// Complete asks the model.
+// Complete calls the model.
 func (m tracedModel) Complete(ctx context.Context, r reasoning.Request) (reasoning.Reply, error) {
 	model := semconv.GenAIRequestModel(m.Name())
 	ctx, span := m.t.tracer.Start(ctx, "chat "+m.Name(), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
@@ -118,7 +118,7 @@ func (m tracedModel) Complete(ctx context.Context, r reasoning.Request) (reasoni
 
 func (m tracedModel) used(ctx context.Context, span trace.Span, used contracts.Tokens, model attribute.KeyValue) {
 	if used == (contracts.Tokens{}) {
-		return // the server does not say
+		return // the server reports no usage
 	}
 	span.SetAttributes(semconv.GenAIUsageInputTokens(used.In), semconv.GenAIUsageOutputTokens(used.Out))
 	m.t.set.tokens.Record(ctx, int64(used.In), genaiconv.OperationNameChat, m.provider, genaiconv.TokenTypeInput, model)

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector receives what a server sends by OTLP, in both formats.
+// collector receives OTLP in both protocols.
 type collector struct {
 	collecttraces.UnimplementedTraceServiceServer
 
@@ -27,7 +27,7 @@ type collector struct {
 	metrics map[string]bool
 }
 
-// byFormat starts a collector, and gives the variables that lead to it.
+// byFormat starts a collector and returns the variables that configure it.
 func byFormat(t *testing.T, protocol string) (*collector, map[string]string) {
 	t.Helper()
 	c := &collector{metrics: map[string]bool{}}
@@ -75,7 +75,7 @@ func read(t *testing.T, w http.ResponseWriter, r *http.Request, into proto.Messa
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// Export takes spans.
+// Export receives spans.
 func (c *collector) Export(_ context.Context, r *collecttraces.ExportTraceServiceRequest) (*collecttraces.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,14 +87,14 @@ func (c *collector) Export(_ context.Context, r *collecttraces.ExportTraceServic
 	return &collecttraces.ExportTraceServiceResponse{}, nil
 }
 
-// measured takes metrics.
+// measured receives metrics.
 type measured struct {
 	collectmetrics.UnimplementedMetricsServiceServer
 
 	c *collector
 }
 
-// Export takes metrics.
+// Export receives metrics.
 func (m measured) Export(_ context.Context, r *collectmetrics.ExportMetricsServiceRequest) (*collectmetrics.ExportMetricsServiceResponse, error) {
 	m.c.mu.Lock()
 	defer m.c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *collector) first(t *testing.T, name string) *traces.Span {
 	return c.spans[at]
 }
 
-// one returns the only span with a name of which all that is said holds.
+// one returns the only span with a name that fulfils all conditions.
 func (c *collector) one(t *testing.T, name string, where ...func(*traces.Span) bool) *traces.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -148,7 +148,7 @@ func attribute(s *traces.Span, key string) *common.AnyValue {
 	return nil
 }
 
-// below reports whether a span is a child of another.
+// below returns a condition for children of a span.
 func below(parent *traces.Span) func(*traces.Span) bool {
 	return func(s *traces.Span) bool {
 		return string(s.GetTraceId()) == string(parent.GetTraceId()) && string(s.GetParentSpanId()) == string(parent.GetSpanId())

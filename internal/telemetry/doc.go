@@ -1,7 +1,6 @@
-// Package telemetry shows from outside how the server works: traces and metrics by
-// OpenTelemetry, metrics for Prometheus, and trace ids in the log. It stands around
-// the ports of the core, which knows nothing of it. A run has a trace of its own
-// whose id follows from the run's, so that every server, domain and page knows it,
-// also after a restart; requests and runs are linked. No value that a person or a
-// domain has said gets into it, and labels are bounded.
+// Package telemetry exports traces and metrics by OpenTelemetry, serves metrics for Prometheus,
+// and adds trace ids to the log. It wraps the ports of the core, which does not depend on it.
+// Each run has a trace whose id is derived from the run id, so that every server, domain and page
+// knows it, also after a restart. The traces of requests and runs are linked. No content from a
+// person or a domain is exported, and label values are bounded.
 package telemetry

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// ids are those that the next span gets, instead of random ones.
+// ids are the ids for the next span, instead of random ones.
 type ids struct {
 	trace trace.TraceID
 	span  trace.SpanID
@@ -18,17 +18,17 @@ type ids struct {
 
 type idsKey struct{}
 
-// runIDs are those of the span that stands for a run, or with a node for a step of it.
+// runIDs returns the ids of the span of a run or, with a node id, of a step.
 func runIDs(runID, nodeID string) ids {
 	sum := sha256.Sum256([]byte("span\x00" + runID + "\x00" + nodeID))
 	return ids{trace: traceOf(runID), span: trace.SpanID(sum[:8])}
 }
 
-// traceOf is the trace of a run.
+// traceOf returns the trace id of a run.
 func traceOf(runID string) trace.TraceID {
 	id, err := trace.TraceIDFromHex(contracts.TraceID(runID))
 	if err != nil {
-		return trace.TraceID{} // a hash is always one
+		return trace.TraceID{} // cannot happen for a hash
 	}
 	return id
 }
@@ -37,10 +37,10 @@ func withIDs(ctx context.Context, id ids) context.Context {
 	return context.WithValue(ctx, idsKey{}, id)
 }
 
-// idGenerator gives the ids that a context asks for, else random ones.
+// idGenerator generates random ids, unless the context contains ids.
 type idGenerator struct{}
 
-// NewIDs gives those of a span that begins a trace.
+// NewIDs returns the ids of a span that starts a trace.
 func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	if id, ok := ctx.Value(idsKey{}).(ids); ok {
 		return id.trace, id.span
@@ -48,7 +48,7 @@ func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	return trace.TraceID(random(16)), randomSpan()
 }
 
-// NewSpanID gives that of a span in a trace.
+// NewSpanID returns the id of a span in a trace.
 func (idGenerator) NewSpanID(ctx context.Context, of trace.TraceID) trace.SpanID {
 	if id, ok := ctx.Value(idsKey{}).(ids); ok && id.trace == of {
 		return id.span

@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/contracts/metrics"
 )
 
-// instruments are what is measured besides requests. All labels are bounded: states
-// and kinds by the code, domains by what is registered, models by the configuration.
+// instruments are the metrics besides those of requests. All label values are bounded: states and
+// kinds by the code, domains by the registrations, models by the configuration.
 type instruments struct {
 	runs, waits metric.Float64Histogram
 	calls       metric.Float64Histogram
@@ -32,8 +32,8 @@ type instruments struct {
 	byRequest *labels[requestLabels]
 }
 
-// seconds are the bounds of what takes from milliseconds to minutes, slow those of
-// what people may have a part in.
+// seconds returns bucket bounds for durations from milliseconds to minutes. slow returns those
+// for durations that may include people.
 func seconds() metric.HistogramOption {
 	return metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60)
 }
@@ -65,24 +65,24 @@ func newInstruments(m metric.Meter) (instruments, error) {
 	return s, errors.Join(errs...)
 }
 
-// Sources are what is looked at when metrics are read.
+// Sources are queried when metrics are collected.
 type Sources struct {
-	// Counts returns how many runs are in which state.
+	// Counts returns the number of runs by state.
 	Counts func(context.Context) (contracts.RunCounts, error)
-	// Stats returns the figures of the newest runs.
+	// Stats returns the statistics of the newest runs.
 	Stats func(context.Context) (metrics.Stats, error)
-	// Domains returns those that are registered.
+	// Domains returns the registered domains.
 	Domains func() []contracts.DomainView
 }
 
-// What was looked up for metrics is told again for a while: counts are one query, and
-// figures are of runs that are read whole, with their ledgers.
+// How long query results are cached: counts are one query, but statistics load whole runs with
+// their ledgers.
 const (
 	countsEvery = 30 * time.Second
 	statsEvery  = 5 * time.Minute
 )
 
-// look keeps what was read last.
+// look caches the last results of the sources.
 type look struct {
 	from Sources
 	now  func() time.Time
@@ -92,7 +92,7 @@ type look struct {
 	stats  told[metrics.Stats]
 }
 
-// told is what was read, and when.
+// told is a cached result with the time of its query.
 type told[T any] struct {
 	at   time.Time
 	what T
@@ -102,7 +102,7 @@ func (t *told[T]) read(ctx context.Context, now time.Time, every time.Duration, 
 	if t.at.IsZero() || now.Sub(t.at) >= every {
 		what, err := look(ctx)
 		if err != nil {
-			return t.what, err // it is tried again with the next reading
+			return t.what, err // retried at the next collection
 		}
 		t.at, t.what = now, what
 	}
@@ -117,8 +117,8 @@ func (l *look) read(ctx context.Context) (contracts.RunCounts, metrics.Stats, er
 	return counts, stats, errors.Join(err, statsErr)
 }
 
-// Watch has the sources looked at whenever metrics are read, and says what runs that
-// end are told by. It is called once, before anything runs.
+// Watch registers the sources for the collection of metrics and starts reporting finished runs.
+// It must be called once, before anything runs.
 func (t *Telemetry) Watch(from Sources, now func() time.Time) (err error) {
 	if t == nil {
 		return nil
@@ -172,7 +172,7 @@ func oneIf(yes bool) int64 {
 	return 0
 }
 
-// runStates are all states, so that one that no run is in reads 0.
+// runStates returns all states, so that the metric is 0 for states without runs.
 func runStates() []contracts.RunState {
 	return []contracts.RunState{
 		contracts.RunRunning, contracts.RunWaiting, contracts.RunCancelling, contracts.RunFailed, contracts.RunRejected,

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// labels keeps the attribute sets of a metric by the values that they are made of. There
-// are few, and to make one costs more than to measure with it.
+// labels caches the attribute sets of a metric by their values. There are few, and creating one
+// costs more than recording a measurement.
 type labels[K comparable] struct {
 	of func(K) []attribute.KeyValue
 
@@ -34,8 +34,8 @@ func (l *labels[K]) at(values K) []metric.RecordOption {
 	return out
 }
 
-// callLabels are those of a call of a domain, runLabels of a run that has ended, and
-// requestLabels of a request that is made.
+// callLabels are the labels of a domain call, runLabels those of a finished run, requestLabels
+// those of an outgoing request.
 type callLabels struct{ domain, class, reply string }
 
 type runLabels struct{ state, verdict string }

@@ -10,7 +10,7 @@ import (
 	"github.com/manifold-run/manifold/internal/reasoning"
 )
 
-// Logger returns a logger whose lines name the trace that they belong to.
+// Logger returns a logger that adds trace and span ids to its records.
 func (t *Telemetry) Logger(l *slog.Logger) *slog.Logger {
 	if t == nil || !t.tracing {
 		return l
@@ -20,7 +20,7 @@ func (t *Telemetry) Logger(l *slog.Logger) *slog.Logger {
 
 type traced struct{ slog.Handler }
 
-// Handle adds the ids of the trace.
+// Handle adds the trace and span ids.
 func (h traced) Handle(ctx context.Context, r slog.Record) error {
 	if at := trace.SpanContextFromContext(ctx); at.IsValid() {
 		r.AddAttrs(slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
@@ -28,13 +28,13 @@ func (h traced) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs keeps the ids.
+// WithAttrs returns a handler that still adds the ids.
 func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
 
-// WithGroup keeps the ids.
+// WithGroup returns a handler that still adds the ids.
 func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
 
-// faultOf is the kind of a model's fault, which is bounded.
+// faultOf returns the error type of a model call, a label with bounded values.
 func faultOf(ctx context.Context, err error) string {
 	if fault, ok := errors.AsType[*reasoning.Error](err); ok {
 		return string(fault.Kind)

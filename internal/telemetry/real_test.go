@@ -25,7 +25,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// otherPrograms skips a test that needs other programs unless `make test-telemetry` runs it.
+// otherPrograms skips a test that needs other programs, unless `make test-telemetry` runs it.
 func otherPrograms(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TELEMETRY") == "" {
@@ -33,7 +33,7 @@ func otherPrograms(t *testing.T) {
 	}
 }
 
-// free is an address that nobody listens to.
+// free returns an unused address.
 func free(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func free(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// program is one that runs beside the test.
+// program is a process that runs during the test.
 type program struct {
 	mu  sync.Mutex // guards out
 	out bytes.Buffer
@@ -62,7 +62,8 @@ func (p *program) String() string {
 	return p.out.String()
 }
 
-// begin starts a program that is interrupted at the end, and waits until it listens.
+// begin starts a program and waits until it is ready. The program is interrupted at the end of
+// the test.
 func begin(t *testing.T, ready string, command ...string) *program {
 	t.Helper()
 	p := &program{}
@@ -92,7 +93,7 @@ func begin(t *testing.T, ready string, command ...string) *program {
 	return p
 }
 
-// within waits until something holds.
+// within waits until a condition holds.
 func within(t *testing.T, p *program, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
@@ -102,8 +103,8 @@ func within(t *testing.T, p *program, what string, holds func() bool) {
 	}
 }
 
-// TestARealCollectorReceivesWhatAServerSends sends by both protocols to an OpenTelemetry
-// Collector, and looks at what that writes out.
+// TestARealCollectorReceivesWhatAServerSends exports by both protocols to an OpenTelemetry
+// Collector and checks its output.
 func TestARealCollectorReceivesWhatAServerSends(t *testing.T) {
 	otherPrograms(t)
 	collector := filepath.Join(t.TempDir(), "otelcol")
@@ -149,13 +150,13 @@ service:
     metrics: {receivers: [otlp], exporters: [debug]}
 `
 
-// spanOf is how the collector writes a span of a trace.
+// spanOf returns a span in the output format of the collector.
 func spanOf(trace, name string) string {
 	return `Trace ID +: ` + trace + `\n +Parent ID +:[^\n]*\n +ID +:[^\n]*\n +Name +: ` + regexp.QuoteMeta(name) + `\n`
 }
 
-// TestARealPrometheusShowsTheDashboard has Prometheus read a server, and asks it for what
-// the dashboard asks for. With PICTURES=DIR, and a Chromium, its page is taken a picture of.
+// TestARealPrometheusShowsTheDashboard lets Prometheus scrape a server and evaluates the queries
+// of the dashboard. With PICTURES=DIR and a Chromium, it saves a screenshot.
 func TestARealPrometheusShowsTheDashboard(t *testing.T) {
 	otherPrograms(t)
 	tool, err := exec.LookPath("prometheus")
@@ -174,7 +175,7 @@ func TestARealPrometheusShowsTheDashboard(t *testing.T) {
 	}
 	p := begin(t, at, tool, "--config.file", filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", at)
 	s.asked(t, "")
-	// What is counted shows as a rate from its second reading on.
+	// A rate needs two scrapes.
 	within(t, p, "the first run was read", func() bool { return asks(t, at, "manifold_run_machine_duration_seconds_count") != 0 })
 	s.asked(t, "")
 	if _, err := s.rita.StartSession(t.Context(), contracts.StartSession{Message: "set an alert for AAPL above 250"}, client.Opt{Wait: 30 * time.Second}); err != nil {
@@ -200,7 +201,7 @@ func TestARealPrometheusShowsTheDashboard(t *testing.T) {
 	}
 }
 
-// asks is how many series an expression gives.
+// asks returns the number of series of an expression.
 func asks(t *testing.T, at, expr string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at+"/api/v1/query?query="+url.QueryEscape(expr), http.NoBody)
@@ -209,7 +210,7 @@ func asks(t *testing.T, at, expr string) int {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0 // it is not ready
+		return 0 // not ready
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
@@ -223,7 +224,7 @@ func asks(t *testing.T, at, expr string) int {
 	return len(got.Data.Result)
 }
 
-// picture takes one of Prometheus' page with the main expressions of the dashboard.
+// picture saves a screenshot of the Prometheus page with the main queries of the dashboard.
 func picture(t *testing.T, at, file string) {
 	t.Helper()
 	var page strings.Builder

@@ -19,19 +19,19 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Runs is the store of runs, as the server has it.
+// Runs is the store of runs of the server.
 type Runs interface {
 	execution.Store
 	orchestrator.GateList
 }
 
-// Context gives a context in which everything belongs to the trace of a run.
+// Context returns a context in the trace of a run.
 func (t *Telemetry) Context(ctx context.Context, runID string) context.Context {
 	return t.in(ctx, runID, "")
 }
 
-// in gives a context in which everything belongs to a step of a run. The span itself
-// is sent when the run has ended, by whichever server ends it.
+// in returns a context in the span of a run's step. The span itself is exported at the end of the
+// run, by the server that finishes it.
 func (t *Telemetry) in(ctx context.Context, runID, nodeID string) context.Context {
 	if t == nil || !t.tracing {
 		return ctx
@@ -42,7 +42,7 @@ func (t *Telemetry) in(ctx context.Context, runID, nodeID string) context.Contex
 	case !within:
 		sampled = t.runSampled(runID)
 	case !sampled:
-		return ctx // where in its trace something is matters to nobody who does not get it
+		return ctx // the position in a trace that is not exported does not matter
 	}
 	at := runIDs(runID, nodeID)
 	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
@@ -50,7 +50,7 @@ func (t *Telemetry) in(ctx context.Context, runID, nodeID string) context.Contex
 	}))
 }
 
-// Store returns the store, with what is committed told.
+// Store returns s with metrics and traces for its commits.
 func (t *Telemetry) Store(s Runs) Runs {
 	if t == nil {
 		return s
@@ -64,8 +64,7 @@ type tracedRuns struct {
 	t *Telemetry
 }
 
-// CreateRun links the request that asks for a run with the run's own trace. It
-// commits.
+// CreateRun creates a run and links the trace of the request with that of the run. It commits.
 func (s tracedRuns) CreateRun(ctx context.Context, run execution.Run, ttl time.Duration, first execution.Transition) error {
 	if ctx.Value(askedKey{}) != nil {
 		s.t.asked.add(run.ID)
@@ -86,7 +85,7 @@ func (s tracedRuns) CreateRun(ctx context.Context, run execution.Run, ttl time.D
 	return nil
 }
 
-// Commit counts what was opened, and follows up what has ended. It commits.
+// Commit commits a transition, counts its gates and reports the end of a run. It commits.
 func (s tracedRuns) Commit(ctx context.Context, tr execution.Transition) (execution.Committed, error) {
 	done, err := s.Runs.Commit(ctx, tr)
 	if err != nil {
@@ -101,7 +100,7 @@ func (s tracedRuns) Commit(ctx context.Context, tr execution.Transition) (execut
 	return done, nil
 }
 
-// about are the attributes by which a run is found.
+// about returns the attributes that identify a run.
 func (t *Telemetry) about(runID string) []attribute.KeyValue {
 	out := []attribute.KeyValue{attribute.String("manifold.run.id", runID)}
 	if t.cfg.PublicURL != "" {
@@ -110,8 +109,7 @@ func (t *Telemetry) about(runID string) []attribute.KeyValue {
 	return out
 }
 
-// follower tells of runs that have ended, beside the work: whoever ends a run does not
-// wait for it.
+// follower reports finished runs in the background, so that nobody waits for it.
 type follower struct {
 	t     *Telemetry
 	store Runs
@@ -123,14 +121,14 @@ type follower struct {
 	closed bool
 }
 
-// endedRun is one that is to be told of: measured if its figures were not known when it
-// ended, and sent if that was decided.
+// endedRun is a finished run to report. measured means that its metrics were recorded already,
+// sent that its trace must be exported.
 type endedRun struct {
 	id             string
 	measured, sent bool
 }
 
-// mostUntold is how many ended runs may wait to be told of.
+// mostUntold is the maximum number of finished runs in the queue.
 const mostUntold = 1024
 
 func newFollower(t *Telemetry) *follower {
@@ -146,7 +144,7 @@ func (f *follower) begin(now func() time.Time) {
 	})
 }
 
-// stop tells of what is left, as long as ctx lasts: the store may not answer.
+// stop reports the remaining runs until ctx ends, because the store may not respond.
 func (f *follower) stop(ctx context.Context) error {
 	f.mu.Lock()
 	if !f.closed {
@@ -164,11 +162,11 @@ func (f *follower) stop(ctx context.Context) error {
 	}
 }
 
-// ended measures a run by its verdict, which nearly all have. Only one that has none, or
-// that is sent, is read.
+// ended records the metrics of a run from its verdict, which nearly all runs have. Only a run
+// without one, or whose trace is exported, must be loaded.
 func (f *follower) ended(ctx context.Context, tr *execution.Transition) {
 	run := endedRun{id: tr.Lease.RunID}
-	ctx = f.t.in(ctx, run.id, "") // exemplars lead to the run
+	ctx = f.t.in(ctx, run.id, "") // so that exemplars refer to the run's trace
 	run.sent = f.t.tracing && trace.SpanContextFromContext(ctx).IsSampled()
 	f.t.asked.drop(run.id)
 	if v := tr.Verdict; v != nil && v.Timing != nil && tr.State != "" {
@@ -219,8 +217,8 @@ func (f *follower) measure(ctx context.Context, how runLabels, took metrics.Timi
 	}
 }
 
-// spans sends the span of a run, and below it one for each step and each time that
-// people were asked. That it is sent was decided before.
+// spans exports the span of a run, with a child for each step and each interrupt. The caller has
+// decided that the run is exported.
 func (t *Telemetry) spans(s execution.Snapshot) {
 	if s.Run.FinishedAt == nil {
 		return
@@ -260,7 +258,7 @@ func (t *Telemetry) step(ctx context.Context, runID string, n *execution.NodeRec
 	span.End(trace.WithTimestamp(*n.FinishedAt))
 }
 
-// wait is the span in which people were asked, up to the last decision.
+// wait exports a span from the opening of an interrupt to its last decision.
 func (t *Telemetry) wait(ctx context.Context, runID string, gate *contracts.Interrupt) {
 	if len(gate.Decisions) == 0 {
 		return

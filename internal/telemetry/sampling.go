@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// usualRatio is how many traces are sent where OTEL_TRACES_SAMPLER says nothing.
+	// usualRatio is the share of traces exported if OTEL_TRACES_SAMPLER is not set.
 	usualRatio = 0.1
-	// slowRun is what machines take of a run that is sent in any case.
+	// slowRun is the machine time from which a run is always exported.
 	slowRun = time.Minute
 )
 
-// usually is what is sent where nobody says: what a caller's trace says, else one of ten.
+// usually returns the default sampler: the decision of the caller's trace, otherwise one in ten.
 func usually() sdktrace.Sampler { return sdktrace.ParentBased(sdktrace.TraceIDRatioBased(usualRatio)) }
 
-// sends reports whether what happens in a context may be sent: it is in a trace that is, or
-// in none yet. What a span would say is not even put together for others.
+// sends reports whether a span in the context may be exported: the context is in a sampled trace,
+// or in none. Otherwise the attributes of the span need not be computed.
 func (t *Telemetry) sends(ctx context.Context) bool {
 	if !t.tracing {
 		return false
@@ -33,27 +33,28 @@ func (t *Telemetry) sends(ctx context.Context) bool {
 	return !at.IsValid() || at.IsSampled()
 }
 
-// runSampled decides whether a run is sent: by its id, so that all servers say the same,
-// unless this one knows that somebody asked for it.
+// runSampled decides whether the trace of a run is exported. The decision depends only on the run
+// id, so that all servers agree, unless the caller's request was traced through this server.
 func (t *Telemetry) runSampled(runID string) bool {
 	if t.asked.has(runID) {
 		return true
 	}
-	// A span that is never ended is never sent: it tells what the sampler says.
+	// A span that is never ended is never exported. It only shows the sampler's decision.
 	_, span := t.tracer.Start(withIDs(context.Background(), runIDs(runID, "")), "run", trace.WithNewRoot()) //nolint:spancheck // see above
 	return span.SpanContext().IsSampled()
 }
 
-// remarkable reports whether a run is worth to be sent whatever the sampler says: it came
-// out badly, or was slow. It is so only where nobody has chosen a sampler.
+// remarkable reports whether a run is exported despite the sampler's decision, because it failed,
+// was degraded or was slow. This applies only to the default sampler.
 func (t *Telemetry) remarkable(state contracts.RunState, took metrics.Timing) bool {
 	return t.usual && (state == contracts.RunFailed || state == contracts.RunDegraded || took.MachineMS >= slowRun.Milliseconds())
 }
 
-// askedKey marks the contexts of requests whose callers send their traces.
+// askedKey marks contexts of requests whose callers export their traces.
 type askedKey struct{}
 
-// asking keeps that a request belongs to a trace that its caller sends: so are its runs.
+// asking marks a request if its caller exports its trace. The traces of its runs are then
+// exported, too.
 func (t *Telemetry) asking(r *http.Request) *http.Request {
 	if !t.tracing || r.Header.Get("Traceparent") == "" || !trace.SpanContextFromContext(r.Context()).IsSampled() {
 		return r
@@ -61,10 +62,10 @@ func (t *Telemetry) asking(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), askedKey{}, true))
 }
 
-// mostAsked bounds the runs that are kept for their callers' sake.
+// mostAsked is the maximum number of runs recorded in askedRuns.
 const mostAsked = 4096
 
-// askedRuns are runs that are sent because their callers send theirs.
+// askedRuns are the runs that are exported because their requests were traced.
 type askedRuns struct {
 	mu  sync.Mutex // guards ids
 	ids map[string]bool

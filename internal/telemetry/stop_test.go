@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/telemetry"
 )
 
-// silent is a store that takes commits and does not answer who reads.
+// silent is a store that accepts commits and blocks reads.
 type silent struct{ telemetry.Runs }
 
 func (silent) Commit(context.Context, execution.Transition) (execution.Committed, error) {
@@ -23,7 +23,7 @@ func (silent) LoadRun(ctx context.Context, _ string) (execution.Snapshot, error)
 	return execution.Snapshot{}, ctx.Err()
 }
 
-// TestAStopDoesNotWaitForAStoreThatDoesNotAnswer, however many runs are still to be told of.
+// TestAStopDoesNotWaitForAStoreThatDoesNotAnswer checks this with many unreported runs.
 func TestAStopDoesNotWaitForAStoreThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	tell, err := telemetry.New(t.Context(), telemetry.Config{Getenv: func(string) string { return "" }, Prometheus: true, Logger: slog.New(slog.DiscardHandler)})

@@ -33,25 +33,25 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// scope names what measures.
+// scope is the name of the instrumentation scope.
 const scope = "github.com/manifold-run/manifold"
 
-// Config describes what is sent where. Endpoints, headers, sampling and the rest are those
-// of the OTEL_* variables, which the exporters of OpenTelemetry read by themselves.
+// Config configures telemetry. Endpoints, headers, sampling and further settings are OTEL_*
+// variables, which the OpenTelemetry exporters read themselves.
 type Config struct {
-	// Getenv reads the variables that say whether anything is sent.
+	// Getenv reads the variables that decide whether anything is exported.
 	Getenv func(string) string
-	// Prometheus means that metrics are given by Metrics, too.
+	// Prometheus enables Metrics.
 	Prometheus bool
-	// PublicURL is where people reach the page; "" leaves links to it out.
+	// PublicURL is the base URL of the web page. If it is "", spans contain no links to it.
 	PublicURL string
 	Version   string
 	Logger    *slog.Logger
 }
 
-// signal reports whether one of the signals goes out by OTLP, and in which format: as
-// the specification of OpenTelemetry says, but that nothing is sent where nobody has
-// named an exporter or an endpoint.
+// signal reports whether a signal is exported by OTLP, and with which protocol, as the
+// OpenTelemetry specification says. Unlike there, nothing is exported if neither an exporter nor
+// an endpoint is configured.
 func (c Config) signal(name string) (protocol string, on bool, err error) {
 	get := func(key string) string { return strings.TrimSpace(c.Getenv(key)) }
 	if strings.EqualFold(get("OTEL_SDK_DISABLED"), "true") {
@@ -77,13 +77,12 @@ func (c Config) signal(name string) (protocol string, on bool, err error) {
 	return protocol, true, nil
 }
 
-// Telemetry is what a server tells of its work. A nil one tells nothing and costs
-// nothing.
+// Telemetry measures and traces a server. A nil Telemetry does nothing and costs nothing.
 type Telemetry struct {
 	cfg    Config
 	traces trace.TracerProvider
 	tracer trace.Tracer
-	// always sends whatever the sampler says, and usual tells that nobody has chosen one.
+	// always ignores the sampler. usual means that the default sampler is used.
 	always     trace.Tracer
 	tracing    bool
 	usual      bool
@@ -98,7 +97,8 @@ type Telemetry struct {
 	watch      sync.Once
 }
 
-// New makes what the variables ask for; nil if that is nothing. Stop is needed.
+// New returns the telemetry that the variables configure, or nil if there is none. Stop must be
+// called.
 func New(ctx context.Context, cfg Config) (*Telemetry, error) {
 	traces, tracing, err := cfg.signal("TRACES")
 	if err != nil {
@@ -196,8 +196,7 @@ func metricExporter(ctx context.Context, protocol string) (sdkmetric.Exporter, e
 	return otlpmetrichttp.New(ctx)
 }
 
-// views leave out what nobody asks for, and keep the method from being any word that
-// a stranger sends.
+// views drop unused metrics and labels, and limit the method label to known methods.
 func views() []sdkmetric.View {
 	drop := func(name string) sdkmetric.View {
 		return sdkmetric.NewView(sdkmetric.Instrument{Name: name}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
@@ -211,12 +210,12 @@ func views() []sdkmetric.View {
 	}
 }
 
-// Metrics serves the metrics in the format of Prometheus.
+// Metrics serves the metrics in the Prometheus format. Config.Prometheus must be set.
 func (t *Telemetry) Metrics() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorLog: slog.NewLogLogger(t.cfg.Logger.Handler(), slog.LevelWarn)})
 }
 
-// Stop sends what is left.
+// Stop exports the remaining data and stops.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	if t == nil {
 		return nil

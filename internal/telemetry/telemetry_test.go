@@ -32,7 +32,7 @@ import (
 	"github.com/manifold-run/manifold/internal/app/apptest"
 )
 
-// site is a server with a domain whose requests are noted, and a model that understands
+// site is a server with a domain whose requests are recorded, and a model that understands
 // nothing.
 type site struct {
 	server *app.App
@@ -43,7 +43,7 @@ type site struct {
 
 	mu      sync.Mutex // guards the fields below
 	parents []string   // traceparent of each call of the domain
-	broken  bool       // the domain refuses calls
+	broken  bool       // the domain rejects calls
 }
 
 func start(t *testing.T, env map[string]string, change ...func(*app.Config)) *site {
@@ -75,7 +75,7 @@ func start(t *testing.T, env map[string]string, change ...func(*app.Config)) *si
 	return s
 }
 
-// domain serves stocks behind a proxy that notes what their calls are part of.
+// domain serves stocks behind a proxy that records the trace headers of the calls.
 func (s *site) domain(t *testing.T) string {
 	t.Helper()
 	stocks, err := finance.New(finance.Config{})
@@ -115,7 +115,7 @@ func model(t *testing.T) string {
 	return server.URL + "/v1"
 }
 
-// asked has rita ask for a price within a trace of her own, and returns the run.
+// asked sends a request of rita with a trace context and returns the run.
 func (s *site) asked(t *testing.T, traceparent string) contracts.RunView {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL()+"/v1/sessions", strings.NewReader(`{"message":"what is the stock price of Apple"}`))
@@ -148,8 +148,8 @@ func (s *site) worked() bool {
 	return !s.broken
 }
 
-// TestOneTraceOfTenIsSentAndEachFailure holds what is sent where nobody has chosen a
-// sampler: of callers that send no trace one run of ten, by its id, and all that fail.
+// TestOneTraceOfTenIsSentAndEachFailure checks the default sampler: of callers without a trace,
+// one run in ten is exported, by its id, and every failed run.
 func TestOneTraceOfTenIsSentAndEachFailure(t *testing.T) {
 	c, env := byFormat(t, "http/protobuf")
 	s := start(t, env, func(c *app.Config) { c.SessionsPerMinute, c.SessionBurst = 1000, 1000 })
@@ -196,7 +196,7 @@ func TestOneTraceOfTenIsSentAndEachFailure(t *testing.T) {
 	}
 }
 
-// TestATraceLeadsFromTheRequestToTheDomain sets variables that the exporters read, so
+// TestATraceLeadsFromTheRequestToTheDomain sets environment variables that the exporters read, so
 // it is not parallel.
 func TestATraceLeadsFromTheRequestToTheDomain(t *testing.T) {
 	for _, protocol := range []string{"grpc", "http/protobuf"} {
@@ -226,8 +226,8 @@ func TestATraceLeadsFromTheRequestToTheDomain(t *testing.T) {
 	}
 }
 
-// requestIsTraced holds what stands in the caller's trace: the request, the model that
-// read it, and where the run is.
+// requestIsTraced checks the caller's trace: the request, the model call that read it, and the
+// link to the run.
 func (c *collector) requestIsTraced(t *testing.T, caller string, run contracts.RunView) {
 	t.Helper()
 	request := c.one(t, "POST /v1/sessions")
@@ -252,7 +252,7 @@ func (c *collector) requestIsTraced(t *testing.T, caller string, run contracts.R
 	}
 }
 
-// runIsTraced holds the run's own trace, and gives the request of its call.
+// runIsTraced checks the run's own trace and returns the span of its domain request.
 func (c *collector) runIsTraced(t *testing.T, run contracts.RunView) *traces.Span {
 	t.Helper()
 	root := c.one(t, "run")
@@ -274,7 +274,7 @@ func (c *collector) runIsTraced(t *testing.T, run contracts.RunView) *traces.Spa
 	return c.one(t, "HTTP POST", below(called))
 }
 
-// TestNothingIsToldUnlessAskedFor holds what a server without telemetry does.
+// TestNothingIsToldUnlessAskedFor checks a server without telemetry.
 func TestNothingIsToldUnlessAskedFor(t *testing.T) {
 	s := start(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_TRACES_EXPORTER": "none"})
 	run := s.asked(t, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -309,8 +309,8 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// TestARunLeadsToItsTrace holds the link of a run, where a site has one; the other way round is
-// held with the spans, of which that of a run leads to its page.
+// TestARunLeadsToItsTrace checks the trace link of a run, if a site configures one. Other tests
+// check the link from the span of a run to its page.
 func TestARunLeadsToItsTrace(t *testing.T) {
 	s := start(t, nil, func(c *app.Config) { c.Telemetry.TraceURL = "http://jaeger.example.com/trace/{trace_id}?of={trace_id}" })
 	run := s.asked(t, "")
@@ -333,7 +333,7 @@ func TestARunLeadsToItsTrace(t *testing.T) {
 	}
 }
 
-// scraped gives the metrics of a server that has done something of everything.
+// scraped returns the metrics of a server that has executed all kinds of work.
 func scraped(t *testing.T) string {
 	t.Helper()
 	s := start(t, nil, func(c *app.Config) { c.Telemetry.MetricsAddr = "127.0.0.1:0" })
@@ -342,7 +342,7 @@ func scraped(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var text string
-	for { // a run that has ended is told of soon after
+	for { // a finished run is reported with a delay
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, app.MetricsURL(s.server), http.NoBody)
 		if err != nil {
 			t.Fatal(err)
@@ -364,8 +364,8 @@ func scraped(t *testing.T) string {
 
 var metricName = regexp.MustCompile(`\b(?:manifold|http|gen_ai|process|go)_[a-z_]+`)
 
-// TestTheDashboardAndTheAlertsAreOfMetricsThatExist holds the files of
-// examples/monitoring to what a server gives, labels included.
+// TestTheDashboardAndTheAlertsAreOfMetricsThatExist compares the files of examples/monitoring
+// with the metrics of a server, including labels.
 func TestTheDashboardAndTheAlertsAreOfMetricsThatExist(t *testing.T) {
 	text := scraped(t)
 	known := map[string]bool{}

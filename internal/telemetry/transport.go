@@ -18,9 +18,9 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
-// Transport returns a transport that measures requests, each in a span of its own if its
-// trace is sent, and sends the trace along; nil stays nil without telemetry. That of
-// otelhttp costs several times as much where nothing is sent.
+// Transport returns a transport that measures requests, records a span if the trace is exported,
+// and propagates the trace. Without telemetry it returns base. otelhttp costs several times as
+// much if nothing is exported.
 func (t *Telemetry) Transport(base http.RoundTripper) http.RoundTripper {
 	if t == nil {
 		return base
@@ -33,7 +33,7 @@ type transport struct {
 	t    *Telemetry
 }
 
-// RoundTrip makes the request. Its span ends with the head of the answer.
+// RoundTrip executes the request. Its span ends with the response header.
 func (h transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	l := requestLabels{method: knownMethod(r.Method), host: r.URL.Host}
 	if r.URL.Scheme == "https" && r.URL.Port() == "" {
@@ -62,17 +62,17 @@ func (t *Telemetry) requestSpan(r *http.Request, l requestLabels) (context.Conte
 	if !t.sends(r.Context()) {
 		return r.Context(), tracenoop.Span{}
 	}
-	at := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // parameters and passwords stay out
+	at := url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: r.URL.Path} // without query parameters and passwords
 	return t.tracer.Start(r.Context(), "HTTP "+l.method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(semconv.URLFull(at.String())))
 }
 
-// withParent returns the request with the trace that it belongs to, if there is one: who
-// gets it is not to send what this server does not.
+// withParent returns the request with its trace context, if there is one. The receiver sees from
+// it whether this server exports the trace.
 func (t *Telemetry) withParent(ctx context.Context, r *http.Request) *http.Request {
 	if !t.tracing || !trace.SpanContextFromContext(ctx).IsValid() {
 		return r
 	}
-	out := *r // a transport must not change what it is given
+	out := *r // a transport must not modify the request
 	if out.Header = maps.Clone(r.Header); out.Header == nil {
 		out.Header = http.Header{}
 	}

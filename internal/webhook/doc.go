@@ -1,8 +1,7 @@
-// Package webhook sends notifications, such as an interrupt that waits for a
-// person, to the URLs that callers registered. What to send stands in an
-// outbox that is written with the interrupt itself, so a crash loses nothing;
-// a receiver may get a delivery twice and never loses one that it keeps
-// answering within a day. It is not a general event stream.
+// Package webhook sends notifications, such as an interrupt that waits for a person, to URLs that
+// callers registered. The deliveries are stored in an outbox in the transaction that creates the
+// interrupt, so a crash loses none. A delivery may arrive twice. It is retried for a day. The
+// package is not a general event stream.
 //
 // # What a receiver gets
 //
@@ -19,14 +18,12 @@
 //
 //	v1 = hex(hmac_sha256(key, timestamp + "." + body))
 //
-// A receiver compares it in constant time, refuses a timestamp that is more
-// than five minutes away, and drops deliveries that it has seen. Any 2xx means
-// received; 410 means that nothing more is wanted; everything else, redirects
-// included, is tried again with growing pauses.
+// A receiver must compare it in constant time, reject a timestamp that differs by more than five
+// minutes, and ignore deliveries that it has seen. Any 2xx acknowledges the delivery; 410 ends
+// its retries; everything else, including redirects, is retried with growing pauses.
 //
 // # Where it may send
 //
-// URLs come from callers, so every dial passes a Guard, which judges the
-// resolved address and therefore cannot be fooled by a name that changes
-// between check and use.
+// URLs come from callers, so every dial passes a Guard. It checks the resolved address and
+// therefore cannot be bypassed by a name that changes between check and use.
 package webhook

@@ -15,24 +15,24 @@ import (
 
 // GuardConfig specifies which addresses may be reached besides public ones.
 type GuardConfig struct {
-	// AllowLoopback permits this machine, AllowPrivate the private networks of
-	// RFC 1918, RFC 4193 and RFC 6598. Neither permits metadata services.
+	// AllowLoopback permits this machine, AllowPrivate the private networks of RFC 1918, RFC 4193
+	// and RFC 6598. Neither permits metadata services.
 	AllowLoopback bool
 	AllowPrivate  bool
-	// Allow permits networks whatever they are, such as "169.254.1.0/24".
+	// Allow permits networks of any kind, such as "169.254.1.0/24".
 	Allow []string
-	// RequireTLS refuses http URLs.
+	// RequireTLS rejects http URLs.
 	RequireTLS bool
 }
 
-// Guard keeps requests to foreign URLs away from what only insiders should
-// reach.
+// Guard prevents requests to URLs of callers from reaching internal addresses (SSRF). It is safe
+// for concurrent use.
 type Guard struct {
 	cfg   GuardConfig
 	allow []netip.Prefix
 }
 
-// NewGuard makes a guard.
+// NewGuard returns a guard, or an error if a network in Allow is not valid.
 func NewGuard(cfg GuardConfig) (*Guard, error) {
 	g := &Guard{cfg: cfg}
 	for _, text := range cfg.Allow {
@@ -45,8 +45,8 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 	return g, nil
 }
 
-// GuardBeside keeps a server that is public from naming an address in a private network.
-// A server that is inside itself may.
+// GuardBeside returns the guard for addresses that a server names. If the server has a public
+// address, private ones are forbidden; a server with a private address may name private ones.
 func GuardBeside(ctx context.Context, server string) (*Guard, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -65,8 +65,8 @@ func GuardBeside(ctx context.Context, server string) (*Guard, error) {
 	return guard, err
 }
 
-// CheckURL judges a URL before it is kept. A host name passes here; its
-// addresses are judged at every dial.
+// CheckURL checks a URL before it is stored. A host name passes; its addresses are checked at
+// every dial.
 func (g *Guard) CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -93,7 +93,7 @@ func (g *Guard) CheckURL(raw string) error {
 	return nil
 }
 
-// Control is for net.Dialer: it judges the address that is about to be dialed.
+// Control is a control function for net.Dialer. It checks the address before it is dialed.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return contracts.Errorf(contracts.CodeForbidden, "only TCP is allowed, not %s", network)
@@ -105,7 +105,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return g.Check(at.Addr())
 }
 
-// Check judges one address.
+// Check returns an error of code forbidden if the address must not be reached.
 func (g *Guard) Check(addr netip.Addr) error {
 	addr = addr.WithZone("").Unmap()
 	if slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(addr) }) {
@@ -120,7 +120,7 @@ func (g *Guard) Check(addr netip.Addr) error {
 	return nil
 }
 
-// refusal reports what is wrong with an address, "" if nothing is.
+// refusal returns why an address is forbidden, or "" if it is allowed.
 func (g *Guard) refusal(addr netip.Addr) string {
 	switch {
 	case slices.Contains(metadataAddrs(), addr):
@@ -148,8 +148,8 @@ func unless(allowed bool, kind string) string {
 	return kind
 }
 
-// metadataAddrs are the well-known ones that do not lie in the link-local
-// range, and the most famous one that does.
+// metadataAddrs returns the well-known metadata services outside the link-local range, and the
+// most common one inside it.
 func metadataAddrs() []netip.Addr {
 	return []netip.Addr{
 		netip.AddrFrom4([4]byte{169, 254, 169, 254}),
@@ -160,7 +160,7 @@ func metadataAddrs() []netip.Addr {
 	}
 }
 
-// reserved reports whether an address belongs to nobody one could mean.
+// reserved reports whether an address is reserved, such as for documentation.
 func reserved(addr netip.Addr) bool {
 	if addr.Is4() {
 		b := addr.As4()
@@ -178,7 +178,7 @@ func reserved(addr netip.Addr) bool {
 	}
 	b := addr.As16()
 	switch {
-	case b[0]&0xe0 != 0x20: // outside 2000::/3, which is all that is global
+	case b[0]&0xe0 != 0x20: // outside 2000::/3, the global range
 		return true
 	case b[0] == 0x20 && b[1] == 0x01 && b[2] == 0x0d && b[3] == 0xb8: // documentation
 		return true
@@ -188,8 +188,8 @@ func reserved(addr netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address that a translation prefix carries to:
-// 64:ff9b::/96 (NAT64), 2002::/16 (6to4) and ::/96 (IPv4-compatible).
+// embedded returns the IPv4 address that is embedded in an IPv6 address with a translation
+// prefix: 64:ff9b::/96 (NAT64), 2002::/16 (6to4) and ::/96 (IPv4-compatible).
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return netip.Addr{}, false

@@ -100,7 +100,7 @@ func TestGuardURLs(t *testing.T) {
 		"an IPv6 loopback written out":      {"https://[::1]:8443/", false, contracts.CodeForbidden},
 		"localhost":                         {"https://LOCALHOST./", false, contracts.CodeForbidden},
 		"a name below localhost":            {"https://a.localhost/", false, contracts.CodeForbidden},
-		"a number that is no usual address": {"https://2130706433/", false, ""}, // judged when it is dialed
+		"a number that is no usual address": {"https://2130706433/", false, ""}, // checked when it is dialed
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestGuardAtTheDial(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
-	// A name resolves to loopback only when it is dialed: what a check of the
-	// URL cannot see, the dial does.
+	// A name resolves to loopback only when it is dialed. The check of the URL cannot detect
+	// this, the dial does.
 	for name, tt := range map[string]struct {
 		cfg  webhook.GuardConfig
 		want bool

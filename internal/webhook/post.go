@@ -56,7 +56,7 @@ func newPoster(cfg Config) *poster {
 
 func (p *poster) close() { p.http.CloseIdleConnections() }
 
-// send makes one delivery with quick retries; the long ones are the outbox's.
+// send makes one delivery with quick retries. The outbox schedules later retries.
 func (p *poster) send(ctx context.Context, d orchestrator.WebhookDelivery, now time.Time) error {
 	if err := p.guard.CheckURL(d.URL); err != nil {
 		return finalError{err}
@@ -81,7 +81,7 @@ func (p *poster) send(ctx context.Context, d orchestrator.WebhookDelivery, now t
 		return judge(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10)) // read for reuse of the connection only
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 4<<10)) // only so that the connection can be reused
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return nil
@@ -94,13 +94,12 @@ func (p *poster) send(ctx context.Context, d orchestrator.WebhookDelivery, now t
 
 func (p *poster) sign(stamp string, body []byte) string {
 	mac := hmac.New(sha256.New, p.key)
-	_, _ = mac.Write([]byte(stamp + ".")) // a hash never refuses
-	_, _ = mac.Write(body)                // a hash never refuses
+	_, _ = mac.Write([]byte(stamp + ".")) // a hash never returns an error
+	_, _ = mac.Write(body)                // a hash never returns an error
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// judge strips the URL, which may hold a token, and keeps apart what will
-// never go better.
+// judge removes the URL, which may contain a token, and marks errors that a retry cannot fix.
 func judge(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -111,7 +110,7 @@ func judge(err error) error {
 	return err
 }
 
-// finalError is a failure that no repetition mends.
+// finalError is an error that a retry cannot fix.
 type finalError struct{ cause error }
 
 func (e finalError) Error() string { return e.cause.Error() }
@@ -122,8 +121,7 @@ func final(err error) bool {
 	return ok
 }
 
-// checkRetry repeats at once what is likely to be over in a moment: a broken
-// connection, 429 and 5xx.
+// checkRetry retries errors that are often transient: a broken connection, 429 and 5xx.
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	passing := err != nil || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError
 	return passing && ctx.Err() == nil && contracts.CodeOf(err) != contracts.CodeForbidden, nil

@@ -15,27 +15,26 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Config bounds a sender; zero values take the defaults in brackets.
+// Config configures a Sender. Zero values take the defaults given in brackets.
 type Config struct {
-	// Key signs the deliveries; it has at least 32 bytes.
+	// Key is the signing key, of at least 32 bytes.
 	Key []byte
-	// Guard judges where deliveries may go.
+	// Guard checks the addresses of deliveries. It is required.
 	Guard *Guard
-	// Workers is how many deliveries may be under way [8].
+	// Workers is the maximum number of concurrent deliveries [8].
 	Workers int
-	// Timeout bounds one delivery, its quick retries included [15s].
+	// Timeout is the time limit of one delivery, including its quick retries [15s].
 	Timeout time.Duration
-	// Pause is the wait after the first failure [5s]; it doubles up to
-	// PauseMax [15m].
+	// Pause is the pause after the first failure [5s]. It doubles up to PauseMax [15m].
 	Pause    time.Duration
 	PauseMax time.Duration
-	// GiveUpAfter is how long a delivery is tried [24h].
+	// GiveUpAfter is how long a delivery is retried [24h].
 	GiveUpAfter time.Duration
-	// Wanted tells of a delivery that is due whether it is still news [always].
+	// Wanted reports whether a due delivery is still relevant [always].
 	Wanted func(ctx context.Context, d orchestrator.WebhookDelivery) bool
-	// Poll is how often the outbox is looked at [2s].
+	// Poll is the interval at which the outbox is read [2s].
 	Poll time.Duration
-	// Now is the clock [time.Now]; it must be the one that writes the outbox.
+	// Now is the clock [time.Now]. It must be the clock that writes the outbox.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -65,7 +64,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Sender drains the outbox. Nothing ever waits for it.
+// Sender sends the deliveries in the outbox. It is safe for concurrent use.
 type Sender struct {
 	cfg    Config
 	outbox orchestrator.WebhookOutbox
@@ -74,10 +73,10 @@ type Sender struct {
 	mu   sync.Mutex // guards the fields below
 	stop context.CancelFunc
 	done chan struct{}
-	sick map[string]time.Time // hosts, until when they are left alone
+	sick map[string]time.Time // hosts that recently failed, with the end of their pause
 }
 
-// New makes a sender that is not started.
+// New returns a sender that is not started.
 func New(cfg Config, outbox orchestrator.WebhookOutbox) (*Sender, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -86,17 +85,17 @@ func New(cfg Config, outbox orchestrator.WebhookOutbox) (*Sender, error) {
 	return &Sender{cfg: cfg, outbox: outbox, post: newPoster(cfg), sick: map[string]time.Time{}}, nil
 }
 
-// KeyID names the signing key, as receivers see it.
+// KeyID returns the id of the signing key, which receivers see.
 func (s *Sender) KeyID() string { return s.post.keyID }
 
-// Start begins to send; a sender that runs already goes on.
+// Start starts sending in the background. It does nothing if the sender is running.
 func (s *Sender) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done != nil {
 		return nil
 	}
-	// The loop belongs to Start and Stop, not to the caller of Start.
+	// The loop outlives the call of Start.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop, s.done = cancel, make(chan struct{})
 	go func(done chan struct{}) {
@@ -106,9 +105,8 @@ func (s *Sender) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends sending and waits for what is under way, at most as long as ctx.
-// What was cut off is sent again after the next Start. A second Stop is no
-// error.
+// Stop stops sending and waits for deliveries in progress until ctx ends. Aborted deliveries are
+// sent again after the next Start. It may be called twice.
 func (s *Sender) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	stop, done := s.stop, s.done
@@ -131,7 +129,7 @@ func (s *Sender) Stop(ctx context.Context) error {
 	return nil
 }
 
-// loop sends what is due; workers report through one channel.
+// loop sends due deliveries. Workers report their end on one channel.
 func (s *Sender) loop(ctx context.Context) {
 	ended := make(chan struct{}, s.cfg.Workers)
 	flying := 0
@@ -157,8 +155,8 @@ func (s *Sender) loop(ctx context.Context) {
 	}
 }
 
-// dispatch claims what is due for the free workers and begins to send it; more
-// tells that some were put off, so that the outbox may hold others.
+// dispatch claims due deliveries for the free workers and starts them. more means that some were
+// postponed, so that others may be due.
 func (s *Sender) dispatch(ctx context.Context, free int, ended chan<- struct{}) (begun int, more bool) {
 	if free <= 0 {
 		return 0, false
@@ -184,11 +182,11 @@ func (s *Sender) dispatch(ctx context.Context, free int, ended chan<- struct{}) 
 	return begun, more
 }
 
-// clocksDiffer is how far the clocks of two servers may be apart: what one of
-// them made due now is due for the other as well.
+// clocksDiffer is the tolerated difference between the clocks of two servers: a delivery that one
+// of them makes due now must be due for the other.
 const clocksDiffer = 3 * time.Second
 
-// claim takes deliveries for longer than an attempt lasts.
+// claim claims deliveries for longer than an attempt takes.
 func (s *Sender) claim(ctx context.Context, c orchestrator.DeliveryClaim) ([]orchestrator.WebhookDelivery, error) {
 	c.Now = s.cfg.Now()
 	if c.ID != "" {
@@ -198,15 +196,14 @@ func (s *Sender) claim(ctx context.Context, c orchestrator.DeliveryClaim) ([]orc
 	return s.outbox.Claim(ctx, c)
 }
 
-// Deliver sends one delivery if it is due and nobody else is sending it, or puts
-// it off. It is for those whom somebody else tells what is due, and need not
-// be started.
+// Deliver sends or postpones one delivery, if it is due and not claimed. It is for job handlers
+// and does not need Start.
 func (s *Sender) Deliver(ctx context.Context, id string) error {
 	_, err := s.deliverOne(ctx, id)
 	return err
 }
 
-// deliverOne sends a delivery that is due, or puts it off; "" stands for any.
+// deliverOne sends or postpones a due delivery; id "" means any.
 func (s *Sender) deliverOne(ctx context.Context, id string) (found bool, err error) {
 	due, err := s.claim(ctx, orchestrator.DeliveryClaim{ID: id, Limit: 1})
 	for _, d := range due {
@@ -219,7 +216,8 @@ func (s *Sender) deliverOne(ctx context.Context, id string) (found bool, err err
 	return len(due) > 0, err
 }
 
-// DeliverLeft sends what is due and nobody came for, one after the other.
+// DeliverLeft sends the remaining due deliveries one at a time, such as those whose jobs were
+// lost.
 func (s *Sender) DeliverLeft(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if found, err := s.deliverOne(ctx, ""); err != nil || !found {
@@ -229,7 +227,7 @@ func (s *Sender) DeliverLeft(ctx context.Context) error {
 	return nil
 }
 
-// attempt sends one delivery and notes how its host did.
+// attempt sends one delivery and records whether its host failed.
 func (s *Sender) attempt(ctx context.Context, d orchestrator.WebhookDelivery) {
 	if !s.cfg.Wanted(ctx, d) {
 		s.finish(ctx, d, s.cfg.Logger)
@@ -243,9 +241,8 @@ func (s *Sender) attempt(ctx context.Context, d orchestrator.WebhookDelivery) {
 	}
 }
 
-// isSick tells of a host that has just failed. Deliveries to it are put off
-// without trying, so that one dead host does not keep the workers from everyone
-// else.
+// isSick reports whether a host has recently failed. Deliveries to it are postponed without an
+// attempt, so that one dead host does not occupy all workers.
 func (s *Sender) isSick(host string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +251,7 @@ func (s *Sender) isSick(host string) bool {
 	return now.Before(s.sick[host])
 }
 
-// deliver sends one delivery and tells the outbox; it reports whether the host
-// did well.
+// deliver sends one delivery and updates the outbox. It reports whether the host is reachable.
 func (s *Sender) deliver(ctx context.Context, d orchestrator.WebhookDelivery) bool {
 	sendCtx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	err := s.post.send(sendCtx, d, s.cfg.Now())
@@ -279,8 +275,8 @@ func (s *Sender) deliver(ctx context.Context, d orchestrator.WebhookDelivery) bo
 	return final(err)
 }
 
-// finish removes a delivery. It is done even while the sender stops: else the
-// receiver would get it again for nothing.
+// finish removes a delivery from the outbox. It also does so while the sender stops, because the
+// receiver would otherwise get the delivery again.
 func (s *Sender) finish(ctx context.Context, d orchestrator.WebhookDelivery, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -289,7 +285,7 @@ func (s *Sender) finish(ctx context.Context, d orchestrator.WebhookDelivery, log
 	}
 }
 
-// giveBack makes a delivery that was cut off due at once, for whoever sends next.
+// giveBack makes an aborted delivery due at once, for any server.
 func (s *Sender) giveBack(ctx context.Context, d orchestrator.WebhookDelivery) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

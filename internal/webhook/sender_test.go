@@ -24,7 +24,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// outbox keeps deliveries in memory, like a store would.
+// outbox is an in-memory outbox.
 type outbox struct {
 	mu      sync.Mutex
 	rows    map[string]row
@@ -92,7 +92,7 @@ func (o *outbox) get(id string) (row, bool) {
 	return r, ok
 }
 
-// await waits until the outbox looks as wanted.
+// await waits until the outbox fulfils a condition.
 func (o *outbox) await(t *testing.T, what string, ok func(rows map[string]row) bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -147,13 +147,13 @@ func delivery(id, url string) orchestrator.WebhookDelivery {
 	}
 }
 
-// received is a request as a receiver keeps it.
+// received is a request as recorded by a receiver.
 type received struct {
 	header http.Header
 	body   []byte
 }
 
-// receiver answers with the statuses in turn, the last one for ever.
+// receiver responds with the statuses in turn, then always with the last one.
 func receiver(t *testing.T, statuses ...int) (url string, got func() []received) {
 	t.Helper()
 	var mu sync.Mutex
@@ -293,7 +293,7 @@ func TestDeadHostDoesNotKeepTheWorkers(t *testing.T) {
 		all = append(all, delivery(fmt.Sprintf("a%03d", i), dead.URL))
 	}
 	alive := delivery("z", url)
-	alive.CreatedAt = alive.CreatedAt.Add(time.Millisecond) // the last of all
+	alive.CreatedAt = alive.CreatedAt.Add(time.Millisecond) // the last one
 	o := newOutbox(append(all, alive)...)
 	started(t, o, func(c *webhook.Config) {
 		c.Workers, c.Timeout, c.Pause = 2, 50*time.Millisecond, time.Hour

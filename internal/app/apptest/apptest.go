@@ -1,5 +1,4 @@
-// Package apptest is for tests of the whole: it runs a server in the test's own
-// process and gives the clients and the log of it.
+// Package apptest runs a server in the process of a test and provides its clients and its log.
 package apptest
 
 import (
@@ -14,32 +13,32 @@ import (
 	"github.com/manifold-run/manifold/internal/app"
 )
 
-// models are shared by all servers of a test program: a catalog is trained once,
-// which takes most of a start.
+// models is shared by all servers of a test program, so that a catalog is trained only once.
+// Training takes most of a start.
 var models = &memory{kept: map[string][]byte{}}
 
-// memory keeps trained models in this process.
+// memory is a local.ModelCache in memory.
 type memory struct {
 	mu   sync.Mutex // guards kept
 	kept map[string][]byte
 }
 
-// Load returns what was kept under an id.
+// Load returns the model with an id, or nil.
 func (m *memory) Load(_ context.Context, id string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[id]
 }
 
-// Store keeps it.
+// Store stores a model.
 func (m *memory) Store(_ context.Context, id string, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept[id] = data
 }
 
-// Start starts a server, which is stopped when the test ends. It shares trained models
-// with other servers of the test program.
+// Start starts a server, which is stopped at the end of the test. It shares trained models with
+// other servers of the test program.
 func Start(tb testing.TB, cfg app.Config) *app.App {
 	tb.Helper()
 	if cfg.Models == nil {
@@ -48,7 +47,7 @@ func Start(tb testing.TB, cfg app.Config) *app.App {
 	return StartAlone(tb, cfg)
 }
 
-// StartAlone starts a server that keeps its trained models in its store.
+// StartAlone is Start for a server that caches trained models in its store.
 func StartAlone(tb testing.TB, cfg app.Config) *app.App {
 	tb.Helper()
 	server, err := app.New(tb.Context(), cfg)
@@ -62,7 +61,7 @@ func StartAlone(tb testing.TB, cfg app.Config) *app.App {
 	return server
 }
 
-// Stop stops a server; it may have been stopped before.
+// Stop stops a server. It may be called twice.
 func Stop(tb testing.TB, server *app.App) {
 	tb.Helper()
 	if err := server.Stop(context.Background()); err != nil {
@@ -70,7 +69,7 @@ func Stop(tb testing.TB, server *app.App) {
 	}
 }
 
-// Key reads a file that holds a key, such as App.AdminKeyFile.
+// Key reads a key file, such as App.AdminKeyFile.
 func Key(tb testing.TB, file string) string {
 	tb.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // the test names the file
@@ -80,7 +79,7 @@ func Key(tb testing.TB, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Client makes a client.
+// Client returns a new client.
 func Client(tb testing.TB, cfg client.Config) *client.Client {
 	tb.Helper()
 	c, err := client.New(cfg)
@@ -90,7 +89,7 @@ func Client(tb testing.TB, cfg client.Config) *client.Client {
 	return c
 }
 
-// Log keeps what a server logged, and may be read while it is written.
+// Log collects the log output of a server. It is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -103,7 +102,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// String returns all that was logged so far.
+// String returns the log so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package groupcommit gathers the writes of many callers for one goroutine,
-// which commits as many as wait in one transaction and then answers each. It
-// never waits for a batch to fill: alone, a write is as fast as without it.
+// Package groupcommit batches the writes of many callers. One goroutine commits all waiting
+// writes in one transaction and then answers each caller. It never waits for a batch to fill: a
+// single write is as fast as without batching.
 package groupcommit
 
 import (
@@ -12,21 +12,20 @@ import (
 )
 
 const (
-	// maxBatch bounds the writes of one transaction, so that the first of them
-	// need not wait long for its commit.
+	// maxBatch is the maximum number of writes in one transaction. It limits how long the first
+	// write waits for its commit.
 	maxBatch = 512
-	// maxQueue bounds the writes that wait for the next transaction.
+	// maxQueue is the maximum number of waiting writes. Further writes fail as unavailable.
 	maxQueue = 16384
 )
 
-// Queue is the writes that wait, and the goroutine that commits them. It is
-// safe for concurrent use.
+// Queue holds the waiting writes and runs the goroutine that commits them. It is safe for
+// concurrent use.
 type Queue[T any] struct {
 	commit func([]*Write[T])
-	// wake holds a token while something is queued.
+	// wake holds a token while the queue is not empty.
 	wake chan struct{}
-	// closed is closed when no write is accepted any more, ended when the last
-	// one was answered.
+	// closed is closed when no more writes are accepted, ended when the last write was answered.
 	closed, ended chan struct{}
 
 	mu      sync.Mutex // guards the fields below
@@ -34,33 +33,32 @@ type Queue[T any] struct {
 	closing bool
 }
 
-// Write is one write that waits for its turn.
+// Write is one queued write.
 type Write[T any] struct {
-	// What is to be written. A batch may have to be repeated with care, so that it
-	// can be done again.
+	// What is the content of the write. A batch may be retried write by write, so it must be
+	// repeatable. Doing describes the write in errors.
 	What  T
 	Doing string
 
 	ctx context.Context //nolint:containedctx // asked once, just before the write begins
-	// begun is set by whoever comes first: the writer that begins, or the caller
-	// that gives up.
+	// begun is set by the first of two: the writer that begins, or the caller that gives up.
 	begun atomic.Bool
 	done  chan error
 }
 
-// Answer tells the caller the result of the write; commit calls it once for each.
+// Answer returns the result of the write to its caller. commit must call it exactly once per
+// write.
 func (w *Write[T]) Answer(err error) { w.done <- err }
 
-// Start begins to hand batches, none of them empty, to commit, one after the
-// other, until Close.
+// Start returns a queue that passes non-empty batches to commit, one at a time, until Close.
 func Start[T any](commit func([]*Write[T])) *Queue[T] {
 	q := &Queue[T]{commit: commit, wake: make(chan struct{}, 1), closed: make(chan struct{}), ended: make(chan struct{})}
 	go q.loop()
 	return q
 }
 
-// Close refuses new writes, waits for those that are queued, and reports whether
-// it was open.
+// Close rejects new writes, waits until queued writes are answered, and reports whether the queue
+// was open.
 func (q *Queue[T]) Close() bool {
 	q.mu.Lock()
 	first := !q.closing
@@ -74,18 +72,19 @@ func (q *Queue[T]) Close() bool {
 	return first
 }
 
-// Closed is closed when no write is accepted any more.
+// Closed returns a channel that is closed when no more writes are accepted.
 func (q *Queue[T]) Closed() <-chan struct{} { return q.closed }
 
-// Len is how many writes wait.
+// Len returns the number of waiting writes.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.queue)
 }
 
-// Do waits until a write was committed or refused. One whose context ends
-// before it began is not done.
+// Do queues a write and waits until it was committed or rejected. If ctx ends before the write
+// begins, the write is dropped. Once it has begun, Do waits for its result whatever happens to
+// ctx.
 func (q *Queue[T]) Do(ctx context.Context, doing string, what T) error {
 	w := &Write[T]{What: what, Doing: doing, ctx: ctx, done: make(chan error, 1)}
 	if err := q.push(w); err != nil {
@@ -99,7 +98,7 @@ func (q *Queue[T]) Do(ctx context.Context, doing string, what T) error {
 	if w.begun.CompareAndSwap(false, true) {
 		return ctx.Err()
 	}
-	// It has begun: only its own answer reports whether it happened.
+	// The write has begun: only its answer tells whether it was committed.
 	return <-w.done
 }
 
@@ -124,7 +123,7 @@ func (q *Queue[T]) poke() {
 	}
 }
 
-// loop commits what is queued until the queue is closed and empty.
+// loop commits queued writes until the queue is closed and empty.
 func (q *Queue[T]) loop() {
 	defer close(q.ended)
 	for {
@@ -153,12 +152,12 @@ func (q *Queue[T]) take() (batch []*Write[T], last bool) {
 	return batch, q.closing
 }
 
-// begin leaves out the writes that nobody waits for any more.
+// begin drops the writes whose callers have given up and marks the others as begun.
 func begin[T any](batch []*Write[T]) []*Write[T] {
 	begun := batch[:0]
 	for _, w := range batch {
 		switch {
-		case !w.begun.CompareAndSwap(false, true): // its caller has left
+		case !w.begun.CompareAndSwap(false, true): // its caller has given up
 		case w.ctx.Err() != nil:
 			w.Answer(w.ctx.Err())
 		default:
@@ -168,7 +167,7 @@ func begin[T any](batch []*Write[T]) []*Write[T] {
 	return begun
 }
 
-// ErrClosed refuses what comes after the end of a store.
+// ErrClosed returns the error for writes to a closed store.
 func ErrClosed(doing string) error {
 	return contracts.Errorf(contracts.CodeUnavailable, "%s: the store is closed", doing)
 }

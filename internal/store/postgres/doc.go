@@ -1,14 +1,12 @@
-// Package postgres is the PostgreSQL behind internal/store/sqlstore, which several
-// processes share: connections, transactions, locks, and what processes tell
-// each other.
+// Package postgres is the PostgreSQL backend of internal/store/sqlstore, which several processes
+// may share: connections, transactions, locks and notifications between processes.
 //
-// The writer of each process locks the rows of the runs in the order of their
-// ids, and sends what follows as one batch. The database tells what that has
-// changed, and the seals of it go with the COMMIT: three round trips however many
-// runs it serves, two where nothing is decided by. All else is a short
-// transaction on a connection of the pool.
+// The writer of each process locks the rows of the runs in id order and sends all further
+// statements as one batch. The database returns what these have changed, and the seals of the
+// changes are sent with the COMMIT. A transaction takes three round trips, however many runs it
+// changes, and two if it reads nothing first. All other writes are short transactions on a pooled
+// connection.
 //
-// The clock of the server decides leases and expiries. Order of locking: the
-// locks of resources (an advisory lock), rows of runs by id, all else, seals by
-// their scopes.
+// Leases and expiries use the clock of the database server. Locking order: resource locks (an
+// advisory lock), rows of runs by id, everything else, seals by scope.
 package postgres

@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// FallSilent holds the row of a run in a transaction that says nothing more,
-// until the server has ended it, and then tries to go on.
+// FallSilent locks the row of a run in a transaction, stays idle until the server has ended it,
+// and then tries to continue.
 func (s *Store) FallSilent(ctx context.Context, runID string, entered chan<- struct{}) error {
 	return translate("fall silent", s.db.Write(ctx, []sqlstore.Part{{
 		Reads: []sqlstore.Statement{{Text: `SELECT id FROM run WHERE id = $1 FOR UPDATE`, Args: []any{runID}, Each: func(stored.Row) error { return nil }}},

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// sqlState returns the code of an error of the server, "" for others.
+// sqlState returns the SQLSTATE of a server error, or "" for other errors.
 func sqlState(err error) string {
 	if fault, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return fault.Code
@@ -19,15 +19,15 @@ func sqlState(err error) string {
 	return ""
 }
 
-// passing tells faults of two transactions that were in each other's way: the
-// same again may succeed.
+// passing reports whether the error is a serialization failure or a deadlock, after which a retry
+// may succeed.
 func passing(err error) bool {
 	state := sqlState(err)
 	return state == "40001" || state == "40P01"
 }
 
-// reached reports whether the server has answered: then the transaction was
-// refused and nothing of it is stored.
+// reached reports whether the server answered. In this case the transaction was rejected and
+// nothing was stored.
 func reached(err error) bool {
 	if _, ok := errors.AsType[*contracts.Error](err); ok {
 		return true
@@ -36,8 +36,8 @@ func reached(err error) bool {
 	return state != "" && !strings.HasPrefix(state, "57P") && !strings.HasPrefix(state, "08") || errors.Is(err, pgx.ErrNoRows)
 }
 
-// translate returns an error with a code of contracts; errors that have one keep
-// it. What the server does not say is that it cannot be reached.
+// translate returns err with a code of contracts. Errors that have one are returned unchanged.
+// Errors that do not come from the server become unavailable.
 func translate(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -68,7 +68,7 @@ func translate(doing string, err error) error {
 	}
 }
 
-// translateOther is for errors that do not come from the server.
+// translateOther translates errors that do not come from the server.
 func translateOther(doing string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

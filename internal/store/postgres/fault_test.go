@@ -24,7 +24,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
 
-// detached is a context that outlives the test.
+// detached returns a context that outlives the test.
 func detached(t *testing.T) context.Context {
 	t.Helper()
 	return context.WithoutCancel(t.Context())
@@ -81,20 +81,20 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// wire stands between a store and its server, and cuts the connection in the
-// place of the answer to a COMMIT, if it is told to.
+// wire is a proxy between a store and its server that can cut the connection instead of returning
+// the response to a COMMIT.
 type wire struct {
 	listener net.Listener
 	socket   string
-	// cut is how many commits to come are done and their answers lost, lose how
-	// many transactions are cut off before, refuse that nobody is let in.
+	// cut is the number of next commits that are executed but whose responses are lost. lose is
+	// the number of transactions cut off before the commit. refuse rejects connections.
 	cut, lose atomic.Int64
 	refuse    atomic.Bool
-	// trips counts what the server has answered to the end.
+	// trips counts the round trips.
 	trips atomic.Int64
 }
 
-// between gives the address of a schema by way of a wire.
+// between returns the URL of a schema through a wire.
 func between(t *testing.T, address string) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -207,7 +207,7 @@ func TestAServerThatIsGone(t *testing.T) {
 	if _, err := connect(t, direct).Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'manifold'`); err != nil {
 		t.Fatal(err)
 	}
-	// The first may find the pool's connections dead; that is as good a reason.
+	// The first attempt may fail because the pooled connections are dead, which is also valid.
 	for range 3 {
 		_, err := s.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n1")})
 		wantCode(t, err, contracts.CodeUnavailable)
@@ -225,14 +225,14 @@ func TestAServerThatIsGone(t *testing.T) {
 	}
 }
 
-// The variable that makes this test binary a child that writes until it is
-// killed.
+// childAddress is the environment variable that makes this test binary a child process that
+// writes until it is killed.
 const childAddress = "MANIFOLD_TEST_POSTGRES_CHILD"
 
-// writers is how many goroutines the child writes with.
+// writers is the number of writing goroutines in the child.
 const writers = 8
 
-// TestChild is no test of its own: TestKill starts it in a process of its own.
+// TestChild is not a test of its own. TestKill runs it in a child process.
 func TestChild(t *testing.T) {
 	address := os.Getenv(childAddress)
 	if address == "" {
@@ -260,8 +260,8 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestKill kills a process that writes, with no warning, and looks for all that
-// it was told to be stored, from another that lived beside it.
+// TestKill kills a writing process without warning, and checks from another process that all
+// acknowledged writes are stored.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Start(t).URL(t)
@@ -294,8 +294,8 @@ func TestKill(t *testing.T) {
 	wantAll(t, witness, acknowledged)
 }
 
-// wantAll checks that nothing acknowledged is lost, that no run is torn, and
-// that the events have no gaps.
+// wantAll checks that no acknowledged write is lost, that every run is consistent, and that the
+// events have no gaps.
 func wantAll(t *testing.T, s *store, acknowledged map[string]int) {
 	t.Helper()
 	var all int
@@ -324,7 +324,7 @@ func TestASilentProcessHoldsNothingForLong(t *testing.T) {
 	lease := create(t, s, "r1")
 	entered := make(chan struct{})
 	silent := make(chan error, 1)
-	// What the operating system does when it stops a process in the midst of it.
+	// This simulates an operating system that suspends a process inside a transaction.
 	go func() { silent <- s.FallSilent(detached(t), "r1", entered) }()
 	<-entered
 	other := open(t, address)

@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/postgres"
 )
 
-// TestRunsOfAServerThatIsGoneAreDueAtOnce: nobody waits for the lease of a process that has
-// ended. One that lives, or that tells nothing by a lock, keeps what it holds.
+// TestRunsOfAServerThatIsGoneAreDueAtOnce checks that the leases of an ended process do not delay
+// its runs. A live server, and one that holds no lock, keeps its runs.
 func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)
@@ -23,7 +23,7 @@ func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
 		defer close(ended)
 		one.Listen(ctx, func(c postgres.Change) { heard <- c })
 	}()
-	hears(t, heard, postgres.Change{}) // it is connected
+	hears(t, heard, postgres.Change{}) // the listener is connected
 	listening(t, two)
 	hold := func(id, owner string, ttl time.Duration) {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
 	}
 	die()
 	<-ended
-	deadline := time.Now().Add(time.Minute) // for the database to see the end of the connection
+	deadline := time.Now().Add(time.Minute) // the time for the database to detect the end of the connection
 	for ids := due(); len(ids) != 1 || ids[0] != "held"; ids = due() {
 		if len(ids) > 1 || time.Now().After(deadline) {
 			t.Fatalf("%v are due, want the run of the server that is gone", ids)
@@ -62,15 +62,15 @@ func TestRunsOfAServerThatIsGoneAreDueAtOnce(t *testing.T) {
 	if err != nil || lease.Epoch != 2 {
 		t.Fatalf("%+v, %v", lease, err)
 	}
-	// Were it alive all the same, it would be refused.
+	// If the server were still alive, its commit would be rejected.
 	_, err = one.Commit(t.Context(), execution.Transition{Lease: execution.Lease{RunID: "held", Owner: one.Name(), Epoch: 1}})
 	if contracts.CodeOf(err) != contracts.CodeLeaseLost {
 		t.Errorf("a server that was taken for gone commits: %v", err)
 	}
 }
 
-// TestABusyServerShowsThatItLives: the lock is taken as soon as whoever had it lets it go,
-// although there is always something to hear.
+// TestABusyServerShowsThatItLives checks that the lock is taken as soon as it is free, even if
+// notifications never stop.
 func TestABusyServerShowsThatItLives(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

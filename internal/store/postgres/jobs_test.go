@@ -14,8 +14,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// jobs returns what wakes somebody, as "kind id" with " later" for what is not due
-// yet, in the order in which it was added.
+// jobs returns the jobs in insertion order, as "kind id", with " later" for those that are not
+// due yet.
 func jobs(t *testing.T, url string) []string {
 	t.Helper()
 	rows, err := connect(t, url).Query(t.Context(),
@@ -53,8 +53,8 @@ func decide(t *testing.T, s *store, gate string) {
 	}
 }
 
-// What makes a run due that nobody holds wakes somebody, in its transaction;
-// what an owner will see for itself does not.
+// A transaction adds a job for a run without an owner that becomes due. It adds none for what the
+// owner itself will notice.
 func TestWhatIsDueIsAJob(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
@@ -123,7 +123,7 @@ func TestWhatIsDueIsAJob(t *testing.T) {
 	}
 }
 
-// working lets a store work on jobs until the test ends.
+// working lets a store process jobs until the end of the test.
 func working(t *testing.T, s *store, h postgres.Handlers) {
 	t.Helper()
 	none := func(context.Context, string) (time.Duration, error) { return 0, nil }
@@ -144,8 +144,8 @@ func working(t *testing.T, s *store, h postgres.Handlers) {
 	})
 }
 
-// A server without room gives a job to one that has some, and a timer comes as
-// a job when it is due.
+// A server without capacity leaves a job to another one, and a timer arrives as a job when it is
+// due.
 func TestJobsComeToWhoeverHasRoom(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)
@@ -160,7 +160,7 @@ func TestJobsComeToWhoeverHasRoom(t *testing.T) {
 	park(t, full, create(t, full, "timed"), due)
 	park(t, full, create(t, full, "asked"), time.Time{}, contracts.Interrupt{InterruptID: "g1", Code: "AAA"})
 	decide(t, full, "g1")
-	came := map[string]bool{} // in which order is for the machine to say: how long it takes to park is not known
+	came := map[string]bool{} // the order is undefined, because the duration of parking is unknown
 	for len(came) < 2 {
 		select {
 		case id := <-took:
@@ -174,7 +174,7 @@ func TestJobsComeToWhoeverHasRoom(t *testing.T) {
 	}
 }
 
-// Of all servers one does what is to be done periodically.
+// A periodic task is executed by only one of all servers.
 func TestUpkeepIsDoneOnceForAll(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

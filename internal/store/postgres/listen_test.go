@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// listening hears what a store is told, and begins when it has connected.
+// listening returns the changes that a store receives, after it has connected.
 func listening(t *testing.T, s *store) <-chan postgres.Change {
 	t.Helper()
 	heard := make(chan postgres.Change, 1000)
@@ -26,11 +26,11 @@ func listening(t *testing.T, s *store) <-chan postgres.Change {
 		stop()
 		<-ended
 	})
-	hears(t, heard, postgres.Change{}) // it cannot know what was before
+	hears(t, heard, postgres.Change{}) // changes before the connection are unknown
 	return heard
 }
 
-// hears waits for one change; what else comes is none of its business.
+// hears waits for one change and ignores others.
 func hears(t *testing.T, heard <-chan postgres.Change, want postgres.Change) {
 	t.Helper()
 	for deadline := time.After(time.Minute); ; {
@@ -80,8 +80,8 @@ func TestCommitsAreTold(t *testing.T) {
 	}
 	hears(t, heard, postgres.Change{Domains: true})
 
-	// A refused commit is none, who commits need not be told, and what stands in
-	// another schema is not of interest.
+	// A rejected commit sends no notification, the committer receives none, and other schemas are
+	// ignored.
 	lease.Epoch = 9
 	_, err := one.Commit(t.Context(), execution.Transition{Lease: lease, Nodes: node("n1")})
 	wantCode(t, err, contracts.CodeLeaseLost)

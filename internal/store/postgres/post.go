@@ -11,58 +11,57 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// envelope is a Change with the process that made it.
+// envelope is a Change with the process that committed it.
 type envelope struct {
 	Change
 
 	From string `json:"f"`
 }
 
-// notifyChannel publishes commits to other processes by LISTEN and NOTIFY, in the
-// transaction that makes the change. A message has no content, only where to look.
+// notifyChannel publishes commits to other processes by LISTEN and NOTIFY, in the transaction of
+// the change. A message contains no data, only the keys of what changed.
 type notifyChannel struct{ Origin, Channel string }
 
-// The statements that tell: of one payload, and of several.
+// The statements that send one payload and several.
 const (
 	tell    = `SELECT pg_notify($1, $2)`
 	tellAll = `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`
 )
 
-// postOf is the post of a process for the tables of one schema.
+// postOf returns the channel of a process for the tables of one schema.
 func postOf(origin, schema string) notifyChannel {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(schema)) // it never fails
 	return notifyChannel{Origin: origin, Channel: fmt.Sprintf("manifold_%x", h.Sum64())}
 }
 
-// maxPayload is what a NOTIFY may carry.
+// maxPayload is the maximum size of a NOTIFY payload, in bytes.
 const maxPayload = 7900
 
-// Payload writes a change as it is told.
+// Payload encodes a change. If it is too long, the payload says that everything may have changed.
 func (p notifyChannel) Payload(c Change) string {
 	payload, err := json.Marshal(envelope{Change: c, From: p.Origin})
 	if err != nil || len(payload) > maxPayload {
-		return fmt.Sprintf(`{"f":%q}`, p.Origin) // look everywhere
+		return fmt.Sprintf(`{"f":%q}`, p.Origin) // receivers must re-read everything
 	}
 	return string(payload)
 }
 
 const (
-	// quiet is how long a connection may say nothing before it is asked whether
-	// it lives.
+	// quiet is how long a connection may be silent before it is tested.
 	quiet = 5 * time.Second
-	// showAgain is the pause before the next try to show that this server lives.
+	// showAgain is the pause before the next attempt to take the advisory lock.
 	showAgain = time.Second
-	// listenAgain is the pause before the next try to connect, half of it by chance.
+	// listenAgain is the maximum pause before the next connection attempt; half of it is random.
 	listenAgain = 2 * time.Second
 )
 
-// Listen calls heard for each change that another process commits, over a
-// connection of its own, until ctx ends. When it may have missed some, it tells
-// that everything may have changed. heard must be quick.
+// Listen calls heard for each change that another process commits, on a connection of its own,
+// until ctx ends. If it may have missed changes, it calls heard with an empty Change: everything
+// may have changed. heard must not block.
 func (p notifyChannel) Listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) {
 	for ctx.Err() == nil {
-		_ = p.listen(ctx, server, heard) // whatever the reason, the next connection is the remedy
+		_ = p.listen(ctx, server, heard) // reconnect, whatever the error is
 		select {
 		case <-ctx.Done():
 		case <-time.After(listenAgain/2 + rand.N(listenAgain/2)): //nolint:gosec // spreads, no secret
@@ -70,13 +69,13 @@ func (p notifyChannel) Listen(ctx context.Context, server *pgx.ConnConfig, heard
 	}
 }
 
-// listen hears what comes over one connection.
+// listen receives notifications on one connection until it fails.
 func (p notifyChannel) listen(ctx context.Context, server *pgx.ConnConfig, heard func(Change)) error {
 	conn, err := pgx.ConnectConfig(ctx, server)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing is lost with it
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // no data is lost with it
 	shown, err := p.showAlive(ctx, conn)
 	if err != nil {
 		return err
@@ -90,8 +89,7 @@ func (p notifyChannel) listen(ctx context.Context, server *pgx.ConnConfig, heard
 		if err != nil {
 			return err
 		}
-		// There may always be something to hear: it is not waited for silence to show that
-		// this server lives.
+		// Do not wait for silence before taking the lock: notifications may never stop.
 		if silent || !shown && time.Since(asked) > showAgain {
 			alive, done := context.WithTimeout(ctx, quiet)
 			shown, err = p.showAlive(alive, conn)
@@ -104,8 +102,8 @@ func (p notifyChannel) listen(ctx context.Context, server *pgx.ConnConfig, heard
 	}
 }
 
-// hear waits for one notice; silent tells that there was none, so that nobody knows
-// whether the connection lives.
+// hear waits for one notification. silent reports a timeout, after which the connection should be
+// tested.
 func (p notifyChannel) hear(ctx context.Context, conn *pgx.Conn, heard func(Change)) (silent bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, quiet)
 	defer cancel()
@@ -118,7 +116,7 @@ func (p notifyChannel) hear(ctx context.Context, conn *pgx.Conn, heard func(Chan
 	}
 	var n envelope
 	if err := json.Unmarshal([]byte(notice.Payload), &n); err != nil {
-		n = envelope{} // of another release
+		n = envelope{} // sent by another release
 	}
 	if n.From != p.Origin {
 		heard(n.Change)

@@ -12,21 +12,20 @@ import (
 
 var _ admission.SlotStore = (*quota)(nil)
 
-// quota is what one process knows and has of it. It is safe for concurrent use.
+// quota is the slot store of one process. It is safe for concurrent use.
 type quota struct {
 	pool *pgxpool.Pool
-	// origin names the process; translate makes a fault of the database one of the
-	// core's.
+	// origin identifies the process. translate maps errors of the database to codes of contracts.
 	origin    string
 	translate func(doing string, err error) error
 }
 
-// newQuota makes the quota of a process in a database that has its tables.
+// newQuota returns the quota of a process. The tables must exist.
 func newQuota(pool *pgxpool.Pool, origin string, translate func(doing string, err error) error) *quota {
 	return &quota{pool, origin, translate}
 }
 
-// quotaNow is the clock of the database, as the tables keep times.
+// quotaNow is the clock of the database in nanoseconds since 1970.
 const quotaNow = `(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint`
 
 const (
@@ -34,18 +33,18 @@ const (
 INSERT INTO server (origin, alive_until) VALUES ($1, ` + quotaNow + ` + $2)
 ON CONFLICT (origin) DO UPDATE SET alive_until = excluded.alive_until`
 
-	// countPresent counts the servers before this one, and all, in the order of
-	// their names, which is the same for each of them.
+	// countPresent counts the servers before this one and all servers, ordered by name, so that
+	// all servers see the same order.
 	countPresent = `SELECT count(*) FILTER (WHERE origin < $1), count(*) FROM server WHERE alive_until > ` + quotaNow
 
-	// forgetAbsent removes what was left by servers that died.
+	// forgetAbsent removes the rows of servers that ended without Absent.
 	forgetAbsent = `
 WITH leases AS (DELETE FROM leader WHERE lease_until < ` + quotaNow + ` - $1)
 DELETE FROM server WHERE alive_until < ` + quotaNow + ` - $1`
 )
 
-// Present says that this process lives for ttl, and tells which of how many it
-// is, from 0. It commits.
+// Present marks this process as alive for ttl and returns its index among the live servers, from
+// 0, and their number. It commits.
 func (q *quota) Present(ctx context.Context, ttl time.Duration) (place, servers int, err error) {
 	var b pgx.Batch
 	b.Queue(tellPresent, q.origin, ttl.Nanoseconds())
@@ -54,7 +53,7 @@ func (q *quota) Present(ctx context.Context, ttl time.Duration) (place, servers 
 	return place, servers, q.translate("tell that this server lives", q.pool.SendBatch(ctx, &b).Close())
 }
 
-// Absent says that this process goes, and gives its places back. It commits.
+// Absent removes this process and returns its places. It commits.
 func (q *quota) Absent(ctx context.Context) error {
 	var b pgx.Batch
 	b.Queue(`DELETE FROM server WHERE origin = $1`, q.origin)
@@ -62,8 +61,8 @@ func (q *quota) Absent(ctx context.Context) error {
 	return q.translate("tell that this server goes", q.pool.SendBatch(ctx, &b).Close())
 }
 
-// claimPlace takes the place that this process has, or a free one. Of two that
-// take the same one the second finds it taken, and gets none.
+// claimPlace takes the place that this process has, or a free one. If two processes take the same
+// place at once, the second gets none.
 const claimPlace = `
 INSERT INTO place (key, number, owner, claimed_until)
 SELECT $1, n, $2, ` + quotaNow + ` + $4 FROM generate_series(1, $3::int) n LEFT JOIN place p ON p.key = $1 AND p.number = n
@@ -72,14 +71,14 @@ ORDER BY p.owner IS NOT DISTINCT FROM $2 DESC, n LIMIT 1
 ON CONFLICT (key, number) DO UPDATE SET owner = excluded.owner, claimed_until = excluded.claimed_until
 WHERE place.owner = excluded.owner OR place.claimed_until <= ` + quotaNow
 
-// ClaimPlace takes one of so many places of a key for ttl, or keeps the one that
-// this process has; false if others have all of them. It commits.
+// ClaimPlace takes or keeps one of the places of a key for ttl. It returns false if other
+// processes hold all of them. It commits.
 func (q *quota) ClaimPlace(ctx context.Context, key string, places int, ttl time.Duration) (bool, error) {
 	done, err := q.pool.Exec(ctx, claimPlace, key, q.origin, places, ttl.Nanoseconds())
 	return done.RowsAffected() > 0, q.translate("claim a place of "+key, err)
 }
 
-// ReturnPlace gives back the place that this process has of a key. It commits.
+// ReturnPlace returns the place of a key that this process holds. It commits.
 func (q *quota) ReturnPlace(ctx context.Context, key string) error {
 	_, err := q.pool.Exec(ctx, `DELETE FROM place WHERE key = $1 AND owner = $2`, key, q.origin)
 	return q.translate("give a place of "+key+" back", err)

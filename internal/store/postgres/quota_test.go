@@ -8,8 +8,8 @@ import (
 	"github.com/manifold-run/manifold/internal/pgtest"
 )
 
-// TestServersCountEachOther: each knows how many there are and which one it is; one
-// that goes, or is dead for long enough, does not count.
+// TestServersCountEachOther checks that each server knows the number of live servers and its
+// index. A server that leaves or has expired does not count.
 func TestServersCountEachOther(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)
@@ -40,13 +40,13 @@ func TestServersCountEachOther(t *testing.T) {
 	if err := two.Quota.Absent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	present(three, 0) // its time is over at once
+	present(three, 0) // it expires at once
 	if place, servers := present(one, time.Minute); place != 0 || servers != 1 {
 		t.Errorf("the one that is left is %d of %d", place, servers)
 	}
 }
 
-// TestPlacesAreClaimedByOneServerEach, also where all ask at once.
+// TestPlacesAreClaimedByOneServerEach also checks concurrent claims.
 func TestPlacesAreClaimedByOneServerEach(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// keyFile is the file of the keys of all servers.
+// keyFile simulates the key file of all servers.
 type keyFile struct {
 	mu   sync.Mutex
 	keys [][]byte
@@ -33,7 +33,7 @@ func (f *keyFile) read() ([][]byte, error) {
 	return f.keys, nil
 }
 
-// server opens the database with the keys as they stand in the file.
+// server opens the database with the current keys in the file.
 func (f *keyFile) server(t *testing.T, url string) *postgres.Store {
 	t.Helper()
 	known, _ := f.read()
@@ -54,9 +54,8 @@ func cleanRows(t *testing.T, s *postgres.Store) {
 
 func session(id string) orchestrator.Session { return orchestrator.Session{ID: id} }
 
-// TestTheKeyIsChangedWhileServersWork: one server is started with a new key while two
-// with the old one write; none of their writes is refused for good, and the rows are
-// those that were sealed, for each of them.
+// TestTheKeyIsChangedWhileServersWork starts one server with a new key while two servers with the
+// old key write. Their writes eventually succeed, and all rows match their seals.
 func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)
@@ -70,7 +69,7 @@ func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
 		work.Go(func() {
 			for i := 0; ; i++ {
 				err := s.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
-				for contracts.CodeOf(err) == contracts.CodeUnavailable { // at the moment of the change
+				for contracts.CodeOf(err) == contracts.CodeUnavailable { // during the change
 					err = s.Sessions.CreateSession(t.Context(), session(fmt.Sprintf("s%d-%d", n, i)))
 				}
 				if err != nil {
@@ -105,7 +104,8 @@ func TestTheKeyIsChangedWhileServersWork(t *testing.T) {
 	}
 }
 
-// TestAServerWithoutTheNewKeyWritesNothing until its file has it.
+// TestAServerWithoutTheNewKeyWritesNothing checks that its writes fail until its file has the
+// key.
 func TestAServerWithoutTheNewKeyWritesNothing(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

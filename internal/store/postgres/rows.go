@@ -37,10 +37,10 @@ func (d *db) queue(b *pgx.Batch, statements []sqlstore.Statement, rows []sqlstor
 	}
 }
 
-// tables keeps the statements that write rows to tables.
+// tables caches the statements that write rows.
 type tables struct{ texts sync.Map }
 
-// of returns the statement that writes all rows of a table, column by column.
+// of returns the statement that writes all rows of a table, given as one array per column.
 func (t *tables) of(table *sqlstore.Table) string {
 	if known, ok := t.texts.Load(table); ok {
 		text, _ := known.(string)
@@ -87,7 +87,7 @@ func arrayType(k sqlstore.Kind) string {
 	}
 }
 
-// arrays returns the columns of rows.
+// arrays returns rows as one array per column.
 func arrays(r *sqlstore.Rows) []any {
 	args := make([]any, len(r.Columns))
 	for i, c := range r.Columns {
@@ -115,9 +115,9 @@ func array[T any](r *sqlstore.Rows, column int) []T {
 	return out
 }
 
-// insertEvents numbers the events of each session after its last. $4 is the place of
-// the last event of each row among those of its session here, $5 and $6 the sessions,
-// in order, with how many each gets.
+// insertEvents numbers the events of each session after its last one. $4 is the position of the
+// last event of each row within this batch and session. $5 are the sessions and $6 the number of
+// events of each.
 const insertEvents = `
 WITH numbered AS (
   INSERT INTO event_seq (session_id, seq) SELECT session_id, seq FROM unnest($5::text[], $6::bigint[]) AS s (session_id, seq) ORDER BY session_id COLLATE "C"

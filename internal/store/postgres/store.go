@@ -23,25 +23,25 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Config specifies where the data is.
+// Config configures a Store.
 type Config struct {
-	// URL is the address of the database, as libpq understands it. The tables
-	// stand in the first schema of its search_path.
+	// URL is the libpq URL of the database. The tables are in the first schema of its
+	// search_path.
 	URL string
-	// Conns is how many connections there are at most [4 per processor, 8 to 32].
-	// pool_max_conns in the URL goes before it.
+	// Conns is the maximum number of connections; the default is 4 per processor, 8 to 32.
+	// pool_max_conns in the URL takes precedence.
 	Conns int
-	// SealKeys are the keys that rows are sealed with, the present one first, the
-	// same for all servers; the older ones are needed once, to go over to it.
-	// Without a key nothing is sealed, and a sealed database is not opened.
+	// SealKeys are the keys that seal rows, the current one first, identical on all servers.
+	// Older keys are needed only once, to change to the current one. Without a key nothing is
+	// sealed, and opening a sealed database fails.
 	SealKeys [][]byte
-	// SealKeysAgain reads them again when another server has changed the key [they
-	// stay what they were].
+	// SealKeysAgain reads the keys again after another server has changed the key. If it is nil,
+	// the keys do not change.
 	SealKeysAgain func() ([][]byte, error)
 }
 
-// Store is one database, in parts by what is kept. It is safe for concurrent
-// use, also by several processes.
+// Store is a PostgreSQL database with its stores. It is safe for concurrent use, also by several
+// processes.
 type Store struct {
 	*sqlstore.Store
 
@@ -51,38 +51,38 @@ type Store struct {
 
 // The parts of a store.
 type (
-	// Runs are the rows of runs.
+	// Runs stores runs.
 	Runs = sqlstore.RunStore
-	// Talk are the rows of sessions and turns.
+	// Talk stores sessions and turns.
 	Talk = sqlstore.SessionStore
-	// Mail are what is to be sent.
+	// Mail stores outgoing deliveries and incoming messages.
 	Mail = sqlstore.QueueStore
-	// Directory are keys and domains.
+	// Directory stores API keys and domains.
 	Directory = sqlstore.AdminStore
 )
 
-// db is the open database.
+// db is an open database.
 type db struct {
 	pool *pgxpool.Pool
-	// post tells other processes what this one commits.
+	// post notifies other processes of commits.
 	post notifyChannel
-	// jobs wake whoever has room for what a transaction makes due.
+	// jobs inserts jobs for the work that a transaction makes due.
 	jobs *queue.Queue
-	// attempts counts the transactions of the writer, which alone touches it.
+	// attempts counts the transactions of the writer, which alone accesses it.
 	attempts int64
-	// seals is nil where nothing is sealed.
+	// seals is nil if nothing is sealed.
 	seals *proof.Seals
-	// texts and tables are the statements as they are sent.
+	// texts and tables cache rendered statements.
 	texts  texts
 	tables tables
 }
 
-// patience is how long the server keeps the transaction of a process that has
-// fallen silent in the midst of it, and with it the rows of its runs.
+// patience is how long the server keeps an idle transaction, and its locks on rows of runs,
+// before it ends it.
 const patience = 10 * time.Second
 
-// Open connects to the database and makes or updates its tables; several
-// processes may do so at once. The context bounds the opening only.
+// Open connects to the database and creates or migrates its tables. Several processes may do so
+// at once. ctx limits only the opening.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	pool, err := connect(ctx, cfg)
 	if err != nil {
@@ -124,8 +124,8 @@ func connect(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	return pool, translate("open the database", err)
 }
 
-// fillSearch adds the runs that a server of a release before run_search has made, also while
-// servers of both releases ran: the last that is upgraded finds what is left.
+// fillSearch adds the missing run_search rows of runs created by older releases. During a rolling
+// upgrade, the last upgraded server adds those that are still missing.
 const fillSearch = `
 INSERT INTO run_search (created_at, run_id, goal, domains)
 SELECT r.created_at, r.id, lower(coalesce(p.body::json->>'goal', '') COLLATE "C"), coalesce((
@@ -136,7 +136,7 @@ FROM run r JOIN plan p ON p.run_id = r.id
 WHERE NOT EXISTS (SELECT 1 FROM run_search s WHERE s.created_at = r.created_at AND s.run_id = r.id)
 ON CONFLICT DO NOTHING`
 
-// prepare brings the tables to the version of this release.
+// prepare checks the settings and migrates the tables to the version of this release.
 func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	var synchronous string
 	if err := d.pool.QueryRow(ctx, `SHOW synchronous_commit`).Scan(&synchronous); err != nil {
@@ -183,8 +183,8 @@ func (d *db) prepare(ctx context.Context, keys proof.Keys) error {
 	return nil
 }
 
-// Close commits what was accepted, and gives the connections back. Writes that
-// come later are refused as unavailable. Closing twice is harmless.
+// Close commits accepted writes and closes the connections. Later writes fail as unavailable. It
+// may be called twice.
 func (s *Store) Close() error {
 	if s.CloseWriter() {
 		s.db.pool.Close()
@@ -197,18 +197,17 @@ func (s *Store) Ping(ctx context.Context) error {
 	return translate("reach the database", s.db.pool.Ping(ctx))
 }
 
-// Work begins to do what jobs ask for, with connections of the store's, until
-// the worker is stopped.
+// Work starts processing jobs with connections of the store, until the worker is stopped.
 func (s *Store) Work(ctx context.Context, h Handlers) (*Worker, error) {
 	w, err := queue.Work(ctx, s.db.pool, h)
 	return w, translate("work on jobs", err)
 }
 
-// Worker works on jobs until it is stopped.
+// Worker processes jobs until it is stopped.
 type Worker = queue.Workers
 
-// Handlers do what jobs ask for.
+// Handlers process jobs.
 type Handlers = queue.Handlers
 
-// Upkeep is what one process of all does periodically.
+// Upkeep is a periodic task that one of all processes executes.
 type Upkeep = queue.Upkeep

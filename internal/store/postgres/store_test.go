@@ -23,7 +23,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
-// store is a database with all of its parts.
+// store is a database with all of its stores.
 type store struct {
 	*postgres.Store
 	*postgres.Runs
@@ -33,7 +33,7 @@ type store struct {
 	*proof.Proofs
 }
 
-// open returns a store that is closed with the test.
+// open returns a store that is closed at the end of the test.
 func open(t *testing.T, url string) *store {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, Conns: 6, SealKeys: [][]byte{[]byte("the key of these tests")}})
@@ -42,7 +42,7 @@ func open(t *testing.T, url string) *store {
 	}
 	t.Cleanup(func() {
 		_, err := s.Audit.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) {
-			if !strings.HasPrefix(scope, "content:") { // suites store what they like under hashes
+			if !strings.HasPrefix(scope, "content:") { // suites store arbitrary content under hashes
 				t.Errorf("after the test: %s: %s", scope, message)
 			}
 		})
@@ -56,8 +56,8 @@ func open(t *testing.T, url string) *store {
 	return &store{Store: s, Runs: s.Runs, Talk: s.Sessions, Mail: s.Queue, Directory: s.Admin, Proofs: s.Audit}
 }
 
-// TestEveryColumnIsSealedOrNamedHarmless: whoever adds a column decides. The tables
-// of the queue are left out: a job in them is a wake-up and nothing more.
+// TestEveryColumnIsSealedOrNamedHarmless forces a decision about every new column. Tables of the
+// job queue are excluded, because a job is only a wake-up.
 func TestEveryColumnIsSealedOrNamedHarmless(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

@@ -11,9 +11,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// TestRoundTrips bounds how often a write waits for the server, seals included:
-// it decides (if it has to), it stores and is told what was changed, it seals and
-// commits.
+// TestRoundTrips limits the round trips of a write, including seals: one to read (if necessary),
+// one to store and read the recorded changes, one to seal and commit.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	w, address := between(t, pgtest.Start(t).URL(t))
@@ -61,7 +60,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 	} {
 		var before int64
-		for i := range 3 { // the first time statements are prepared
+		for i := range 3 { // statements are prepared in the first iteration
 			before = w.trips.Load()
 			if err := c.do(i); err != nil {
 				t.Fatalf("%s: %v", c.what, err)

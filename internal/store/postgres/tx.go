@@ -17,10 +17,10 @@ import (
 // now is the server's clock in SQL, in nanoseconds since 1970.
 const now = `(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint`
 
-// dialect is what PostgreSQL has its own words for.
+// dialect is the PostgreSQL dialect.
 var dialect = sqlstore.Dialect{Name: "pg", Now: now, Any: "= ANY($)"}
 
-// texts keeps the rendered statements, whose number is bounded.
+// texts caches rendered statements. Their number is bounded, because texts are constants.
 type texts struct{ rendered sync.Map }
 
 func (t *texts) of(text string) string {
@@ -49,7 +49,7 @@ type querier struct {
 	db *db
 }
 
-// Query implements store.Querier.
+// Query implements sqlstore.Querier.
 func (q querier) Query(ctx context.Context, each func(stored.Row) error, text string, args ...any) error {
 	if text = q.db.texts.of(text); text == "" {
 		return nil
@@ -71,7 +71,7 @@ func eachRow(rows pgx.Rows, each func(stored.Row) error) error {
 	return rows.Err()
 }
 
-// Exec implements store.Querier.
+// Exec implements sqlstore.Querier.
 func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	if text = q.db.texts.of(text); text == "" {
 		return 0, nil
@@ -80,7 +80,7 @@ func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, err
 	return done.RowsAffected(), err
 }
 
-// Send implements store.Querier.
+// Send implements sqlstore.Querier.
 func (q querier) Send(ctx context.Context, statements []sqlstore.Statement, rows ...sqlstore.Rows) error {
 	var b pgx.Batch
 	q.db.queue(&b, statements, rows)
@@ -90,15 +90,15 @@ func (q querier) Send(ctx context.Context, statements []sqlstore.Statement, rows
 	return q.on.SendBatch(ctx, &b).Close()
 }
 
-// transaction is one with what PostgreSQL does beside rows.
+// transaction implements sqlstore.Tx.
 type transaction struct {
 	querier
 
-	// tx is the transaction as the queue needs it.
+	// tx is the transaction for the job queue.
 	tx pgx.Tx
 }
 
-// locks are held until the transaction ends.
+// lockText returns the statement that takes a lock until the transaction ends.
 func lockText(l sqlstore.Lock) string {
 	switch l {
 	case sqlstore.ShareBlobs:
@@ -112,7 +112,7 @@ func lockText(l sqlstore.Lock) string {
 	}
 }
 
-// Lock implements store.Tx.
+// Lock implements sqlstore.Tx.
 func (t *transaction) Lock(ctx context.Context, locks ...sqlstore.Lock) error {
 	var b pgx.Batch
 	for _, l := range locks {
@@ -121,7 +121,7 @@ func (t *transaction) Lock(ctx context.Context, locks ...sqlstore.Lock) error {
 	return t.on.SendBatch(ctx, &b).Close()
 }
 
-// Now implements store.Tx.
+// Now implements sqlstore.Tx.
 func (t *transaction) Now(ctx context.Context) (at time.Time, err error) {
 	err = t.Query(ctx, func(row stored.Row) error {
 		nanos, err := stored.Number(row)
@@ -131,16 +131,16 @@ func (t *transaction) Now(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
-// Notify implements store.Tx.
+// Notify implements sqlstore.Tx.
 func (t *transaction) Notify(ctx context.Context, c sqlstore.Change) error {
 	_, err := t.on.Exec(ctx, tell, t.db.post.Channel, t.db.post.Payload(c))
 	return err
 }
 
-// selectFree gives those runs of some that nobody holds.
+// selectFree selects those of the given runs that have no owner.
 const selectFree = `SELECT id FROM run WHERE id = ANY($1) AND finished_at = 0 AND (owner = '' OR lease_until <= ` + now + `)`
 
-// WakeRuns implements store.Tx: it adds jobs for those of the runs that nobody holds.
+// WakeRuns implements sqlstore.Tx. It adds jobs for those of the runs that have no owner.
 func (t *transaction) WakeRuns(ctx context.Context, runs ...string) error {
 	var jobs []sqlstore.Job
 	err := t.Query(ctx, func(row stored.Row) error {
@@ -154,7 +154,7 @@ func (t *transaction) WakeRuns(ctx context.Context, runs ...string) error {
 	return t.EnqueueJobs(ctx, jobs...)
 }
 
-// EnqueueJobs implements store.Tx.
+// EnqueueJobs implements sqlstore.Tx.
 func (t *transaction) EnqueueJobs(ctx context.Context, jobs ...sqlstore.Job) error {
 	all := make([]queue.Job, len(jobs))
 	for i, j := range jobs {

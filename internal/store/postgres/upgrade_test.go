@@ -11,8 +11,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/orchestratortest"
 )
 
-// expand does to all tables what the next release may do to them while servers of
-// this one still run: columns that have a default are added, and indexes.
+// expand applies schema changes that the next release may make while servers of this release run:
+// added columns with defaults, and indexes.
 const expand = `
 DO $$
 DECLARE t text;
@@ -23,7 +23,7 @@ BEGIN
   END LOOP;
 END $$`
 
-// expanded is a store whose tables were expanded while it was in use.
+// expanded returns a store whose tables were changed while it was in use.
 func expanded(t *testing.T, url string) *store {
 	t.Helper()
 	s := open(t, url)
@@ -44,8 +44,8 @@ func expanded(t *testing.T, url string) *store {
 	return s
 }
 
-// An upgrade of several servers goes one after the other: the first one expands
-// the tables, and those of this release go on with them.
+// Servers are upgraded one at a time. Servers of this release must work with tables that the next
+// release has changed.
 func TestThisReleaseGoesOnWithExpandedTables(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
@@ -65,8 +65,8 @@ func TestThisReleaseGoesOnWithExpandedTables(t *testing.T) {
 	})
 }
 
-// TestRunsOfAnOlderServerAreFound: it ran beside a newer one, and did not say what its runs
-// are found by.
+// TestRunsOfAnOlderServerAreFound checks runs without search columns, created by an older server
+// during an upgrade.
 func TestRunsOfAnOlderServerAreFound(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Start(t).URL(t)

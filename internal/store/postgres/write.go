@@ -19,11 +19,10 @@ var (
 	_ sqlstore.Pool    = (*db)(nil)
 )
 
-// maxCommit bounds one transaction of the writer.
+// maxCommit is the time limit of one transaction of the writer.
 const maxCommit = 15 * time.Second
 
-// Write implements store.Backend. What the writer of this store writes is one
-// part.
+// Write implements sqlstore.Backend.
 func (d *db) Write(ctx context.Context, parts []sqlstore.Part) error {
 	ctx, cancel := context.WithTimeout(ctx, maxCommit)
 	defer cancel()
@@ -40,7 +39,7 @@ func (d *db) Write(ctx context.Context, parts []sqlstore.Part) error {
 	return nil
 }
 
-// once does a part in a transaction, which it commits.
+// once executes a part in one transaction and commits it.
 func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part) error {
 	var next pgx.Batch
 	x := &transaction{querier{conn, d}, queue.InTransaction(conn.Conn())}
@@ -48,7 +47,7 @@ func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part) err
 	if err == nil {
 		var effects *sqlstore.Effects
 		if effects, err = p.Decide(ctx, x); err == nil {
-			d.attempts++ // each has a number of its own, whatever became of the one before
+			d.attempts++ // every attempt has its own number, whatever the result of the previous one
 			if err = d.finish(ctx, x, &next, effects); err == nil {
 				return nil
 			}
@@ -64,14 +63,14 @@ func (d *db) once(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part) err
 const (
 	beginWriter = `INSERT INTO writer (origin, attempt, seen_at) VALUES ($1, 0, ` + now + `)`
 	noteCommit  = `UPDATE writer SET attempt = $2, seen_at = ` + now + ` WHERE origin = $1`
-	// askCommit waits for a transaction that is under way.
+	// askCommit waits for a transaction in progress.
 	askCommit = `SELECT attempt FROM writer WHERE origin = $1 FOR UPDATE`
-	// dropWriters forgets processes that have been gone for a week.
+	// dropWriters removes processes that have been gone for a week.
 	dropWriters = `DELETE FROM writer WHERE seen_at < ` + now + ` - 7 * 86400000000000 AND origin <> $1`
 )
 
-// settle finds out whether a transaction was committed whose answer was lost
-// with its connection. It gives the fault unless it was.
+// settle finds out whether a transaction was committed whose response was lost with the
+// connection. It returns nil if it was, otherwise fault.
 func (d *db) settle(fault error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 	defer cancel()
@@ -92,14 +91,13 @@ func (d *db) settle(fault error) error {
 	}
 }
 
-// plansOnce keeps the server from planning the statements of a group again each
-// time, which takes it longer than some of them, and from a plan that reads
-// whole tables because they were small when it was made. The price that it puts
-// on reading all of a table, and be it of one row, must not make it compile.
+// plansOnce makes the server reuse plans, because planning takes longer than some of the
+// statements. It also prevents sequential scans chosen while a table was small. The high cost
+// that this assigns to scans must not trigger JIT compilation.
 const plansOnce = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
 
-// begin begins the transaction, takes the locks and reads what is wanted, in
-// one round trip; one that decides by nothing begins with what it stores.
+// begin begins the transaction, takes the locks and reads, in one round trip. If there is nothing
+// to lock or read, it queues BEGIN before the first statements of the part.
 func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part, next *pgx.Batch) error {
 	next.Queue(`BEGIN`)
 	next.Queue(plansOnce)
@@ -122,8 +120,8 @@ func (d *db) begin(ctx context.Context, conn *pgxpool.Conn, p *sqlstore.Part, ne
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// finish adds the jobs, if there are any, and sends what is to be stored, the
-// seals of it and the COMMIT; a refused row ends the batch before it.
+// finish adds the jobs and sends the rows, their seals and the COMMIT. A rejected row ends the
+// batch before the COMMIT.
 func (d *db) finish(ctx context.Context, x *transaction, b *pgx.Batch, e *sqlstore.Effects) error {
 	if err := x.EnqueueJobs(ctx, e.Notifications.Jobs()...); err != nil {
 		return err
@@ -135,7 +133,7 @@ func (d *db) finish(ctx context.Context, x *transaction, b *pgx.Batch, e *sqlsto
 	return d.seals.Commit(ctx, x.on, b, e.Notifications.Scopes())
 }
 
-// queueNotices tells others, each once.
+// queueNotices adds the notifications to the batch, without duplicates.
 func (d *db) queueNotices(b *pgx.Batch, changes []sqlstore.Change) {
 	if len(changes) == 0 {
 		return
@@ -148,28 +146,28 @@ func (d *db) queueNotices(b *pgx.Batch, changes []sqlstore.Change) {
 	b.Queue(tellAll, d.post.Channel, slices.Compact(all))
 }
 
-// Transact implements store.Pool.
+// Transact implements sqlstore.Pool.
 func (d *db) Transact(ctx context.Context, do func(sqlstore.Tx) error) error {
 	return d.seals.Transact(ctx, d.pool, func(tx pgx.Tx) error { return do(&transaction{querier{tx, d}, tx}) })
 }
 
-// Do implements store.Pool.
+// Do implements sqlstore.Pool.
 func (d *db) Do(_ context.Context, do func(sqlstore.Querier) error) error {
 	return do(querier{d.pool, d})
 }
 
-// Read implements store.Backend.
+// Read implements sqlstore.Backend.
 func (d *db) Read(_ context.Context, read func(sqlstore.Querier) error) error {
 	return read(querier{d.pool, d})
 }
 
-// Snapshot implements store.Backend.
+// Snapshot implements sqlstore.Backend.
 func (d *db) Snapshot(ctx context.Context, queries ...sqlstore.Statement) error {
 	conn, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which drops a connection that is in the midst of something
+	defer conn.Release() // closes a connection that is inside a transaction
 	var b pgx.Batch
 	b.Queue(`BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY`)
 	d.queue(&b, queries, nil)
@@ -177,16 +175,16 @@ func (d *db) Snapshot(ctx context.Context, queries ...sqlstore.Statement) error 
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// Retryable implements store.Backend.
+// Retryable implements sqlstore.Backend.
 func (d *db) Retryable(err error) bool { return passing(err) }
 
-// RetryIndividually implements store.Backend.
+// RetryIndividually implements sqlstore.Backend.
 func (d *db) RetryIndividually(err error) bool { return reached(err) }
 
-// Fault implements store.Backend.
+// Fault implements sqlstore.Backend.
 func (d *db) Fault(doing string, err error) error { return translate(doing, err) }
 
-// CheckRows implements store.Backend.
+// CheckRows implements sqlstore.Backend.
 func (d *db) CheckRows(ctx context.Context, found func(scope, message string)) (int, error) {
 	return d.seals.CheckRows(ctx, d.pool, found)
 }

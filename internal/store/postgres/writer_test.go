@@ -20,7 +20,7 @@ func wantCode(t *testing.T, err error, want contracts.Code) {
 	}
 }
 
-// create inserts a run of a session that has its name, leased for an hour.
+// create inserts a run of a session with the same name, leased for an hour.
 func create(t *testing.T, s *store, id string) execution.Lease {
 	t.Helper()
 	run := execution.Run{
@@ -51,20 +51,19 @@ func nodes(t *testing.T, s *store, runID string) string {
 	return strings.Join(ids, " ")
 }
 
-// connect returns a connection beside those of a store.
+// connect returns a connection that is independent of the stores.
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(detached(t)) }) // the test may have cut it
+	t.Cleanup(func() { _ = conn.Close(detached(t)) }) // the test may have closed it
 	return conn
 }
 
-// holdUp keeps the writer of a store waiting, because somebody else holds the
-// row of a run, until the returned function is called. What is written meanwhile
-// gathers in one batch.
+// holdUp blocks the writer of a store by locking the row of a run, until release is called.
+// Writes in between are gathered in one batch.
 func holdUp(t *testing.T, s *store, url string) (release func()) {
 	t.Helper()
 	lease := create(t, s, "held")
@@ -94,7 +93,7 @@ func holdUp(t *testing.T, s *store, url string) (release func()) {
 	}
 }
 
-// later starts a commit and gives its answer by a channel.
+// later starts a commit and returns its result by a channel.
 func later(t *testing.T, s *store, tr execution.Transition) <-chan error {
 	t.Helper()
 	answer := make(chan error, 1)
@@ -215,8 +214,8 @@ func refusedByGuard(t *testing.T, s *store, url string) {
 	}
 }
 
-// meeting lets two processes fight for the locks of the same runs, in opposite
-// orders, while each wakes runs of the other.
+// meeting lets two processes lock the same runs in opposite orders, while each wakes runs of the
+// other.
 func meeting(t *testing.T, s *store, url string) {
 	other := open(t, url)
 	const runs, rounds = 8, 15

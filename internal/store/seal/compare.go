@@ -13,31 +13,29 @@ type Sealed struct {
 	Sum     []byte
 }
 
-// Source is what a database gives to whoever compares it, in one state. Ids are
-// in the order of their bytes.
+// Source gives access to the rows and seals of a database in one snapshot. Ids are in byte order.
 type Source interface {
-	// Seals are those after a scope, in order.
+	// Seals returns up to limit seals after a scope, in order.
 	Seals(ctx context.Context, after string, limit int) ([]Sealed, error)
-	// Rows visits the rows of a table whose key, the name of a column, lies in a
-	// span; "" stands for all rows: what each belongs to, and what is hashed of it,
-	// which is the source's own until the next row.
+	// Rows visits the rows of a table whose column key is within a span; key "" visits all rows.
+	// visit gets the scope of a row and its values to hash, which are valid only until the next
+	// row.
 	Rows(ctx context.Context, table Table, key string, span Span, visit func(scope string, values []any)) error
 }
 
-// Span is what lies after one key and up to another; nil is no bound.
+// Span is the range of keys after After up to and including UpTo. nil means unlimited.
 type Span struct{ After, UpTo *string }
 
 const (
-	// pageOfSeals is how many scopes are compared at a time: it bounds the memory.
+	// pageOfSeals is the number of scopes compared at a time. It limits the memory.
 	pageOfSeals = 1000
-	// mostUnsealed bounds the scopes without a seal that are told of one page.
+	// mostUnsealed is the maximum number of scopes per page, including those without a seal.
 	mostUnsealed = 10 * pageOfSeals
 )
 
-// Compare tells of each scope whose rows are not those that were sealed, and how
-// many seals there are. It keeps sums for a page of scopes at a time; of more
-// than ten thousand scopes between two pages that have rows and no seal it tells
-// of so many only.
+// Compare calls differs for each scope whose rows do not match its seal, and returns the number
+// of seals. It keeps the sums of one page of scopes in memory. Of scopes that have rows but no
+// seal, it therefore reports at most about ten thousand per page.
 func (s *Sealer) Compare(ctx context.Context, from Source, differs func(scope string)) (seals int, err error) {
 	err = s.pages(ctx, from, mostUnsealed, func(page []Sealed, sums map[string]Sum) error {
 		seals += len(page)
@@ -57,8 +55,8 @@ func (s *Sealer) Compare(ctx context.Context, from Source, differs func(scope st
 	return seals, err
 }
 
-// SealAll makes the seals of all rows as they stand. The versions of those that
-// are there go on, because the log has leaves of them.
+// SealAll computes the seals of all rows as they are. Versions of existing seals are incremented,
+// because the log has recorded the old ones.
 func (s *Sealer) SealAll(ctx context.Context, from Source, store func(Sealed) error) error {
 	return s.pages(ctx, from, 0, func(page []Sealed, sums map[string]Sum) error {
 		for _, old := range page {
@@ -76,10 +74,10 @@ func (s *Sealer) SealAll(ctx context.Context, from Source, store func(Sealed) er
 	})
 }
 
-// pages sums up the rows of all scopes, for a page of seals at a time.
+// pages sums the rows of all scopes, one page of seals at a time.
 func (s *Sealer) pages(ctx context.Context, from Source, most int, visit func([]Sealed, map[string]Sum) error) error {
 	var after string
-	done := map[string]*string{} // of each kind of scope, up to which key
+	done := map[string]*string{} // by kind of scope, the last key that was summed
 	for ended := false; !ended; {
 		page, err := from.Seals(ctx, after, pageOfSeals)
 		if err != nil {
@@ -102,8 +100,8 @@ func (s *Sealer) pages(ctx context.Context, from Source, most int, visit func([]
 	return nil
 }
 
-// sumPage adds the rows of one kind of scope up to the last seal of it on a page,
-// and all that are left when the seals have ended.
+// sumPage adds the rows of one kind of scope up to its last seal on a page, or all remaining rows
+// on the last page.
 func (s *Sealer) sumPage(ctx context.Context, from Source, kind string, last *string, ended bool, done map[string]*string, most int, sums map[string]Sum) error {
 	span := Span{After: done[kind], UpTo: last}
 	if ended {
@@ -116,7 +114,7 @@ func (s *Sealer) sumPage(ctx context.Context, from Source, kind string, last *st
 	return s.sumUp(ctx, from, kind, span, most, sums)
 }
 
-// lastOf is the key of the last seal of a kind on a page.
+// lastOf returns the key of the last seal of a kind on a page, nil if there is none.
 func lastOf(page []Sealed, kind string) (last *string) {
 	for _, seal := range page {
 		if key, ok := strings.CutPrefix(seal.Scope, kind); ok && (kind != GlobalScope || key == "") {
@@ -126,7 +124,7 @@ func lastOf(page []Sealed, kind string) (last *string) {
 	return last
 }
 
-// sumUp adds the rows of one kind of scope.
+// sumUp adds the rows of one kind of scope within a span.
 func (s *Sealer) sumUp(ctx context.Context, from Source, kind string, span Span, most int, sums map[string]Sum) error {
 	for _, t := range Tables() {
 		key, ok := t.Key(kind)
@@ -135,7 +133,7 @@ func (s *Sealer) sumUp(ctx context.Context, from Source, kind string, span Span,
 		}
 		err := from.Rows(ctx, t, key, span, func(scope string, values []any) {
 			if !strings.HasPrefix(scope, kind) {
-				return // a gate of a run, found by its session
+				return // a gate of a run, which is summed by its run
 			}
 			if _, known := sums[scope]; known || most == 0 || len(sums) < most {
 				sums[scope] = sums[scope].Plus(s.Of(t.Name, scope, values))

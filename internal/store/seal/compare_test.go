@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// memory is a database of ledgers, sessions, gates and keys.
+// memory is an in-memory database of ledgers, sessions, gates and keys.
 type memory struct {
 	seals map[string]seal.Sealed
 	rows  map[string][][]any // by table
-	// most is how many rows one call of Rows has given.
+	// most is the maximum number of rows returned by one call of Rows.
 	most int
 }
 
@@ -51,7 +51,7 @@ func (m *memory) store(s seal.Sealed) error {
 	return nil
 }
 
-// filled has rows of more scopes than fit on a page, all of them sealed.
+// filled returns a database with rows of more scopes than fit on a page, all of them sealed.
 func filled(t *testing.T) (*memory, *seal.Sealer) {
 	t.Helper()
 	m, s := &memory{seals: map[string]seal.Sealed{}, rows: map[string][][]any{}}, seal.New([]byte("key"))
@@ -113,8 +113,8 @@ func TestCompareTellsWhatDiffers(t *testing.T) {
 	}
 }
 
-// TestSomebodyElsesRowsFillNoMemory: who adds a million runs is noticed by some of
-// them.
+// TestSomebodyElsesRowsFillNoMemory checks that a million foreign rows are detected with bounded
+// memory.
 func TestSomebodyElsesRowsFillNoMemory(t *testing.T) {
 	t.Parallel()
 	m, s := filled(t)
@@ -127,8 +127,8 @@ func TestSomebodyElsesRowsFillNoMemory(t *testing.T) {
 	}
 }
 
-// TestASealSaysNothingOfItsRows: two versions of the same rows have seals that
-// differ by what only the key tells.
+// TestASealSaysNothingOfItsRows checks that the seals of two versions of the same rows differ by
+// a value that depends on the key.
 func TestASealSaysNothingOfItsRows(t *testing.T) {
 	t.Parallel()
 	s := seal.New([]byte("key"))

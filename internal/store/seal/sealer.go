@@ -9,19 +9,19 @@ import (
 	"hash"
 )
 
-// Sealer hashes rows with a key, and keeps what the present transaction has
-// changed. One goroutine uses it at a time.
+// Sealer hashes rows with a key and collects the changes of the current transaction. It is not
+// safe for concurrent use.
 type Sealer struct {
 	keyID string
 	mac   hash.Hash
-	// row and sum are the memory of Of.
+	// row and sum are buffers of Of.
 	row, sum []byte
-	// done holds the changes of operations that succeeded, present those of the
-	// one under way, by scope.
+	// done are the changes of completed operations, present those of the current operation, both
+	// by scope.
 	done, present map[string]Sum
 }
 
-// New gives nil for no key.
+// New returns a sealer for a key, or nil if key is empty.
 func New(key []byte) *Sealer {
 	if len(key) == 0 {
 		return nil
@@ -33,12 +33,12 @@ func New(key []byte) *Sealer {
 	}
 }
 
-// KeyID names the key, and tells nothing about it.
+// KeyID returns the id of the key, which does not reveal the key.
 func (s *Sealer) KeyID() string { return s.keyID }
 
-// Of is the keyed hash of a row: its table, its scope and its values, which are
-// nil, int64, string or []byte. Every value is written with its type and length,
-// so that no two rows read the same.
+// Of returns the keyed hash of a row: its table, its scope and its values, which are nil, int64,
+// string or []byte. Every value is encoded with its type and length, so that different rows have
+// different encodings.
 func (s *Sealer) Of(table, scope string, values []any) Sum {
 	b := appendText(appendText(s.row[:0], 'k', table), 'k', scope)
 	for _, v := range values {
@@ -65,7 +65,7 @@ func (s *Sealer) Of(table, scope string, values []any) Sum {
 	return sum
 }
 
-// mostKept is the size of a row, in bytes, above which its memory is not kept.
+// mostKept is the buffer size in bytes above which Of does not keep its buffer.
 const mostKept = 1 << 20
 
 func appendHead(b []byte, kind byte, length int) []byte {
@@ -76,20 +76,19 @@ func appendText(b []byte, kind byte, text string) []byte {
 	return append(appendHead(b, kind, len(text)), text...)
 }
 
-// Blind is what a seal has beside its rows, another one in each version: from
-// two seals nobody learns the hash of what came between.
+// Blind returns the hash that is added to the rows of a seal. It differs in each version, so that
+// the difference of two seals does not reveal the hash of the changes.
 func (s *Sealer) Blind(scope string, version int64) Sum {
 	return s.Of("seal", scope, []any{version})
 }
 
-// Fits reports whether a stored seal is that of the rows.
+// Fits reports whether a stored seal matches the sum of the rows.
 func (s *Sealer) Fits(seal Sealed, rows Sum) bool {
 	sum, ok := SumOf(seal.Sum)
 	return ok && sum == rows.Plus(s.Blind(seal.Scope, seal.Version))
 }
 
-// Rows is the sum of the rows that a stored seal is of; one that is none counts
-// as that of no rows.
+// Rows returns the sum of the rows of a stored seal. It returns the zero sum for an invalid one.
 func (s *Sealer) Rows(seal Sealed) Sum {
 	if sum, ok := SumOf(seal.Sum); ok {
 		return sum.Minus(s.Blind(seal.Scope, seal.Version))
@@ -97,26 +96,26 @@ func (s *Sealer) Rows(seal Sealed) Sum {
 	return Sum{}
 }
 
-// Seal is the seal of a version of a scope.
+// Seal returns the seal of a version of a scope.
 func (s *Sealer) Seal(scope string, version int64, rows Sum) Sealed {
 	return Sealed{Scope: scope, Version: version, Sum: rows.Plus(s.Blind(scope, version)).Bytes()}
 }
 
-// Added and Removed note a row that the present operation has written or taken
-// away; a change is both.
+// Added records a row that the current operation has written. A changed row is recorded as
+// removed and added.
 func (s *Sealer) Added(table, scope string, values []any) {
 	s.present[scope] = s.present[scope].Plus(s.Of(table, scope, values))
 }
 
-// Removed is the opposite of Added.
+// Removed records a row that the current operation has removed or replaced.
 func (s *Sealer) Removed(table, scope string, values []any) {
 	s.present[scope] = s.present[scope].Minus(s.Of(table, scope, values))
 }
 
-// Begin forgets what a transaction before has changed.
+// Begin discards the changes of the previous transaction.
 func (s *Sealer) Begin() { clear(s.done); clear(s.present) }
 
-// Settle takes what the present operation has changed as done, or drops it.
+// Settle adds the changes of the current operation to those of the transaction, or discards them.
 func (s *Sealer) Settle(kept bool) {
 	for scope, by := range s.present {
 		if kept {
@@ -126,5 +125,5 @@ func (s *Sealer) Settle(kept bool) {
 	clear(s.present)
 }
 
-// Done is what the transaction has changed, by scope; it is the sealer's own.
+// Done returns the changes of the transaction by scope. The caller must not modify the map.
 func (s *Sealer) Done() map[string]Sum { return s.done }

@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// Sum is a number modulo 2^256, its lowest 64 bits first.
+// Sum is a number modulo 2^256, least significant 64 bits first.
 type Sum [4]uint64
 
-// SumOf reads a digest, or what Bytes gave; anything of another length is no sum.
+// SumOf decodes a digest or the result of Bytes. ok is false for any other length.
 func SumOf(digest []byte) (s Sum, ok bool) {
 	if len(digest) != sha256.Size {
 		return s, false
@@ -20,7 +20,7 @@ func SumOf(digest []byte) (s Sum, ok bool) {
 	return s, true
 }
 
-// Bytes is how a sum is stored.
+// Bytes returns the stored form of a sum.
 func (s Sum) Bytes() []byte {
 	out := make([]byte, 0, sha256.Size)
 	for _, limb := range s {
@@ -29,7 +29,7 @@ func (s Sum) Bytes() []byte {
 	return out
 }
 
-// Plus adds.
+// Plus returns s + other.
 func (s Sum) Plus(other Sum) Sum {
 	var carry uint64
 	for i := range s {
@@ -38,7 +38,7 @@ func (s Sum) Plus(other Sum) Sum {
 	return s
 }
 
-// Minus takes away.
+// Minus returns s - other.
 func (s Sum) Minus(other Sum) Sum {
 	var borrow uint64
 	for i := range s {

@@ -2,18 +2,17 @@ package seal
 
 import "slices"
 
-// Table specifies which columns of a table are sealed, and which of them say what a
-// row belongs to.
+// Table specifies which columns of a table are sealed, and which of them determine the scope of a
+// row.
 type Table struct {
 	Name    string
 	Columns []string
-	// run and session are where the columns of the run and of the session stand,
-	// -1 for none. A row belongs to its run, one without a run to its session, and
-	// one with neither to the global scope.
+	// run and session are the indexes of the run and session columns, or none. A row belongs to
+	// its run, a row without a run to its session, and one without either to the global scope.
 	run, session int
 }
 
-// none is where a column stands that a table has not.
+// none is the index of a missing column.
 const none = -1
 
 func ofRun(name, run string, columns ...string) Table {
@@ -28,7 +27,7 @@ func ofHouse(name string, columns ...string) Table {
 	return Table{Name: name, Columns: columns, run: none, session: none}
 }
 
-// Scope is what a row belongs to, by the values of its sealed columns.
+// Scope returns the scope of a row with these values of the sealed columns.
 func (t *Table) Scope(values []any) string {
 	if t.run != none {
 		id, _ := values[t.run].(string)
@@ -43,9 +42,9 @@ func (t *Table) Scope(values []any) string {
 	return GlobalScope
 }
 
-// Key is the column by which the rows of one kind of scope are found: RunScope,
-// SessionScope or GlobalScope; all rows are in the global scope if there is none. ok is false
-// if the table has no rows of the kind.
+// Key returns the column that selects the rows of one kind of scope: RunScope, SessionScope or
+// GlobalScope. It is empty for the global scope, which contains all rows of the table. ok is
+// false if the table has no rows of the kind.
 func (t *Table) Key(kind string) (column string, ok bool) {
 	switch {
 	case kind == RunScope && t.run != none:
@@ -57,15 +56,15 @@ func (t *Table) Key(kind string) (column string, ok bool) {
 	}
 }
 
-// The scopes: House is the global scope, of what belongs to no run and no session.
+// The scopes. GlobalScope contains the rows that belong to no run and no session. The others are
+// prefixes of an id.
 const (
 	GlobalScope  = "house"
 	RunScope     = "run:"
 	SessionScope = "session:"
 )
 
-// Tables are all tables that somebody reads who sees, decides or answers.
-// What they leave out stands in Harmless.
+// Tables returns the sealed tables. The columns that they omit are listed by Harmless or Checked.
 func Tables() []Table {
 	// A gate may be opened before its run.
 	gates := ofRun("interrupt", "run_id", "place", "id", "session_id", "run_id", "code", "type", "status", "owner", "roles", "domain", "class", "version", "body")
@@ -82,7 +81,7 @@ func Tables() []Table {
 		ofRun("ledger", "run_id", "run_id", "seq", "body"),
 		ofRun("payload", "run_id", "run_id", "seq", "body"),
 		ofRun("quarantine", "run_id", "run_id", "since"),
-		ofHouse("blob", "sha256", "kind"), // the body is what the hash says
+		ofHouse("blob", "sha256", "kind"), // the body is verified by its hash
 		ofRun("blob_name", "run_id", "sha256", "run_id"),
 		ofRun("node_data", "run_id", "run_id", "node_id", "expires_at", "body"),
 		ofHouse("held_lock", "key", "run_id", "node_id", "since"),
@@ -100,8 +99,8 @@ func Tables() []Table {
 	}
 }
 
-// Harmless are the columns that no view, gate, answer or decision reads, with
-// what a changed one comes to. Nobody notices a change of them.
+// Harmless maps each unsealed column to the effect of changing it. No view, gate, answer or
+// decision reads these columns, and a change is not detected.
 func Harmless() map[string]string {
 	const (
 		scheduling = "who advances the run and when: it is looked at later, or once more"
@@ -122,7 +121,7 @@ func Harmless() map[string]string {
 	}
 }
 
-// Checked are the columns that are compared by other means than a seal.
+// Checked maps columns that are verified by other means than a seal to these means.
 func Checked() map[string]string {
 	const roots, seals = "the signed roots", "the rows that it seals"
 	return map[string]string{

@@ -26,9 +26,8 @@ func benchStore(b *testing.B, keys ...[]byte) *store {
 	return s
 }
 
-// BenchmarkCommit measures durable commits of one node and one event, by one
-// writer and by many at once, without seals and with them; commits/s is the number
-// to look at.
+// BenchmarkCommit measures durable commits of one node and one event, by one writer and by many,
+// with and without seals. The relevant figure is commits/s.
 func BenchmarkCommit(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -62,7 +61,7 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// commitAll commits until all writers together did n.
+// commitAll commits until all writers together have made n commits.
 func commitAll(ctx context.Context, s *store, lease execution.Lease, next *atomic.Int64, n int64) error {
 	for i := next.Add(1); i <= n; i = next.Add(1) {
 		_, err := s.Commit(ctx, execution.Transition{
@@ -75,7 +74,7 @@ func commitAll(ctx context.Context, s *store, lease execution.Lease, next *atomi
 	return nil
 }
 
-// BenchmarkRead measures reads of one row, alone and while others write.
+// BenchmarkRead measures reads of one row, alone and during writes.
 func BenchmarkRead(b *testing.B) {
 	b.Run("interrupt", func(b *testing.B) {
 		s := benchStore(b)

@@ -15,7 +15,7 @@ import (
 	"github.com/manifold-run/manifold/execution/decision"
 )
 
-// depot is a domain with a read that fills the disk and a write that counts.
+// depot is a domain with a read that fills the disk and a write that counts its calls.
 type depot struct {
 	t       *testing.T
 	b       *bundle
@@ -112,7 +112,7 @@ func (d *depot) approve(r *execution.Runner, i contracts.Interrupt) {
 	}
 }
 
-// until waits for what must happen.
+// until waits until a condition holds.
 func (d *depot) until(what string, holds func() bool) {
 	d.t.Helper()
 	deadline, tick := time.After(time.Minute), time.NewTicker(5*time.Millisecond)

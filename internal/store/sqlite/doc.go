@@ -1,11 +1,9 @@
-// Package sqlite is the SQLite file behind internal/store/sqlstore (pure Go, no cgo):
-// connections, transactions, and seals by the hook that SQLite calls before it
-// changes a row. It is the default store, for one process; a second one that
-// opens the same file is refused.
+// Package sqlite is the SQLite backend of internal/store/sqlstore (pure Go, no cgo): connections,
+// transactions, and seals by SQLite's pre-update hook. It is the default store, for a single
+// process; opening the same file in a second process fails.
 //
-// One goroutine writes. It commits many changes in one transaction and answers
-// each only after COMMIT reached the disk; it never waits for a batch to fill:
-// while one batch is synced the next one gathers. Changes refuse before they
-// write; a transaction that fails is repeated with each of its writes alone, so
-// that one fault harms only its own write. Reads use connections of their own.
+// One goroutine writes. It commits many changes in one transaction and answers each after COMMIT
+// has reached the disk. It never waits for a batch to fill: the next batch gathers while one is
+// synced. Changes are rejected before they write. If a transaction fails, each of its writes is
+// retried alone, so that one error affects only its own write. Reads use separate connections.
 package sqlite

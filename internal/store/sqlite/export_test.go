@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// LimitPages lets the disk be full at a number of pages more than there are.
+// LimitPages makes the disk full after some more pages.
 func (s *Store) LimitPages(ctx context.Context, more int) error {
 	return s.Transact(ctx, "limit the pages", func(ctx context.Context, _ sqlstore.Tx) error {
 		var pages int
@@ -28,13 +28,13 @@ func (s *Store) During(ctx context.Context, do func()) error {
 	})
 }
 
-// Version is what PRAGMA user_version says.
+// Version returns PRAGMA user_version.
 func (s *Store) Version(ctx context.Context) (version int, err error) {
 	err = s.file.snapshot(ctx, func(h *handle) error { return h.value(ctx, &version, "PRAGMA user_version") })
 	return version, err
 }
 
-// Durability is the writer's journal mode and synchronous setting.
+// Durability returns the writer's journal mode and synchronous setting.
 func (s *Store) Durability(ctx context.Context) (journal string, synchronous int, err error) {
 	err = s.Transact(ctx, "read the settings", func(ctx context.Context, _ sqlstore.Tx) error {
 		if err := s.file.writer.value(ctx, &journal, "PRAGMA journal_mode"); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Durability(ctx context.Context) (journal string, synchronous int
 	return journal, synchronous, err
 }
 
-// Columns are all columns of all tables.
+// Columns returns all columns of all tables.
 func (s *Store) Columns(ctx context.Context) (columns []string, err error) {
 	err = s.file.snapshot(ctx, func(h *handle) error {
 		return h.Query(ctx, func(row stored.Row) error {
@@ -57,13 +57,13 @@ func (s *Store) Columns(ctx context.Context) (columns []string, err error) {
 	return columns, err
 }
 
-// DenyWrites lets the writer's connection fail to write; AllowWrites ends that.
+// DenyWrites makes writes of the writer's connection fail, until AllowWrites.
 func (s *Store) DenyWrites(ctx context.Context) error {
 	_, err := s.file.writer.Exec(ctx, "PRAGMA query_only = 1")
 	return err
 }
 
-// AllowWrites is the opposite of DenyWrites.
+// AllowWrites ends DenyWrites.
 func (s *Store) AllowWrites() error {
 	_, err := s.file.writer.Exec(context.Background(), "PRAGMA query_only = 0")
 	return err

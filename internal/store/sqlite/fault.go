@@ -13,13 +13,13 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// The result codes that are told apart.
+// The result codes that are handled specially.
 const (
 	codeBusy       = sqlite3.SQLITE_BUSY
 	codeConstraint = sqlite3.SQLITE_CONSTRAINT
 )
 
-// primaryCode returns the primary result code of a driver error, 0 for others.
+// primaryCode returns the primary result code of a driver error, or 0 for other errors.
 func primaryCode(err error) int {
 	if fault, ok := errors.AsType[*lite.Error](err); ok {
 		return fault.Code() & 0xff
@@ -27,8 +27,7 @@ func primaryCode(err error) int {
 	return 0
 }
 
-// translate returns an error with a code of contracts; errors that have one keep
-// it.
+// translate returns err with a code of contracts. Errors that have one are returned unchanged.
 func translate(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -53,7 +52,7 @@ func translate(doing string, err error) error {
 	}
 }
 
-// translateOther is for errors that do not come from SQLite itself.
+// translateOther translates errors that do not come from SQLite itself.
 func translateOther(doing string, err error) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -8,19 +8,19 @@ import (
 	"syscall"
 )
 
-// faultPoint is where a store commits. The file that MANIFOLD_FAULTPOINT names holds "before 17" or "after 17":
-// the process kills itself on that side of its 17th commit since the file is there,
-// and takes the file away first, so that it dies once. With "count 0" it lives. How
-// many commits there were is the size of the file beside it, named .count.
+// faultPoint kills the process at a commit, for tests. The file named by MANIFOLD_FAULTPOINT
+// contains "before 17" or "after 17": the process kills itself before or after its 17th commit
+// since the file appeared. It first removes the file, so that this happens once. With "count 0"
+// the process is not killed. The size of the file with suffix .count is the number of commits.
 type faultPoint struct {
 	order   string
 	commits int
 }
 
-// Committing is right before a commit.
+// Committing is called right before a commit.
 func (f *faultPoint) Committing() { f.reached("before", 1) }
 
-// Committed is right after one, before anybody learns of it.
+// Committed is called right after a commit, before it is reported to anyone.
 func (f *faultPoint) Committed() { f.reached("after", 0) }
 
 func (f *faultPoint) reached(side string, more int) {

@@ -2,11 +2,11 @@
 
 package sqlite
 
-// faultPoint is where a store commits; here nothing happens at it.
+// faultPoint does nothing in builds without the tag faultpoint.
 type faultPoint struct{}
 
-// Committing is right before a commit.
+// Committing does nothing.
 func (*faultPoint) Committing() {}
 
-// Committed is right after one, before anybody learns of it.
+// Committed does nothing.
 func (*faultPoint) Committed() {}

@@ -16,38 +16,36 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// dialect is what SQLite has its own words for. The clock is an argument of each
-// statement that asks for it.
+// dialect is the SQLite dialect. The clock is an argument of each statement that uses it.
 var dialect = sqlstore.Dialect{Name: "lite", Now: "@now", Any: "IN (SELECT value FROM json_each($))"}
 
-// handle is one connection with its prepared statements. One goroutine uses it
-// at a time.
+// handle is one connection with its prepared statements. It is not safe for concurrent use.
 type handle struct {
 	conn       *sql.Conn
 	now        func() time.Time
 	statements map[string]statement
 	tables     map[*sqlstore.Table]*table
-	// scratch holds the arguments of one statement.
+	// scratch is a buffer for the arguments of one statement.
 	scratch []any
 }
 
-// statement is one that is prepared; without any it is empty on SQLite.
+// statement is a prepared statement. Stmt is nil if the text is empty on SQLite.
 type statement struct {
 	*sql.Stmt
 
-	// clock means that it asks for the time.
+	// clock means that the statement uses the time.
 	clock bool
 }
 
-// table is one that rows are written to: those of its columns that are on
-// SQLite, and the statements by how many rows they write.
+// table is a table with its SQLite columns, their indexes in the rows, and the statements by
+// number of rows.
 type table struct {
 	columns []sqlstore.Column
 	at      []int
 	writes  map[int]string
-	// replaces means that rows which are there already are changed.
+	// replaces means that existing rows are updated.
 	replaces bool
-	// changed is the row of an update, its key at the end.
+	// changed is a buffer for the arguments of an update, with the key at the end.
 	changed []any
 }
 
@@ -69,8 +67,8 @@ func (h *handle) close() error {
 	return errors.Join(append(errs, h.conn.Close())...)
 }
 
-// prepared returns the statement of a text; the texts are constants, so that
-// their number is bounded.
+// prepared returns the prepared statement of a text. Texts are constants, so their number is
+// bounded.
 func (h *handle) prepared(ctx context.Context, text string) (statement, error) {
 	if s, ok := h.statements[text]; ok {
 		return s, nil
@@ -90,8 +88,8 @@ func (h *handle) prepared(ctx context.Context, text string) (statement, error) {
 
 var parameter = regexp.MustCompile(`\$\d+|@now`)
 
-// positional writes "?" where each argument stands once and in order: the driver
-// asks for the name of each argument that has one.
+// positional replaces the arguments by "?" if each occurs once and in order, because the driver
+// looks up the name of each named argument.
 func positional(text string) string {
 	for i, p := range parameter.FindAllString(text, -1) {
 		if p != "$"+strconv.Itoa(i+1) {
@@ -101,9 +99,9 @@ func positional(text string) string {
 	return parameter.ReplaceAllString(text, "?")
 }
 
-// bind returns the arguments as SQLite has them: a list is JSON. It refuses texts
-// with a zero byte, as PostgreSQL does: where SQLite shows a row, a text ends with
-// it, so that what follows would be in no seal.
+// bind converts arguments to SQLite values: a list becomes JSON. It rejects strings with a zero
+// byte, as PostgreSQL does. Such a string ends at the zero byte where SQLite passes rows to the
+// hook, so that the rest would not be sealed.
 func (h *handle) bind(s statement, args []any) ([]any, error) {
 	h.scratch = append(h.scratch[:0], args...)
 	for i, arg := range h.scratch {
@@ -126,7 +124,7 @@ func (h *handle) bind(s statement, args []any) ([]any, error) {
 	return h.scratch, nil
 }
 
-// Exec implements store.Querier.
+// Exec implements sqlstore.Querier.
 func (h *handle) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	s, err := h.prepared(ctx, text)
 	if err != nil || s.Stmt == nil {
@@ -142,7 +140,7 @@ func (h *handle) Exec(ctx context.Context, text string, args ...any) (int64, err
 	return result.RowsAffected()
 }
 
-// Query implements store.Querier.
+// Query implements sqlstore.Querier.
 func (h *handle) Query(ctx context.Context, each func(stored.Row) error, text string, args ...any) error {
 	s, err := h.prepared(ctx, text)
 	if err != nil || s.Stmt == nil {
@@ -164,27 +162,27 @@ func (h *handle) Query(ctx context.Context, each func(stored.Row) error, text st
 	return rows.Err()
 }
 
-// value reads one value of one row.
+// value reads the single value of a single row.
 func (h *handle) value(ctx context.Context, into any, text string, args ...any) error {
 	return h.Query(ctx, func(row stored.Row) error { return row.Scan(into) }, text, args...)
 }
 
-// Lock implements store.Tx: there is one writer.
+// Lock implements sqlstore.Tx. It does nothing, because there is only one writer.
 func (h *handle) Lock(context.Context, ...sqlstore.Lock) error { return nil }
 
-// Now implements store.Tx.
+// Now implements sqlstore.Tx.
 func (h *handle) Now(context.Context) (time.Time, error) { return h.now(), nil }
 
-// Notify implements store.Tx: there is nobody else.
+// Notify implements sqlstore.Tx. It does nothing, because there are no other processes.
 func (h *handle) Notify(context.Context, sqlstore.Change) error { return nil }
 
-// WakeRuns implements store.Tx: sweeps of this process find the runs.
+// WakeRuns implements sqlstore.Tx. It does nothing; sweeps of this process find the runs.
 func (h *handle) WakeRuns(context.Context, ...string) error { return nil }
 
-// EnqueueJobs implements store.Tx, as WakeRuns.
+// EnqueueJobs implements sqlstore.Tx. It does nothing, like WakeRuns.
 func (h *handle) EnqueueJobs(context.Context, ...sqlstore.Job) error { return nil }
 
-// Send implements store.Tx.
+// Send implements sqlstore.Querier.
 func (h *handle) Send(ctx context.Context, statements []sqlstore.Statement, rows ...sqlstore.Rows) error {
 	for _, s := range statements {
 		if err := h.run(ctx, s); err != nil {
@@ -210,12 +208,11 @@ func (h *handle) run(ctx context.Context, s sqlstore.Statement) error {
 	return err
 }
 
-// rowsAtOnce is how many rows one statement inserts if there are as many.
+// rowsAtOnce is the number of rows that one statement inserts, if there are that many.
 //
-// SQLite keeps a journal of each statement that writes several rows and may have to
-// take them back, and copies every page it touches to it. So such statements are told
-// not to (OR FAIL): a fault of one ends its transaction in any case. Rows that replace
-// others cannot be told, and are written one by one.
+// SQLite keeps a statement journal for each multi-row statement that it may have to undo, and
+// copies every touched page to it. OR FAIL avoids this; an error ends the transaction in any
+// case. It cannot be combined with an upsert, so such rows are written one at a time.
 const rowsAtOnce = 8
 
 func (h *handle) writeRows(ctx context.Context, r *sqlstore.Rows) error {
@@ -253,7 +250,7 @@ func (h *handle) writeRows(ctx context.Context, r *sqlstore.Rows) error {
 	return nil
 }
 
-// cells are those of the columns that are on SQLite.
+// cells returns the cells of the columns that exist on SQLite.
 func (t *table) cells(r *sqlstore.Rows) []any {
 	if len(t.at) == len(r.Columns) {
 		return r.Cells
@@ -267,7 +264,7 @@ func (t *table) cells(r *sqlstore.Rows) []any {
 	return cells
 }
 
-// writeText is the statement that writes so many rows to a table.
+// writeText returns the statement that writes a number of rows to a table.
 func writeText(t *sqlstore.Table, columns []sqlstore.Column, rows int) string {
 	var b strings.Builder
 	argument := 0
@@ -275,7 +272,7 @@ func writeText(t *sqlstore.Table, columns []sqlstore.Column, rows int) string {
 		argument++
 		return "$" + strconv.Itoa(argument)
 	}
-	if t.Key > 0 { // whose values come last
+	if t.Key > 0 { // the key values come last
 		sets := func(columns []sqlstore.Column, separator string) string {
 			parts := make([]string, len(columns))
 			for i, c := range columns {

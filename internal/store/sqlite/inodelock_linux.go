@@ -10,10 +10,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// inodeLock keeps other servers away from a database by whatever name it has: a
-// second link to the file, or a lock file that somebody removed, leads past the
-// lock beside it. It is a flock, which SQLite does not use here, and which the
-// system frees when the process ends.
+// inodeLock prevents other servers from opening the database by another name: a second hard link,
+// or the removal of the lock file, would bypass the lock file. It is a flock, which SQLite does
+// not use here and which the operating system releases when the process ends.
 type inodeLock struct {
 	file *os.File
 	id   inode
@@ -21,11 +20,12 @@ type inodeLock struct {
 
 type inode struct{ device, number uint64 }
 
-// inodes are the databases of this process: to open one of them once more and
-// close it again would free SQLite's own locks on it.
+// inodes are the open databases of this process. Opening and closing one of them a second time
+// would release SQLite's own locks on it.
 var inodes sync.Map
 
-// takeInodeLock locks the file of a path, which exists; conflict if it is locked.
+// takeInodeLock locks an existing file. It returns an error of code conflict if the file is
+// locked.
 func takeInodeLock(path string) (*inodeLock, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,12 +63,12 @@ func inUse(path string) error {
 	return contracts.Errorf(contracts.CodeConflict, "the database %s is in use by another process, maybe under another name; stop that one or choose another file", path)
 }
 
-// Release unlocks it; nil is no lock.
+// Release releases the lock. It may be called on nil.
 func (l *inodeLock) Release() error {
 	if l == nil {
 		return nil
 	}
-	// Closing would not do: a child process between fork and exec has it open too.
+	// Closing alone does not suffice: a child process between fork and exec shares the open file.
 	err := errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 	inodes.Delete(l.id)
 	return err

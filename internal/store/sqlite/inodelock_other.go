@@ -2,11 +2,11 @@
 
 package sqlite
 
-// inodeLock is for systems where flock and SQLite's own locks are known not to
-// meet; elsewhere the lock beside the file has to do.
+// inodeLock does nothing on this system. flock is used only on Linux, where it is known not to
+// conflict with SQLite's own locks; here only the lock file protects the database.
 type inodeLock struct{}
 
-// takeInodeLock returns no lock.
+// takeInodeLock returns nil.
 func takeInodeLock(string) (*inodeLock, error) { return nil, nil } //nolint:nilnil // no lock
 
 // Release does nothing.

@@ -15,17 +15,17 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// The variables that make this test binary a child process: one writes to the
-// database until it is killed, the other only opens it.
+// The environment variables that make this test binary a child process. One makes it write to the
+// database until it is killed, the other only open it.
 const (
 	childPath  = "MANIFOLD_TEST_SQLITE_CHILD"
 	childOpens = "MANIFOLD_TEST_SQLITE_OPENS"
 )
 
-// writers is how many goroutines the child writes with.
+// writers is the number of writing goroutines in the child.
 const writers = 8
 
-// TestChild is no test of its own: TestKill starts it in a process of its own.
+// TestChild is not a test of its own. TestKill runs it in a child process.
 func TestChild(t *testing.T) {
 	path := os.Getenv(childPath)
 	if path == "" {
@@ -53,7 +53,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestChildOpens is no test of its own: openElsewhere starts it.
+// TestChildOpens is not a test of its own. openElsewhere runs it.
 func TestChildOpens(t *testing.T) {
 	path := os.Getenv(childOpens)
 	if path == "" {
@@ -68,8 +68,7 @@ func TestChildOpens(t *testing.T) {
 	}
 }
 
-// openElsewhere opens a database in another process and returns the code of the
-// error, "" for none.
+// openElsewhere opens a database in another process and returns the code of the error, or "".
 func openElsewhere(t *testing.T, path string) string {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildOpens$")
@@ -86,8 +85,8 @@ func openElsewhere(t *testing.T, path string) string {
 	return code
 }
 
-// TestKill kills a process that writes, with no warning, and looks for all
-// that it was told to be stored.
+// TestKill kills a writing process without warning, and checks that all acknowledged writes are
+// stored.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -108,7 +107,7 @@ func TestKill(t *testing.T) {
 		switch count {
 		case 20:
 			_, err := openAll(t.Context(), sqlite.Config{Path: path})
-			wantCode(t, err, contracts.CodeConflict) // the living process holds it
+			wantCode(t, err, contracts.CodeConflict) // the live process holds the lock
 		case 300:
 			if err := child.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -134,8 +133,8 @@ func parse(t *testing.T, line string) (run string, n int) {
 	return run, n
 }
 
-// wantAll checks that nothing acknowledged is lost, that no run is torn, and
-// that the events have no gaps.
+// wantAll checks that no acknowledged write is lost, that every run is consistent, and that the
+// events have no gaps.
 func wantAll(t *testing.T, s *store, acknowledged map[string]int) {
 	t.Helper()
 	stored := 0

@@ -9,11 +9,10 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// fileLock keeps other processes away from a database. It is an exclusive
-// transaction on a file beside it, which is never written to: SQLite takes the
-// lock by the means of each operating system, and the system frees it when the
-// process ends, in whatever way. (The database itself cannot be locked so,
-// because the connections of one process would keep each other out.)
+// fileLock prevents other processes from opening a database. It is an exclusive transaction on a
+// file beside it that is never written. SQLite takes the lock in a portable way, and the
+// operating system releases it when the process ends for any reason. (The database itself cannot
+// be locked like this, because the connections of this process would block each other.)
 type fileLock struct {
 	db *sql.DB
 	tx *sql.Tx
@@ -28,7 +27,7 @@ func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	if err != nil {
 		return nil, translate("lock the database "+path, err)
 	}
-	// The transaction lives as long as the store, not as the call that opens it.
+	// The transaction must outlive the call that opens the store.
 	tx, err := db.BeginTx(context.WithoutCancel(ctx), nil)
 	if err == nil {
 		return &fileLock{db: db, tx: tx}, nil

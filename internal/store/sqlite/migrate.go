@@ -14,9 +14,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables to the version of this release, one transaction
-// for each step; a database of a newer release is refused. The version is the
-// number that the file name begins with.
+// migrate migrates the tables to the version of this release, one transaction per step. It
+// rejects a database of a newer release. The version of a step is the number at the start of its
+// file name.
 func migrate(ctx context.Context, h *handle) error {
 	steps, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -82,7 +82,7 @@ func reopened(t *testing.T, path string) {
 	create(t, s, "r1", execution.Transition{
 		Nodes: node("n1"), Events: []contracts.Event{{Type: contracts.EventDone}},
 		Gates: []contracts.Interrupt{{InterruptID: "g1", Code: "AAA", Prompt: "?"}},
-		Blobs: []execution.Blob{{SHA256: "cafe", Body: []byte("body")}}, // as payloads of ledger entries once were
+		Blobs: []execution.Blob{{SHA256: "cafe", Body: []byte("body")}}, // older releases stored payloads of ledger entries like this
 	})
 	if err := s.CreateSession(ctx, orchestrator.Session{ID: "s1", Name: "talk"}); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func inUse(t *testing.T, path string) {
 		t.Errorf("another process got %q", got)
 	}
 	create(t, first, "r1", execution.Transition{})
-	for range 2 { // closing twice is harmless
+	for range 2 { // closing twice is allowed
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func inUseByAnotherName(t *testing.T, path string) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip("there are no links here: ", err)
 	}
-	for range 2 { // before the file is there, and after
+	for range 2 { // before and after the file exists
 		s, err := openAll(t.Context(), sqlite.Config{Path: link})
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func newerTables(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	setVersion(t, path, "99")
-	for range 2 { // the refusal leaves nothing locked
+	for range 2 { // a rejected open leaves no lock
 		_, err = openAll(t.Context(), sqlite.Config{Path: path})
 		wantCode(t, err, contracts.CodeUnsupported)
 	}
@@ -183,7 +183,7 @@ func setVersion(t *testing.T, path, version string) {
 	statements(t, path, "PRAGMA user_version = "+version)
 }
 
-// statements changes a database that nobody has open.
+// statements changes a database that is not open.
 func statements(t *testing.T, path string, all ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -213,8 +213,8 @@ func noDatabase(t *testing.T, path string) {
 	}
 }
 
-// damaged overwrites one page after the other: whether the opening meets it or
-// a call, it is told as what it is.
+// damaged overwrites one page after the other, and checks that the damage is reported as such by
+// Open or by a call.
 func damaged(t *testing.T, path string) {
 	t.Helper()
 	s, err := openAll(t.Context(), sqlite.Config{Path: path})
@@ -325,8 +325,8 @@ func injectedClock(t *testing.T, path string) {
 	}
 }
 
-// TestAnotherNameOfAnOpenDatabase: neither a second link nor a removed lock
-// file lets another server in.
+// TestAnotherNameOfAnOpenDatabase checks that neither a second link nor a removed lock file lets
+// another server open the database.
 func TestAnotherNameOfAnOpenDatabase(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -19,7 +19,7 @@ func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, first, "r1", execution.Transition{})
-	if err := first.Close(); err != nil { // the lease is still running
+	if err := first.Close(); err != nil { // the lease has not expired
 		t.Fatal(err)
 	}
 	second, err := openAll(t.Context(), sqlite.Config{Path: path})
@@ -33,8 +33,8 @@ func TestRunsOfAProcessThatDiedAreDueAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunsOfABaseOfAnEarlierReleaseAreFound holds the step that adds what runs are found by
-// to tables that have runs.
+// TestRunsOfABaseOfAnEarlierReleaseAreFound tests the migration that adds the search columns to
+// existing runs.
 func TestRunsOfABaseOfAnEarlierReleaseAreFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")

@@ -19,32 +19,32 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// sealer keeps the seals of a database. SQLite tells it of every row before it
-// changes, on the one connection that writes: no statement can forget it, and
-// the file knows nothing of it. Only the writer uses it.
+// sealer maintains the seals of a database. The pre-update hook of the writing connection reports
+// every row before it changes, so that no statement can bypass it and the file contains no trace
+// of it. Only the writer uses it.
 type sealer struct {
 	*seal.Sealer
 
-	// watched are the tables that are sealed, by name.
+	// watched are the sealed tables by name.
 	watched map[string]*watched
-	// known are the seals as they are stored, of scopes that were changed lately:
-	// nobody else writes them. changed are those of the transaction under way.
+	// known caches the stored seals of recently changed scopes; nobody else writes them. changed
+	// are the seals of the current transaction.
 	known, changed map[string]known
-	// err is what kept it from reading a row; the transaction fails by it.
+	// err is the first error of reading a row. It makes the transaction fail.
 	err error
 }
 
-// known is a seal without what hides its sum.
+// known is a seal without the blinding hash.
 type known struct {
 	version int64
 	rows    seal.Sum
 }
 
-// maxKnown bounds the seals that are kept in memory, about 1 MB.
+// maxKnown is the maximum number of cached seals, about 1 MB.
 const maxKnown = 8192
 
-// watched is a sealed table: where its columns stand in a row, and memory for one
-// row before a change and after it.
+// watched is a sealed table: the indexes of its sealed columns in a row, and buffers for a row
+// before and after a change.
 type watched struct {
 	seal.Table
 
@@ -53,7 +53,7 @@ type watched struct {
 	old, new []any
 }
 
-// newSealer gives nil for no key.
+// newSealer returns nil if there is no key.
 func newSealer(key []byte) *sealer {
 	if s := seal.New(key); s != nil {
 		return &sealer{Sealer: s, watched: map[string]*watched{}, known: map[string]known{}, changed: map[string]known{}}
@@ -61,7 +61,7 @@ func newSealer(key []byte) *sealer {
 	return nil
 }
 
-// watch lets the connection that writes tell of its rows; forget ends it.
+// watch registers the hook on the writing connection; forget removes it.
 func (s *sealer) watch(ctx context.Context, h *handle) error {
 	for _, t := range seal.Tables() {
 		var columns []string
@@ -104,7 +104,7 @@ func hook(h *handle, note sqlite.PreUpdateHookFn) error {
 	})
 }
 
-// note is told of a row before it changes.
+// note is the pre-update hook.
 func (s *sealer) note(change sqlite.SQLitePreUpdateData) {
 	w, sealed := s.watched[change.TableName]
 	if !sealed || s.err != nil {
@@ -128,7 +128,7 @@ func (s *sealer) note(change sqlite.SQLitePreUpdateData) {
 	}
 }
 
-// read takes the sealed columns of a row.
+// read copies the sealed columns of a row to into.
 func (w *watched) read(row func(...any) error, into []any) error {
 	if err := row(w.row...); err != nil {
 		return fmt.Errorf("seal a row of %s: %w", w.Name, err)
@@ -139,7 +139,7 @@ func (w *watched) read(row func(...any) error, into []any) error {
 	return nil
 }
 
-// same reports whether the sealed columns of a row stay as they are.
+// same reports whether no sealed column of a row changes.
 func same(old, new []any) bool {
 	return slices.EqualFunc(old, new, func(a, b any) bool {
 		x, isBytes := a.([]byte)
@@ -151,14 +151,14 @@ func same(old, new []any) bool {
 	})
 }
 
-// begin forgets what a transaction before has changed.
+// begin discards the changes of the previous transaction.
 func (s *sealer) begin() {
 	s.Begin()
 	s.err = nil
 	clear(s.changed)
 }
 
-// committed keeps what the transaction has stored.
+// committed caches the seals that the transaction has stored.
 func (s *sealer) committed() {
 	if len(s.known)+len(s.changed) > maxKnown {
 		clear(s.known)
@@ -173,8 +173,7 @@ INSERT INTO seal (scope, version, sum) VALUES ($1, $2, $3)
 ON CONFLICT (scope) DO UPDATE SET version = excluded.version, sum = excluded.sum`
 )
 
-// store writes the seals of what has changed, one for each scope, into the
-// transaction that changed it.
+// store writes the new seals, one per changed scope, in the transaction that changed them.
 func (s *sealer) store(ctx context.Context, h *handle) error {
 	if s.err != nil {
 		return s.err
@@ -218,7 +217,7 @@ func sealsOf(ctx context.Context, h *handle, text string, args ...any) ([]seal.S
 	return seals, err
 }
 
-// stands is the rows and seals of a database as they stand.
+// stands implements seal.Source on a connection.
 type stands struct{ *handle }
 
 // Seals implements seal.Source.
@@ -253,13 +252,13 @@ func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Sp
 	return rows.Err()
 }
 
-// unfitting says that the seals were made with a key that is not the present one.
+// unfitting returns the error for seals made with another key.
 func unfitting(have, want string) error {
 	return contracts.Errorf(contracts.CodeConflict,
 		"the database was sealed with the key %s, and the key %s is given: give the one it was sealed with, or both to change it", have, want)
 }
 
-// CheckRows implements store.Backend.
+// CheckRows implements sqlstore.Backend.
 func (s *file) CheckRows(ctx context.Context, found func(scope, message string)) (seals int, err error) {
 	err = s.snapshot(ctx, func(h *handle) error {
 		if err := checkContents(ctx, h, found); err != nil {

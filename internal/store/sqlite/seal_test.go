@@ -21,8 +21,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// tampered stores a little of everything, changes the closed file by SQL, and
-// gives the scopes that the next start finds to differ.
+// tampered stores one of everything, changes the closed file by SQL, and returns the scopes that
+// the next start finds to differ.
 func tampered(t *testing.T, change string, args ...any) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -130,7 +130,7 @@ func TestAChangedRowIsNoticed(t *testing.T) {
 	}
 }
 
-// TestEveryColumnIsSealedOrNamedHarmless: whoever adds a column decides.
+// TestEveryColumnIsSealedOrNamedHarmless forces a decision about every new column.
 func TestEveryColumnIsSealedOrNamedHarmless(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -158,8 +158,8 @@ func TestEveryColumnIsSealedOrNamedHarmless(t *testing.T) {
 	}
 }
 
-// TestTheKeyOfTheSeals: without it nothing is opened, another one needs the old
-// one beside it, and over changed rows it is not changed.
+// TestTheKeyOfTheSeals checks that the database does not open without its key, that a key change
+// needs the old key too, and that it fails if rows were changed.
 func TestTheKeyOfTheSeals(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -219,7 +219,7 @@ func TestARefusedWriteLeavesTheSealsWhole(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	fill(t, s)
-	for range 3 { // two of them in one batch with what succeeds
+	for range 3 { // two of them share a batch with writes that succeed
 		done := make(chan error, 2)
 		go func() { done <- s.InsertKey(t.Context(), access.Key{ID: "k1"}) }()
 		go func() { done <- s.RecordOperation(t.Context(), "nonce", "op") }()
@@ -231,7 +231,7 @@ func TestARefusedWriteLeavesTheSealsWhole(t *testing.T) {
 	}
 }
 
-// TestATextWithAZeroByteIsRefused: where rows are sealed a text ends with it.
+// TestATextWithAZeroByteIsRefused checks this because sealed text ends at a zero byte.
 func TestATextWithAZeroByteIsRefused(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -241,15 +241,14 @@ func TestATextWithAZeroByteIsRefused(t *testing.T) {
 	}
 }
 
-// TestASealThatTheMemoryHasNoRoomForIsReadAgain, after more scopes were changed
-// than are kept.
+// TestASealThatTheMemoryHasNoRoomForIsReadAgain changes more scopes than the cache holds.
 func TestASealThatTheMemoryHasNoRoomForIsReadAgain(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	fill(t, s)
 	var group errgroup.Group
 	group.SetLimit(128)
-	for i := range 9000 { // each a scope of its own
+	for i := range 9000 { // each is a scope of its own
 		group.Go(func() error { return s.CreateSession(t.Context(), orchestrator.Session{ID: fmt.Sprintf("s%d", i+10)}) })
 	}
 	if err := errors.Join(group.Wait(), s.InsertKey(t.Context(), access.Key{ID: "k2"})); err != nil {

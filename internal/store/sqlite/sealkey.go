@@ -10,10 +10,9 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// openSeals makes the sealer of an open database and lets it watch the
-// connection that writes. A database that nothing has sealed yet is sealed as
-// it stands; one that was sealed with an older one of the keys is compared first
-// and then sealed with the first.
+// openSeals returns the sealer of an open database, registered on the writing connection. An
+// unsealed database is sealed as it is. A database sealed with an older key is verified first and
+// then sealed with the first key.
 func openSeals(ctx context.Context, h *handle, keys [][]byte) (*sealer, error) {
 	var have string
 	if err := h.value(ctx, &have, `SELECT id FROM seal_key`); err != nil {
@@ -37,7 +36,7 @@ func openSeals(ctx context.Context, h *handle, keys [][]byte) (*sealer, error) {
 	return s, s.watch(ctx, h)
 }
 
-// adopt seals all rows with this key, in one transaction.
+// adopt seals all rows with the key of s, in one transaction.
 func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]byte) (err error) {
 	if _, err := h.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -67,10 +66,10 @@ func (s *sealer) adopt(ctx context.Context, h *handle, have string, older [][]by
 	return err
 }
 
-// begin makes sure that nothing was sealed before: who takes the name of the
-// key away gets no new seals over what they changed. That a database which was
-// in use is sealed from now on stands in the ledger of acts, and so do the chains
-// that were deleted before deletions were recorded.
+// begin fails if there are seals already: removing the key id must not lead to new seals over
+// changed rows. If the database was in use, the chain of administrative actions records that it
+// is sealed from now on, and chains that were deleted before deletions were recorded get their
+// last entry.
 func begin(ctx context.Context, h *handle) error {
 	var sealed, used bool
 	err := h.Query(ctx, func(row stored.Row) error { return row.Scan(&sealed, &used) }, `SELECT EXISTS (SELECT 1 FROM seal), EXISTS (SELECT 1 FROM api_key)`)
@@ -86,7 +85,7 @@ func begin(ctx context.Context, h *handle) error {
 	return sqlstore.NoteSealed(ctx, h)
 }
 
-// follows makes sure that the rows are those that an older key has sealed.
+// follows verifies the rows with the older key that sealed them.
 func (s *sealer) follows(ctx context.Context, h *handle, have string, older [][]byte) error {
 	for _, key := range older {
 		old := newSealer(key)

@@ -14,7 +14,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// The file of a server does not stay as big as it once was.
+// The file shrinks after retention has deleted rows.
 func TestTheFileShrinksWhenRetentionDeletes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -55,8 +55,8 @@ func TestTheFileShrinksWhenRetentionDeletes(t *testing.T) {
 	}
 }
 
-// TestWhatStaysOfASessionIsBounded: after retention a run leaves its ledger, which is
-// never deleted, and nothing else; its session leaves nothing.
+// TestWhatStaysOfASessionIsBounded checks that after retention a run leaves only its ledger,
+// which is never deleted, and its session leaves only a ledger entry.
 func TestWhatStaysOfASessionIsBounded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifold.db")
@@ -132,7 +132,7 @@ func TestWhatStaysOfASessionIsBounded(t *testing.T) {
 	fill(1)
 	sweep()
 	second := closedSize()
-	// The ledger: an entry, its place in the index, and one more that says what went.
+	// The ledger: each entry, its index entry, and one more entry that records the deletion.
 	const most = (entries + 2) * 400
 	if each := (second - first) / sessions; each > most {
 		t.Errorf("a session that retention deleted leaves %d bytes, want at most %d", each, most)

@@ -20,25 +20,24 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlstore"
 )
 
-// driverName is what the driver registers itself as.
+// driverName is the name under which the driver is registered.
 const driverName = "sqlite"
 
-// Config specifies where the data is; the zero value of all but Path is sound.
+// Config configures a Store. Only Path is required.
 type Config struct {
-	// Path is the database file. It is made with its folder if it is missing;
-	// "-wal", "-shm" and "-lock" files lie beside it.
+	// Path is the database file. It is created with its directory if it is missing. SQLite and
+	// the lock use files with the suffixes "-wal", "-shm" and "-lock".
 	Path string
-	// Readers is how many reads go on at once [2 per processor, 4 to 16].
+	// Readers is the maximum number of concurrent reads; the default is 2 per processor, 4 to 16.
 	Readers int
-	// SealKeys are the keys that rows are sealed with, the present one first; the
-	// older ones are needed once, to go over to it. Without a key nothing is
-	// sealed, and a sealed database is not opened.
+	// SealKeys are the keys that seal rows, the current one first. Older keys are needed only
+	// once, to change to the current one. Without a key nothing is sealed, and opening a sealed
+	// database fails.
 	SealKeys [][]byte
-	// Init makes a new database in the place of an empty file; without it one that
-	// is there and empty is refused, because a database may have been there.
+	// Init allows a new database in place of an empty file. Otherwise an empty file is rejected,
+	// because it may have been a database.
 	Init bool
-	// Now is the store's clock [time.Now]: leases, expiries and windows are
-	// compared with it.
+	// Now is the clock for leases, expiries and windows; the default is time.Now.
 	Now func() time.Time
 }
 
@@ -50,8 +49,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Store is one open database, in parts by what is kept. It is safe for
-// concurrent use.
+// Store is an open SQLite database with its stores. It is safe for concurrent use.
 type Store struct {
 	*sqlstore.Store
 
@@ -60,37 +58,35 @@ type Store struct {
 
 // The parts of a store.
 type (
-	// Runs are the rows of runs.
+	// Runs stores runs.
 	Runs = sqlstore.RunStore
-	// Talk are the rows of sessions and turns.
+	// Talk stores sessions and turns.
 	Talk = sqlstore.SessionStore
-	// Mail are what is to be sent.
+	// Mail stores outgoing deliveries and incoming messages.
 	Mail = sqlstore.QueueStore
-	// Directory are keys and domains.
+	// Directory stores API keys and domains.
 	Directory = sqlstore.AdminStore
-	// Proofs are seals and roots.
+	// Proofs stores the seals and the audit log.
 	Proofs = sqlstore.AuditStore
 )
 
-// file is the open database that all parts share. Whoever writes does it
-// through its writer.
+// file is the open database that all stores share. All writes go through its writer.
 type file struct {
 	now    func() time.Time
 	lock   *fileLock
 	inode  *inodeLock
 	db     *sql.DB
 	writer *writer
-	// closed is closed when no write is accepted any more.
+	// closed is closed when no more writes are accepted.
 	closed <-chan struct{}
-	// readers holds the idle connections for reads.
+	// readers are the idle connections for reads.
 	readers chan *handle
-	// sealKey is the present one, nil for none.
+	// sealKey is the current key, nil for none.
 	sealKey []byte
 }
 
-// Open opens the database, makes or updates its tables, and keeps every other
-// process out until Close, or until this process ends in whatever way. The
-// context bounds the opening only.
+// Open opens the database and creates or migrates its tables. No other process can open it until
+// Close or the end of this process. ctx limits only the opening.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Path == "" {
 		return nil, contracts.Errorf(contracts.CodeInvalid, "open the database: no path is given")
@@ -116,8 +112,8 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return &Store{Store: s, file: f}, nil
 }
 
-// Close commits what was accepted, and closes the files. Writes that come
-// later are refused as unavailable. Closing twice is harmless.
+// Close commits accepted writes and closes the files. Later writes fail as unavailable. It may be
+// called twice.
 func (s *Store) Close() error {
 	if !s.CloseWriter() {
 		return nil
@@ -125,7 +121,7 @@ func (s *Store) Close() error {
 	return translate("close the database", s.file.closeFiles())
 }
 
-// connect opens the connection that writes and those that read.
+// connect opens the writing connection and the readers.
 func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	readers := cfg.Readers
 	err := makeDatabase(path, cfg.Init)
@@ -146,7 +142,7 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	if err := migrate(ctx, first); err != nil {
 		return errors.Join(err, first.close())
 	}
-	// The file is ours alone: whoever held a lease on a run is gone.
+	// This process has the file exclusively, so all lease owners have ended.
 	if _, err := first.Exec(ctx, `UPDATE run SET lease_until = 0 WHERE owner <> ''`); err != nil {
 		return errors.Join(err, first.close())
 	}
@@ -168,8 +164,8 @@ func (s *file) connect(ctx context.Context, path string, cfg Config) error {
 	return nil
 }
 
-// closeFiles closes all that is open; once the store was in use it takes every
-// reader back first, so that reads under way finish.
+// closeFiles closes everything that is open. Once the store was in use, it waits for all readers,
+// so that running reads finish.
 func (s *file) closeFiles() error {
 	var errs []error
 	if s.writer != nil {
@@ -192,9 +188,9 @@ func (s *file) closeReaders(n int) error {
 	return errors.Join(errs...)
 }
 
-// dsn names the file with its settings: a commit is on the disk when it
-// returns (WAL, synchronous FULL), and what is deleted can be given back to the
-// disk, unless the file is older than that setting.
+// dsn returns the data source name with the settings: a commit is durable when it returns (WAL,
+// synchronous FULL), and freed pages can be returned to the disk, unless the file is older than
+// that setting.
 func dsn(path string) string {
 	settings := url.Values{"_pragma": {
 		"busy_timeout(10000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(0)",
@@ -212,11 +208,10 @@ func fileURL(path string, settings url.Values) string {
 	return u.String()
 }
 
-// maxLinks is how many links a path may lead over.
+// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 40
 
-// realPath gives the one path of a file: by whatever link it is named, its lock
-// lies beside the file itself.
+// realPath resolves symbolic links, so that the lock file is always beside the file itself.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -238,8 +233,8 @@ func realPath(path string) (string, error) {
 	return "", fmt.Errorf("%s leads over more than %d links", path, maxLinks)
 }
 
-// makeDatabase makes the file of a new database. An empty one that is there
-// already was emptied, or is no database yet: which, only people know.
+// makeDatabase creates the file of a new database. It rejects an existing empty file unless anew
+// is set, because it may be a truncated database.
 func makeDatabase(path string, anew bool) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 && !anew {
@@ -249,9 +244,8 @@ func makeDatabase(path string, anew bool) error {
 	return makeFile(path)
 }
 
-// makeFile makes the file if it is missing, readable by its owner only: it
-// holds secrets. One that exists is not even opened: closing it would free the
-// locks that this process may have on it.
+// makeFile creates a missing file, readable only by its owner because it contains secrets. It
+// does not open an existing file: closing it would release locks that this process holds on it.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry/registrytest"
 )
 
-// store is a database with all of its parts.
+// store is a database with all of its stores.
 type store struct {
 	*sqlite.Store
 	*sqlite.Runs
@@ -35,7 +35,7 @@ func openAll(ctx context.Context, cfg sqlite.Config) (*store, error) {
 	return &store{Store: s, Runs: s.Runs, Talk: s.Sessions, Mail: s.Queue, Directory: s.Admin, Proofs: s.Audit}, nil
 }
 
-// open returns a fresh store that is closed with the test.
+// open returns a fresh store that is closed at the end of the test.
 func open(t *testing.T, path string) *store {
 	t.Helper()
 	s, err := openAll(t.Context(), sqlite.Config{Path: path, SealKeys: [][]byte{[]byte("the key of these tests")}})
@@ -44,7 +44,7 @@ func open(t *testing.T, path string) *store {
 	}
 	t.Cleanup(func() {
 		_, err := s.CheckRows(context.WithoutCancel(t.Context()), func(scope, message string) {
-			if !strings.HasPrefix(scope, "content:") { // suites store what they like under hashes
+			if !strings.HasPrefix(scope, "content:") { // suites store arbitrary content under hashes
 				t.Errorf("after the test: %s: %s", scope, message)
 			}
 		})

@@ -13,16 +13,16 @@ import (
 
 var _ sqlstore.Backend = (*file)(nil)
 
-// writer is the connection that changes the database. One goroutine uses it.
+// writer is the connection that changes the database. Only the writing goroutine uses it.
 type writer struct {
 	*handle
 
-	// seals is nil where nothing is sealed.
+	// seals is nil if nothing is sealed.
 	seals *sealer
 	fault faultPoint
 }
 
-// Write implements store.Backend.
+// Write implements sqlstore.Backend.
 func (s *file) Write(ctx context.Context, parts []sqlstore.Part) error {
 	return s.writer.write(ctx, parts)
 }
@@ -44,8 +44,7 @@ func (w *writer) write(ctx context.Context, parts []sqlstore.Part) error {
 		_, err = w.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		// SQLite may have rolled back by itself; then this fails and says nothing
-		// new.
+		// SQLite may have rolled back already; then this fails without a new cause.
 		_, _ = w.Exec(ctx, "ROLLBACK")
 		return err
 	}
@@ -82,8 +81,8 @@ func (w *writer) runPart(ctx context.Context, p *sqlstore.Part) error {
 	return w.appendEvents(ctx, effects.Events)
 }
 
-// nextEvents takes the numbers of the next events of a session. They are taken in
-// the transaction, and there is one writer: commit order is number order.
+// nextEvents reserves the next event numbers of a session. This happens in the transaction of the
+// only writer, so the commit order equals the number order.
 const nextEvents = `
 INSERT INTO event_seq (session_id, seq) VALUES ($1, $2)
 ON CONFLICT (session_id) DO UPDATE SET seq = seq + excluded.seq
@@ -116,17 +115,17 @@ func (w *writer) appendEvents(ctx context.Context, events []stored.EventPack) er
 	return w.writeRows(ctx, rows)
 }
 
-// Retryable implements store.Backend: there is one writer.
+// Retryable implements sqlstore.Backend. It returns false, because there is only one writer.
 func (s *file) Retryable(error) bool { return false }
 
-// RetryIndividually implements store.Backend: whatever the fault, the next write may be
-// smaller.
+// RetryIndividually implements sqlstore.Backend. It returns true for every error, because a
+// single write may succeed.
 func (s *file) RetryIndividually(error) bool { return true }
 
-// Fault implements store.Backend.
+// Fault implements sqlstore.Backend.
 func (s *file) Fault(doing string, err error) error { return translate(doing, err) }
 
-// Read implements store.Backend.
+// Read implements sqlstore.Backend.
 func (s *file) Read(ctx context.Context, read func(sqlstore.Querier) error) error {
 	var h *handle
 	select {
@@ -140,12 +139,12 @@ func (s *file) Read(ctx context.Context, read func(sqlstore.Querier) error) erro
 	return read(h)
 }
 
-// Snapshot implements store.Backend.
+// Snapshot implements sqlstore.Backend.
 func (s *file) Snapshot(ctx context.Context, queries ...sqlstore.Statement) error {
 	return s.snapshot(ctx, func(h *handle) error { return h.Send(ctx, queries) })
 }
 
-// snapshot does several reads that see one state of the database.
+// snapshot executes several reads on one snapshot of the database.
 func (s *file) snapshot(ctx context.Context, read func(*handle) error) error {
 	return s.Read(ctx, func(q sqlstore.Querier) error {
 		h, _ := q.(*handle)
@@ -163,14 +162,13 @@ func (s *file) snapshot(ctx context.Context, read func(*handle) error) error {
 }
 
 const (
-	// shrinkStep is how many pages one transaction gives back; keepPages are kept
-	// for what is written next.
+	// shrinkStep is the number of pages freed per transaction. keepPages are kept for future
+	// writes.
 	shrinkStep, keepPages = 512, 2048
 	freePages             = `SELECT freelist_count FROM pragma_freelist_count`
 )
 
-// Shrink gives free pages back to the disk, a little of them, and reports whether
-// there are more.
+// Shrink returns some free pages to the disk and reports whether there are more.
 func (s *file) Shrink(ctx context.Context, x sqlstore.Tx) (more bool, err error) {
 	count := func() (free int64, err error) {
 		err = x.Query(ctx, func(row stored.Row) error { return row.Scan(&free) }, freePages)
@@ -185,5 +183,5 @@ func (s *file) Shrink(ctx context.Context, x sqlstore.Tx) (more bool, err error)
 		return false, err
 	}
 	left, err := count()
-	return left < free && left > keepPages, err // an older file cannot
+	return left < free && left > keepPages, err // an older file cannot shrink
 }

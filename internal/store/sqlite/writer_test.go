@@ -15,8 +15,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlite"
 )
 
-// bundle is a store whose writer can be held up, so that what is written
-// meanwhile gathers in one batch.
+// bundle is a store whose writer can be blocked, so that writes in between are gathered in one
+// batch.
 type bundle struct {
 	*store
 
@@ -37,7 +37,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// holdUp keeps the writer busy until the returned function is called.
+// holdUp blocks the writer until release is called.
 func (b *bundle) holdUp(t *testing.T) (release func()) {
 	t.Helper()
 	busy, free, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -60,7 +60,7 @@ func (b *bundle) holdUp(t *testing.T) (release func()) {
 	}
 }
 
-// later starts a commit and gives its answer by a channel.
+// later starts a commit and returns its result by a channel.
 func (b *bundle) later(ctx context.Context, tr execution.Transition) <-chan error {
 	answer := make(chan error, 1)
 	if tr.Lease.RunID == "" {
@@ -73,7 +73,7 @@ func (b *bundle) later(ctx context.Context, tr execution.Transition) <-chan erro
 	return answer
 }
 
-// nodes returns the ids of the nodes that the store shows.
+// nodes returns the ids of the stored nodes.
 func nodes(t *testing.T, s *store) string {
 	t.Helper()
 	got, err := s.LoadRun(t.Context(), "r1")
@@ -87,7 +87,7 @@ func nodes(t *testing.T, s *store) string {
 	return strings.Join(ids, " ")
 }
 
-// queued waits until n writes wait for the writer.
+// queued waits until n writes are queued.
 func (b *bundle) queued(t *testing.T, n int) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -202,7 +202,7 @@ func readsGoOn(t *testing.T, b *bundle) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 100 { // a read that is given up leaves its connection usable
+	for range 100 { // an aborted read leaves its connection usable
 		if _, err := b.LoadRun(ctx, "r1"); err == nil {
 			t.Error("a read without a living context succeeded")
 		}

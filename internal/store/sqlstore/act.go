@@ -8,7 +8,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// lastOf is the end of a chain, the zero entry for none.
+// lastOf returns the last entry of a chain, or the zero entry if there is none.
 func lastOf(ctx context.Context, q Querier, chain string) (contracts.LedgerEntry, error) {
 	return queryRow(ctx, q, nil, scanEntry, `SELECT body FROM ledger WHERE run_id = $1 ORDER BY seq DESC LIMIT 1`, chain)
 }
@@ -21,8 +21,7 @@ func scanEntry(row stored.Row) (contracts.LedgerEntry, error) {
 	return stored.Decode[contracts.LedgerEntry](body)
 }
 
-// appendEntry adds an entry to the end of its chain, which the caller has
-// locked.
+// appendEntry appends an entry to its chain, which the caller has locked.
 func appendEntry(ctx context.Context, q Querier, e contracts.LedgerEntry) error {
 	body, err := stored.Encode(e)
 	if err != nil {
@@ -32,8 +31,8 @@ func appendEntry(ctx context.Context, q Querier, e contracts.LedgerEntry) error 
 	return err
 }
 
-// recordAdminAction appends the act that the caller has named, in the transaction that
-// does it.
+// recordAdminAction appends the caller's administrative action to its chain, in the transaction
+// of the action.
 func recordAdminAction(ctx context.Context, x Tx, a execution.AdminAction) error {
 	if err := x.Lock(ctx, LockActs); err != nil {
 		return err
@@ -61,7 +60,8 @@ func recordAdminAction(ctx context.Context, x Tx, a execution.AdminAction) error
 	return appendEntry(ctx, x, entry)
 }
 
-// appendTombstones ends the chains of deleted rows, on behalf of an administrator if act is set.
+// appendTombstones appends the last entry to the chains of deleted rows, by an administrator if
+// act is set.
 func appendTombstones(ctx context.Context, x Tx, act execution.AdminAction, why string, chains ...string) error {
 	at, err := x.Now(ctx)
 	if err != nil {
@@ -83,8 +83,8 @@ func appendTombstones(ctx context.Context, x Tx, act execution.AdminAction, why 
 	return nil
 }
 
-// NoteSealed records that a database which was in use is sealed from now on, and
-// ends the chains that were deleted before deletions were recorded.
+// NoteSealed records that a database in use is sealed from now on, and ends the chains that were
+// deleted before deletions were recorded.
 func NoteSealed(ctx context.Context, x Tx) error {
 	gone, err := queryAll(ctx, x, stored.Text, `SELECT DISTINCT run_id FROM ledger WHERE run_id NOT IN (SELECT id FROM run) AND run_id NOT IN ($1, $2)`,
 		execution.LockChain, execution.AdminChain)

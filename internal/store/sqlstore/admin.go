@@ -21,7 +21,8 @@ const insertKey = `
 INSERT INTO api_key (id, hash, created_at, revoked_at, body)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS TEXT) WHERE `
 
-// insertKey adds a key where a condition holds; without a row it is a conflict.
+// insertKey adds a key if a condition holds. It returns an error of code conflict if no row was
+// inserted.
 func (s *AdminStore) insertKey(ctx context.Context, key access.Key, where string) error {
 	body, err := stored.Encode(key)
 	if err != nil {
@@ -43,13 +44,13 @@ func (s *AdminStore) insertKey(ctx context.Context, key access.Key, where string
 	})
 }
 
-// InsertKey adds a key. It commits.
+// InsertKey adds a key, or returns an error of code conflict if its id exists. It commits.
 func (s *AdminStore) InsertKey(ctx context.Context, key access.Key) error {
 	return s.insertKey(ctx, key, `true`)
 }
 
-// InsertFirstKey adds a key while there is none; processes that start at once
-// ask one after the other. It commits.
+// InsertFirstKey adds a key only if there is none, and reports whether it did. Concurrent callers
+// are serialized. It commits.
 func (s *AdminStore) InsertFirstKey(ctx context.Context, key access.Key) (inserted bool, err error) {
 	err = s.insertKey(ctx, key, `NOT EXISTS (SELECT 1 FROM api_key)`)
 	if contracts.CodeOf(err) == contracts.CodeConflict {
@@ -58,7 +59,7 @@ func (s *AdminStore) InsertFirstKey(ctx context.Context, key access.Key) (insert
 	return err == nil, err
 }
 
-// Key returns one key.
+// Key returns one key, or an error of code not_found.
 func (s *AdminStore) Key(ctx context.Context, id string) (access.Key, error) {
 	return readRow(ctx, s.core, "read key "+id, missing("key", id), stored.ScanKey, selectKey+`WHERE id = $1`, id)
 }
@@ -74,7 +75,7 @@ func (s *AdminStore) Keys(ctx context.Context, p contracts.Page) (contracts.List
 	return contracts.Cut(keys, p.Limit, func(k access.Key) string { return stored.Mark(k.CreatedAt, k.ID) }), err
 }
 
-// RevokeKey ends a key; the first time is kept. It commits.
+// RevokeKey revokes a key. The time of the first revocation is kept. It commits.
 func (s *AdminStore) RevokeKey(ctx context.Context, id string, at time.Time) error {
 	return s.transact(ctx, "revoke key "+id, func(ctx context.Context, x Tx) error {
 		n, err := x.Exec(ctx, `UPDATE api_key SET revoked_at = CASE revoked_at WHEN 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, stored.Nanos(at))
@@ -89,12 +90,12 @@ const selectDomain = `
 SELECT name, managed_by, registration, active_digest, active_etag, pending_digest, pending_etag, revision, created_at, updated_at
 FROM domain `
 
-// Domains returns all rows by name.
+// Domains returns all rows, sorted by name.
 func (s *AdminStore) Domains(ctx context.Context) ([]registry.DomainRow, error) {
 	return readAll(ctx, s.core, "list domains", stored.ScanDomain, selectDomain+`ORDER BY name`)
 }
 
-// Domain returns one row.
+// Domain returns one row, or an error of code not_found.
 func (s *AdminStore) Domain(ctx context.Context, name string) (registry.DomainRow, error) {
 	return readRow(ctx, s.core, "read domain "+name, missing("domain", name), stored.ScanDomain, selectDomain+`WHERE name = $1`, name)
 }
@@ -113,7 +114,9 @@ WHERE name = $1 AND revision = $8 - 1`
 DELETE FROM manifest WHERE digest NOT IN (SELECT active_digest FROM domain UNION SELECT pending_digest FROM domain)`
 )
 
-// SaveDomain writes one row with the manifests that it newly names. It commits.
+// SaveDomain inserts a row of revision 0, or replaces the row with this revision, and stores the
+// manifests that it refers to. It returns the new revision, or an error of code conflict if the
+// row has changed. It commits.
 func (s *AdminStore) SaveDomain(ctx context.Context, row registry.DomainRow, bodies ...registry.ManifestBody) (int64, error) {
 	statement := insertDomain
 	if row.Revision != 0 {
@@ -144,7 +147,8 @@ func (s *AdminStore) SaveDomain(ctx context.Context, row registry.DomainRow, bod
 	return row.Revision + 1, nil
 }
 
-// DeleteDomain removes one row. It commits.
+// DeleteDomain removes a row, or returns an error of code conflict if its revision differs. It
+// commits.
 func (s *AdminStore) DeleteDomain(ctx context.Context, name string, revision int64) error {
 	return s.transact(ctx, "delete domain "+name, func(ctx context.Context, x Tx) error {
 		if err := x.Lock(ctx, LockDomains); err != nil {
@@ -164,14 +168,14 @@ func (s *AdminStore) DeleteDomain(ctx context.Context, name string, revision int
 	})
 }
 
-// Manifest gives a body by its digest.
+// Manifest returns the body of a manifest by its digest.
 func (s *AdminStore) Manifest(ctx context.Context, digest string) ([]byte, error) {
 	return readRow(ctx, s.core, "read manifest "+digest, contracts.Errorf(contracts.CodeNotFound, "there is no manifest %s", digest),
 		bytes, `SELECT body FROM manifest WHERE digest = $1`, digest)
 }
 
-// dropManifests deletes the manifests that no domain names any more, and tells
-// other processes that domains have changed.
+// dropManifests deletes unreferenced manifests and notifies other processes that domains have
+// changed.
 func dropManifests(ctx context.Context, x Tx) error {
 	if _, err := x.Exec(ctx, deleteManifests); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// changes is what a group adds to the tables.
+// changes are the rows that a group adds.
 type changes struct {
 	nodes, data       distinct
-	bornNodes         []any // of runs that are made here
+	bornNodes         []any // of runs that this group inserts
 	gates, intentRows []any
 	ledger, mail      []any
 	payloads          []any
@@ -21,7 +21,7 @@ type changes struct {
 	consumed          []string // nonces
 	statements        []Statement
 	deliveries        []string
-	// house means that rows of the global scope are among them.
+	// house means that rows of the global scope are included.
 	house bool
 }
 
@@ -34,8 +34,8 @@ type (
 	}
 )
 
-// distinct are rows of which a later one replaces that of the same node: one
-// statement may touch a row once.
+// distinct are rows with at most one per node, the last one, because a statement may touch a row
+// only once.
 type distinct struct {
 	place map[nodeKey]int
 	cells []any
@@ -70,8 +70,8 @@ func (a *changes) addNames(runID string, hashes ...string) {
 	}
 }
 
-// rows are those of each table, contents in the order of their hashes: one order on all
-// servers, so that they do not deadlock.
+// rows returns the rows by table, contents sorted by hash. All servers use the same order, which
+// prevents deadlocks.
 func (a *changes) rows() []Rows {
 	blobs, names := Rows{Table: &tables.blobs}, Rows{Table: &tables.names}
 	for _, hash := range slices.Sorted(maps.Keys(a.blobs)) {

@@ -14,7 +14,8 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// Commit applies one transition under the lease.
+// Commit applies one transition under the lease. It returns an error of code lease_lost if the
+// lease has been lost.
 func (s *RunStore) Commit(ctx context.Context, t execution.Transition) (execution.Committed, error) {
 	p, err := stored.Prepare(t, s.now())
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *RunStore) Commit(ctx context.Context, t execution.Transition) (executio
 	return done, nil
 }
 
-// changeOf reports what a transition is decided by.
+// changeOf returns the change with the rows that a transition needs, without its apply.
 func changeOf(p *stored.Transition) change {
 	c := change{
 		runs: []string{p.Lease.RunID}, nonces: p.Consume, gates: len(p.Gates) > 0,
@@ -59,7 +60,7 @@ func (s *RunStore) CreateRun(ctx context.Context, run execution.Run, ttl time.Du
 	return s.write(ctx, "create run "+run.ID, c)
 }
 
-// creation is the change that inserts a run.
+// creation returns the change that inserts a run.
 func creation(run execution.Run, ttl time.Duration, first execution.Transition, now time.Time) (change, error) {
 	plan, err := stored.Encode(run.Plan)
 	if err != nil {
@@ -87,7 +88,7 @@ func creation(run execution.Run, ttl time.Duration, first execution.Transition, 
 	return c, nil
 }
 
-// newHead is the row of a new run.
+// newHead returns the row of a new run.
 func newHead(run execution.Run, ttl time.Duration, now time.Time, plan string) *head {
 	created := cmp.Or(stored.Nanos(run.CreatedAt), stored.Nanos(now))
 	goal, domains := searchable(run.Plan)
@@ -102,7 +103,7 @@ func newHead(run execution.Run, ttl time.Duration, now time.Time, plan string) *
 	return r
 }
 
-// apply adds a transition to the group; r is its run's row as it stands.
+// apply adds a transition to the group. r is the current row of its run.
 func (g *group) apply(ctx context.Context, r *head, t *stored.Transition) (execution.Committed, error) {
 	if err := g.judge(r, t); err != nil {
 		return execution.Committed{}, err
@@ -127,7 +128,7 @@ func (g *group) apply(ctx context.Context, r *head, t *stored.Transition) (execu
 	return execution.Committed{Parked: parked, WakeSeq: r.wakeSeq, Woken: slices.Compact(woken)}, nil
 }
 
-// judge refuses a transition that does not follow from what is stored.
+// judge rejects a transition that is not based on the stored state.
 func (g *group) judge(r *head, t *stored.Transition) error {
 	if len(t.Intents) > 0 && r.cancelledAt != 0 {
 		return contracts.Errorf(contracts.CodeConflict, "run %s is being cancelled: no write begins any more", r.id)
@@ -149,7 +150,7 @@ func (g *group) judge(r *head, t *stored.Transition) error {
 	return nil
 }
 
-// addRows adds what a transition inserts. It fails before it adds anything.
+// addRows adds the rows of a transition. If it fails, it has added nothing.
 func (g *group) addRows(r *head, t *stored.Transition) error {
 	notices := make([][]orchestrator.WebhookDelivery, len(t.Gates))
 	for i := range t.Gates {
@@ -164,7 +165,7 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 		g.addGate(gate, t.GateRows[i], notices[i])
 	}
 	for i, n := range t.Nodes {
-		if r.born != nil && !r.changed { // the first of the run, which has none yet
+		if r.born != nil && !r.changed { // the first transition of the run, which has no nodes yet
 			g.bornNodes = append(g.bornNodes, r.id, n.NodeID, t.NodeRows[i])
 			continue
 		}
@@ -200,7 +201,7 @@ func (g *group) addRows(r *head, t *stored.Transition) error {
 	return nil
 }
 
-// addGate adds a gate with the notices of it that its session wants.
+// addGate adds a gate and its webhook deliveries.
 func (g *group) addGate(i contracts.Interrupt, body string, notices []orchestrator.WebhookDelivery) {
 	reader, created := stored.ReaderOf(i), stored.Nanos(i.CreatedAt)
 	g.gates = append(g.gates, i.InterruptID, i.SessionID, i.RunID, strings.ToUpper(i.Code), string(i.Type), string(i.Status), int64(0), g.sessions[i.SessionID].owner,
@@ -212,17 +213,17 @@ func (g *group) addGate(i contracts.Interrupt, body string, notices []orchestrat
 	}
 }
 
-// listOf writes texts as a JSON list.
+// listOf encodes texts as a JSON list.
 func listOf(texts []string) string {
 	raw, err := json.Marshal(texts)
 	if err != nil {
-		return "[]" // texts can always be written
+		return "[]" // cannot happen: strings can always be encoded
 	}
 	return string(raw)
 }
 
-// rest changes the run's row; it ends or parks the run if the transition asks
-// for it. It returns the runs that can go on because this one rests.
+// rest updates the run's row, and finishes or parks the run if the transition requests it. It
+// returns the runs that are woken because this one no longer waits for a lock.
 func (g *group) rest(ctx context.Context, r *head, t *stored.Transition) (woken []string, parked bool, err error) {
 	r.changed = true
 	r.state, r.verdict, r.updatedAt = cmp.Or(string(t.State), r.state), cmp.Or(t.VerdictRow, r.verdict), stored.Nanos(t.At)

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Dialect renders the statements of this package for a database. In their texts
-// stand "$1" for the first argument, "{now}" for the clock of the store in
-// nanoseconds, "{any $1}" for a comparison with each of a list, and
-// "{pg:…}{lite:…}" where PostgreSQL and SQLite have different words.
+// Dialect renders the statements of this package for a database. Their texts contain "$1" for the
+// first argument, "{now}" for the clock of the store in nanoseconds, "{any $1}" for a comparison
+// with any element of a list, and "{pg:…}{lite:…}" for text that differs between PostgreSQL and
+// SQLite.
 type Dialect struct {
 	// Name is "pg" or "lite".
 	Name string
-	// Now is the clock; Any is a comparison in which "$" stands for the list.
+	// Now is the expression for the clock. Any is the comparison with a list, in which "$" is
+	// replaced by the argument.
 	Now, Any string
 }
 

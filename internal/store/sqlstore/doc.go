@@ -1,10 +1,9 @@
 // Package sqlstore implements all stores of the core on a SQL database: rows, scans and
 // statements, once for all databases. A Backend implements what differs between them:
-// transactions, seals and notifications; a Dialect renders the few statements that differ.
+// transactions, seals and notifications. A Dialect renders the few statements that differ.
 //
-// What advances runs, and what changes a single row of a conversation, goes
-// through one writer of each process, which commits many changes in one
-// transaction (group commit) and answers after the COMMIT. A change says ahead
-// which rows it decides by; they are read together, the change decides by them
-// in Go, and what follows from all changes is written together.
+// Changes of runs and changes of single conversation rows go through the one writer of each
+// process. It commits many changes in one transaction (group commit) and answers them after the
+// COMMIT. A change declares in advance which rows it needs. These are read together, each change
+// decides in Go, and the results of all changes are written together.
 package sqlstore

@@ -17,7 +17,7 @@ var _ orchestrator.GateList = (*RunStore)(nil)
 
 const selectInterrupt = `SELECT session_id, body FROM interrupt `
 
-// InterruptAt gives one interrupt with its version and the server's clock.
+// InterruptAt returns an interrupt with its version and the current time of the store.
 func (s *RunStore) InterruptAt(ctx context.Context, id string) (execution.InterruptAt, error) {
 	return readRow(ctx, s.core, "read interrupt "+id, missing("interrupt", id), func(row stored.Row) (at execution.InterruptAt, err error) {
 		var session, body string
@@ -31,7 +31,8 @@ func (s *RunStore) InterruptAt(ctx context.Context, id string) (execution.Interr
 	}, `SELECT session_id, body, version, {now} FROM interrupt WHERE id = $1`, id)
 }
 
-// InterruptByCode finds the open interrupt of a code.
+// InterruptByCode returns the open interrupt with a code, ignoring case, or an error of code
+// not_found.
 func (s *RunStore) InterruptByCode(ctx context.Context, code string) (contracts.Interrupt, error) {
 	return readRow(ctx, s.core, "read the interrupt of a code", contracts.Errorf(contracts.CodeNotFound, "no open question has the code %q", code),
 		stored.ScanInterrupt, selectInterrupt+`WHERE code = $1 AND status = 'open' AND code <> ''`, strings.ToUpper(code))
@@ -56,7 +57,7 @@ func selectedGates(f execution.InterruptFilter) stored.Query {
 	switch f.Status {
 	case "":
 	case contracts.InterruptOpen:
-		q.Where(`status = 'open'`) // literally, for the index of the open ones
+		q.Where(`status = 'open'`) // a literal, so that the partial index of open ones is used
 	default:
 		q.Where(`status = ?`, string(f.Status))
 	}
@@ -66,7 +67,7 @@ func selectedGates(f execution.InterruptFilter) stored.Query {
 	return q
 }
 
-// ListGates returns a page of what a reader may see, in the order of opening. Its
+// ListGates returns a page of the gates that a reader may see, in the order of creation. The
 // cursor is the place of the last gate.
 func (s *RunStore) ListGates(ctx context.Context, f orchestrator.GateFilter) (contracts.List[contracts.Interrupt], error) {
 	q := selectedGates(execution.InterruptFilter{SessionID: f.SessionID, RunID: f.RunID, Status: f.Status, Types: f.Types})
@@ -88,7 +89,7 @@ func (s *RunStore) ListGates(ctx context.Context, f orchestrator.GateFilter) (co
 	return out, err
 }
 
-// placedGate is a gate with its place among all.
+// placedGate is a gate with its position among all.
 type placedGate struct {
 	contracts.Interrupt
 
@@ -107,7 +108,7 @@ func scanPlaced(row stored.Row) (placedGate, error) {
 	return g, err
 }
 
-// inSight leaves out what the reader may not see: access.Visibility.Sees in SQL.
+// inSight restricts a query to what the reader may see. It is access.Visibility.Sees in SQL.
 func inSight(q *stored.Query, of access.Visibility) {
 	for _, scope := range []struct {
 		column string
@@ -131,11 +132,11 @@ const saveInterrupt = `
 UPDATE interrupt SET version = version + 1, code = $3, type = $4, status = $5, roles = $6, domain = $7, class = $8, body = $9
 WHERE id = $1 AND version = $2 AND status = 'open'`
 
-// SaveInterrupt replaces an open interrupt that nobody has changed since, and
-// wakes its run.
+// SaveInterrupt replaces an open interrupt and wakes its run. It returns an error of code
+// conflict if the version has changed or the interrupt is not open.
 func (s *RunStore) SaveInterrupt(ctx context.Context, at execution.InterruptAt) (contracts.Interrupt, error) {
 	doing := "save interrupt " + at.InterruptID
-	is, err := s.InterruptAt(ctx, at.InterruptID) // whose session and run never change
+	is, err := s.InterruptAt(ctx, at.InterruptID) // session and run of an interrupt never change
 	if err != nil {
 		return contracts.Interrupt{}, err
 	}
@@ -165,7 +166,7 @@ func (s *RunStore) SaveInterrupt(ctx context.Context, at execution.InterruptAt) 
 	return stored.Decode[contracts.Interrupt](body)
 }
 
-// OpenInterrupt inserts a question that belongs to no run.
+// OpenInterrupt inserts an interrupt without a run, together with its event.
 func (s *RunStore) OpenInterrupt(ctx context.Context, i contracts.Interrupt, e contracts.Event) error {
 	at := s.now()
 	stored.SettleInterrupt(&i, "", at)

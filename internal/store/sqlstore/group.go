@@ -15,69 +15,68 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// change is one write that shares its transaction with others. It says ahead
-// what it decides by, so that all of it is locked and read in one round trip.
+// change is a write that shares its transaction with others. It declares in advance the rows that
+// it needs, so that those of all changes are locked and read in one round trip.
 type change struct {
-	// runs are the rows that it decides by; missing ones are not in the group.
+	// runs are the runs that it needs. A run that does not exist is missing in the group.
 	runs []string
-	// keys are locks of resources that it may free, whose waiters it wakes then.
+	// keys are resource locks that it may free. The runs that wait for them may be woken.
 	keys []string
-	// nonces are the intents that it asks for, sessions those in which it opens a
-	// gate, besides those of its runs.
+	// nonces are the intents that it needs. sessions are those in which it opens a gate, besides
+	// the sessions of its runs.
 	nonces, sessions []string
 	// gates means that it opens gates in the sessions of its runs.
 	gates bool
-	// locks means that it changes locks of resources, blobs that it names contents.
+	// locks means that it changes resource locks, blobs that it adds references to blobs.
 	locks, blobs bool
-	// apply decides, and adds to the group what is to be stored. It refuses before
-	// it adds, with an error of contracts; any other error ends the transaction. It
-	// may be called again on another group.
+	// apply decides, and adds the rows to store to the group. It must return an error of
+	// contracts before it adds anything; any other error aborts the transaction. It may be called
+	// again with another group.
 	apply func(context.Context, *group) error
-	// act is recorded with what apply does; nil for none.
+	// act is the administrative action to record with the change, if any.
 	act *execution.AdminAction
-	// alone is called in the place of apply, with nothing read; what it refuses is
-	// undone with all of its transaction.
+	// alone, if set, is called instead of apply, without reads. Its error aborts the whole
+	// transaction.
 	alone func(context.Context, Tx) error
 }
 
-// group is what changes that follow each other do together in one transaction.
+// group is a sequence of changes that are applied together in one transaction.
 type group struct {
 	tx Tx
 	// now is the clock of the store.
 	now time.Time
-	// locked means that the locks of resources are this transaction's alone.
+	// locked means that the transaction holds LockWaiters.
 	locked bool
-	// runs are the rows of runs, which this transaction holds; what is changed
-	// here is written at the end.
+	// runs are the rows of runs, locked by this transaction. Changed ones are written at the end.
 	runs map[string]*head
-	// intents are those that were asked for, by nonce.
+	// intents are the requested intents by nonce.
 	intents map[string]*intent
-	// sessions are those in which gates are opened.
+	// sessions are the sessions in which gates are opened.
 	sessions map[string]sessionHead
-	// told is what others are told besides what the rows say.
+	// told are notifications besides those derived from changed runs.
 	told []Change
-	// others are statements about a single row each, which decide by themselves.
+	// others are statements on a single row each, which depend on no reads.
 	others []Statement
 	changes
 }
 
-// intent is what the group decides about an intent by.
+// intent is the state of an intent that changes depend on.
 type intent struct {
 	runID           string
 	consumed, known bool
 }
 
-// sessionHead is what a gate takes from its session.
+// sessionHead is the part of a session that its gates need.
 type sessionHead struct{ owner, webhook string }
 
-// errNeedsLocks ends a transaction that has to begin with the locks of
-// resources: a run that waits for some goes to rest.
+// errNeedsLocks aborts a transaction that must be repeated with LockWaiters, because a run that
+// waits for a lock is parked or finished.
 var errNeedsLocks = errors.New("the locks of resources are needed")
 
 type write = groupcommit.Write[change]
 
-// commit does a batch in one transaction. If that cannot be committed, each
-// write is tried alone, so that one fault harms only its own write.
+// commit commits a batch in one transaction. If that fails, each write is retried alone, so that
+// one error affects only its own write.
 func (s *core) commit(batch []*write) {
 	answers, err := s.attempt(batch)
 	switch {
@@ -96,14 +95,13 @@ func (s *core) commit(batch []*write) {
 	}
 }
 
-// attempt runs writes in one transaction, again where others were in the way,
-// and returns the answer of each. An error means that nothing was committed.
+// attempt executes writes in one transaction, retrying after deadlocks, and returns the answer to
+// each write. An error means that nothing was committed.
 func (s *core) attempt(batch []*write) (answers []error, err error) {
 	locked := slices.ContainsFunc(batch, func(w *write) bool { return w.What.locks })
 	for try := 1; ; try++ {
 		answers = make([]error, len(batch))
-		// The transaction belongs to no single caller, so no caller's context may
-		// end it.
+		// The transaction serves several callers, so no caller's context may cancel it.
 		err = s.db.Write(context.Background(), partsOf(batch, answers, locked))
 		switch {
 		case errors.Is(err, errNeedsLocks):
@@ -115,7 +113,8 @@ func (s *core) attempt(batch []*write) (answers []error, err error) {
 	}
 }
 
-// partsOf groups what can be decided together.
+// partsOf splits a batch into parts: consecutive changes form a group, and each alone is a part
+// of its own.
 func partsOf(batch []*write, answers []error, locked bool) []Part {
 	var parts []Part
 	for from := 0; from < len(batch); {
@@ -138,7 +137,7 @@ func newGroup(batch []*write, locked bool) *group {
 	return &group{locked: locked, runs: make(map[string]*head, len(batch))}
 }
 
-// part asks each change of the group, and notes its refusals.
+// part returns the part that applies each change of the group and stores its error in answers.
 func (g *group) part(batch []*write, answers []error) Part {
 	p := g.reads(wantsOf(batch))
 	p.Decide = func(ctx context.Context, x Tx) (*Effects, error) {
@@ -147,7 +146,7 @@ func (g *group) part(batch []*write, answers []error) Part {
 			err := w.What.apply(ctx, g)
 			if err == nil && w.What.act != nil {
 				if err := recordAdminAction(ctx, x, *w.What.act); err != nil {
-					return nil, err // whatever it is: what was applied must not stay without its act
+					return nil, err // abort on any error: the change must not be committed without its record
 				}
 			}
 			if _, refusal := errors.AsType[*contracts.Error](err); err != nil && !refusal {
@@ -160,7 +159,7 @@ func (g *group) part(batch []*write, answers []error) Part {
 	return p
 }
 
-// wantsOf puts together what the changes of a batch decide by.
+// wantsOf merges the rows that the changes of a batch need.
 func wantsOf(batch []*write) change {
 	all := change{runs: []string{}, keys: []string{}}
 	for _, w := range batch {
@@ -180,7 +179,7 @@ const (
 SELECT id, owner, webhook_url FROM session WHERE id IN ({pg:SELECT unnest($1::text[])}{lite:SELECT value FROM json_each($1)} UNION SELECT session_id FROM run WHERE id {any $2})`
 )
 
-// reads is what the group reads to begin with; one that decides by nothing reads
+// reads returns the part with the locks and reads of the group. A group that needs no rows reads
 // nothing.
 func (g *group) reads(wants change) Part {
 	var p Part
@@ -241,9 +240,9 @@ func (g *group) knowSession(id string, s sessionHead) {
 	g.sessions[id] = s
 }
 
-// effects are what the group stores.
+// effects returns what the group stores.
 func (g *group) effects() *Effects {
-	slices.SortStableFunc(g.others, func(x, y Statement) int { return cmp.Compare(x.Text+x.Scope, y.Text+y.Scope) }) // in one order on all servers, so that they do not deadlock
+	slices.SortStableFunc(g.others, func(x, y Statement) int { return cmp.Compare(x.Text+x.Scope, y.Text+y.Scope) }) // the same order on all servers prevents deadlocks
 	if len(g.consumed) > 0 {
 		g.statements = append(g.statements, Statement{Text: `UPDATE intent SET consumed = true WHERE nonce {any $1}`, Args: []any{g.consumed}})
 	}
@@ -255,8 +254,8 @@ func (g *group) effects() *Effects {
 	}
 }
 
-// Jobs wake somebody for what the group makes due: runs that can go on and that
-// nobody holds, now or at the time of their timer, and deliveries.
+// Jobs returns the jobs for the work that the group makes due: deliveries, and runs without an
+// owner that can continue, now or at the time of their timer.
 func (g *group) Jobs() []Job {
 	var jobs []Job
 	now := stored.Nanos(g.now)
@@ -276,7 +275,7 @@ func (g *group) Jobs() []Job {
 	return jobs
 }
 
-// Changes is what others are told.
+// Changes returns the notifications of the group.
 func (g *group) Changes() []Change {
 	all := g.told
 	for _, r := range g.runs {
@@ -287,7 +286,7 @@ func (g *group) Changes() []Change {
 	return all
 }
 
-// Scopes are those that the group is likely to change.
+// Scopes returns the scopes that the group probably changes.
 func (g *group) Scopes() []string {
 	all := map[string]bool{seal.GlobalScope: g.house}
 	for id, r := range g.runs {
@@ -297,7 +296,7 @@ func (g *group) Scopes() []string {
 		all[seal.SessionScope+e.SessionID] = true
 	}
 	for _, o := range g.others {
-		all[o.Scope] = o.Scope != "" // it may not be known yet
+		all[o.Scope] = o.Scope != "" // the scope may be unknown
 	}
 	maps.DeleteFunc(all, func(_ string, likely bool) bool { return !likely })
 	return slices.Collect(maps.Keys(all))

@@ -9,8 +9,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// head is the part of a run's row that commits are decided by, and change.
-// Times are nanoseconds.
+// head is the part of a run's row that commits read and change. Times are nanoseconds since 1970.
 type head struct {
 	id, session, owner     string
 	state, verdict         string
@@ -23,22 +22,22 @@ type head struct {
 	cancelledAt, updatedAt int64
 	finishedAt             int64
 	format                 int
-	// waits means that the run waits for a lock of a resource.
+	// waits means that the run is in the queue of a resource lock.
 	waits bool
 
-	// changed means that the row is to be written, born that it is a new one.
+	// changed means that the row must be written. born is set if the row is new.
 	changed bool
 	born    *runInsert
-	// woken and parks say what the group did: woke the run, or let it rest.
+	// woken and parks mean that the group woke or parked the run.
 	woken, parks bool
 }
 
-// runInsert has the columns of a run that are written once.
+// runInsert has the columns of a run that never change.
 type runInsert struct {
 	requester string
 	createdAt int64
 	plan      string
-	// goal and domains are what the run is found by.
+	// goal and domains are the searchable columns.
 	goal, domains string
 }
 
@@ -47,7 +46,7 @@ const (
   parked, cancel_requested_at, updated_at, finished_at, format, EXISTS (SELECT 1 FROM lock_waiter w WHERE w.run_id = run.id)`
 	selectHead  = `SELECT ` + headColumns + ` FROM run WHERE id = $1{pg: FOR UPDATE}`
 	selectHeads = `SELECT ` + headColumns + ` FROM run WHERE id {any $1} ORDER BY id{pg: FOR UPDATE}`
-	// selectWider holds those too who may be woken because a lock is freed.
+	// selectWider also locks the runs that may be woken by the release of a lock.
 	selectWider = `SELECT ` + headColumns + ` FROM run WHERE id {any $1} OR id IN (
   SELECT w.run_id FROM lock_waiter w WHERE w.key {any $2} OR w.key IN (
     SELECT key FROM held_lock WHERE run_id {any $1} UNION ALL SELECT key FROM lock_waiter WHERE run_id {any $1}))
@@ -61,7 +60,8 @@ func scanHead(row stored.Row) (*head, error) {
 	return &r, err
 }
 
-// held returns the row of a run that the lease still names.
+// held returns the row of a run if the lease is still valid, otherwise an error of code
+// lease_lost.
 func (g *group) held(l execution.Lease) (*head, error) {
 	r, ok := g.runs[l.RunID]
 	if !ok {
@@ -77,7 +77,7 @@ func leaseLost(l execution.Lease) error {
 	return contracts.Errorf(contracts.CodeLeaseLost, "run %s is not held by %s in epoch %d any more", l.RunID, l.Owner, l.Epoch)
 }
 
-// wake lets a run of the group go on, unless it has ended.
+// wake increases the wake sequence of a run in the group, unless the run has finished.
 func (g *group) wake(runID string) {
 	if r, ok := g.runs[runID]; ok && r.finishedAt == 0 {
 		r.wakeSeq++
@@ -85,7 +85,7 @@ func (g *group) wake(runID string) {
 	}
 }
 
-// headRows are the rows of runs that were changed.
+// headRows returns the rows of inserted and changed runs.
 func headRows(runs map[string]*head) []Rows {
 	old, born := Rows{Table: &tables.runs}, Rows{Table: &tables.born}
 	plans, search := Rows{Table: &tables.plans}, Rows{Table: &tables.search}

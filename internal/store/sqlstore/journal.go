@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// Events returns a session's events after a place.
+// Events returns up to limit events of a session after a sequence number.
 func (s *RunStore) Events(ctx context.Context, sessionID string, after int64, limit int) ([]contracts.Event, error) {
 	limit = stored.LimitOf(limit)
 	var found []contracts.Event
@@ -32,7 +32,7 @@ func (s *RunStore) Events(ctx context.Context, sessionID string, after int64, li
 	return found, s.db.Fault("read the events of session "+sessionID, err)
 }
 
-// Ledger returns the entries of a run's chain after a place.
+// Ledger returns up to limit entries of a run's chain after a sequence number.
 func (s *RunStore) Ledger(ctx context.Context, runID string, after int64, limit int) ([]contracts.LedgerEntry, error) {
 	return readAll(ctx, s.core, "read the ledger of run "+runID, func(row stored.Row) (contracts.LedgerEntry, error) {
 		body, err := stored.Text(row)
@@ -43,13 +43,13 @@ func (s *RunStore) Ledger(ctx context.Context, runID string, after int64, limit 
 	}, `SELECT body FROM ledger WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT 0 + $3`, runID, after, stored.LimitOf(limit))
 }
 
-// Blob gives a content by its hash.
+// Blob returns a content by its hash, or an error of code not_found.
 func (s *RunStore) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	return readRow(ctx, s.core, "read content "+sha256, contracts.Errorf(contracts.CodeNotFound, "there is no content %s", sha256),
 		bytes, `SELECT body FROM blob WHERE sha256 = $1`, stored.BareHash(sha256))
 }
 
-// Payload returns the payload of a ledger entry. Older ones are contents by hash.
+// Payload returns the payload of a ledger entry. Older payloads are stored as contents by hash.
 func (s *RunStore) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte, error) {
 	payload, err := readRow(ctx, s.core, "read a payload of "+e.RunID, nil, func(row stored.Row) ([]byte, error) {
 		var first int64
@@ -65,7 +65,7 @@ func (s *RunStore) Payload(ctx context.Context, e contracts.LedgerEntry) ([]byte
 	return s.Blob(ctx, e.PayloadSHA256)
 }
 
-// NodeData returns the raw output of a node until it expires.
+// NodeData returns the raw output of a node, or an error of code not_found if it has expired.
 func (s *RunStore) NodeData(ctx context.Context, runID, nodeID string) ([]byte, error) {
 	return readRow(ctx, s.core, "read the raw output of node "+nodeID,
 		contracts.Errorf(contracts.CodeNotFound, "no raw output of node %s of run %s is kept", nodeID, runID),

@@ -15,11 +15,11 @@ UPDATE run SET owner = $2, epoch = epoch + 1, lease_until = {now} + $3, parked =
 WHERE id = $1 AND finished_at = 0 AND format <= $4 AND (owner = '' OR lease_until <= {now}) AND ` + notHeldBack + `
 RETURNING epoch`
 
-	// notHeldBack leaves out the runs in quarantine; who is to be cancelled may end.
+	// notHeldBack excludes runs in quarantine, except those being cancelled.
 	notHeldBack = `(cancel_requested_at > 0 OR NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.run_id = run.id))`
 )
 
-// AcquireRun takes a run whose lease has ended. It commits.
+// AcquireRun acquires a run without a valid lease. If it cannot, the error says why. It commits.
 func (s *RunStore) AcquireRun(ctx context.Context, runID, owner string, ttl time.Duration) (execution.Lease, error) {
 	l := execution.Lease{RunID: runID, Owner: owner}
 	var epochs []int64
@@ -37,7 +37,7 @@ func (s *RunStore) AcquireRun(ctx context.Context, runID, owner string, ttl time
 	return l, nil
 }
 
-// whyHeld says why a run could not be acquired.
+// whyHeld returns the reason why a run could not be acquired.
 func (s *RunStore) whyHeld(ctx context.Context, runID string) error {
 	refusal, err := readRow(ctx, s.core, "look at run "+runID, missing("run", runID), func(row stored.Row) (error, error) {
 		var state, owner string
@@ -70,7 +70,8 @@ UPDATE run SET lease_until = {now} + $4
 WHERE owner = $1 AND finished_at = 0 AND (id, epoch) IN (SELECT i.value, e.value FROM json_each($2) i JOIN json_each($3) e ON e.key = i.key)}
 RETURNING run.id, run.wake_seq`
 
-// RenewLeases extends the leases that are still the owner's. It commits.
+// RenewLeases extends the leases that owner still holds, and returns their wake sequences by run
+// id. Lost leases are missing in the result. It commits.
 func (s *RunStore) RenewLeases(ctx context.Context, owner string, held []execution.Lease, ttl time.Duration) (map[string]int64, error) {
 	kept := map[string]int64{}
 	if owner == "" || len(held) == 0 {
@@ -93,8 +94,7 @@ func (s *RunStore) RenewLeases(ctx context.Context, owner string, held []executi
 const releaseRun = `
 UPDATE run SET owner = '', lease_until = 0, parked = false WHERE id = $1 AND owner = $2 AND owner <> '' AND epoch = $3 AND finished_at = 0`
 
-// ReleaseRun gives a lease back without parking, for whoever has room. It
-// commits.
+// ReleaseRun releases a lease without parking, so that any server can take the run. It commits.
 func (s *RunStore) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	released := false
 	err := s.transact(ctx, "release run "+l.RunID, func(ctx context.Context, x Tx) error {
@@ -113,9 +113,9 @@ func (s *RunStore) ReleaseRun(ctx context.Context, l execution.Lease) error {
 	return leaseLost(l)
 }
 
-// selectDue finds the runs that nobody holds and that can go on; each part reads
-// an index of its own in its order. PostgreSQL asks for the time once, as a value:
-// to one that is joined, every run that waits for a timer would be compared.
+// selectDue selects the runs without an owner that can continue. Each part reads its own index in
+// index order. On PostgreSQL the time is a scalar subquery: joined, it would be compared with
+// every run that waits for a timer.
 const selectDue = `
 {pg:WITH clock AS (SELECT {now} AS at)}
 SELECT id FROM (
@@ -133,7 +133,7 @@ const (
 	dueLimit = ` LIMIT 0 + $2`
 )
 
-// DueRuns lists runs that nobody holds and that can go on, oldest first.
+// DueRuns returns the ids of runs without an owner that can continue, oldest first.
 func (s *RunStore) DueRuns(ctx context.Context, formats []int, limit int) ([]string, error) {
 	ids, err := readAll(ctx, s.core, "list due runs", stored.Text, selectDue, formats, stored.LimitOf(limit))
 	if ids == nil {
@@ -145,7 +145,8 @@ func (s *RunStore) DueRuns(ctx context.Context, formats []int, limit int) ([]str
 const selectNextWake = `
 SELECT coalesce((SELECT wake_at FROM run{lite: INDEXED BY run_timer} WHERE finished_at = 0 AND {pg:parked}{lite:parked = 1} AND wake_at > 0 AND ` + notHeldBack + ` ORDER BY wake_at LIMIT 1), 0)`
 
-// NextWake is the earliest timer of a parked run that is not in quarantine.
+// NextWake returns the earliest timer of the parked runs that are not in quarantine, or the zero
+// time.
 func (s *RunStore) NextWake(ctx context.Context) (time.Time, error) {
 	at, err := readRow(ctx, s.core, "find the next timer", nil, stored.Number, selectNextWake)
 	return stored.Stamp(at), err

@@ -10,11 +10,11 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// listing is a query of runs, newest first.
+// listing is a query for runs, newest first.
 type listing struct {
 	stored.Query
 
-	// from replaces the table of runs, order sorts.
+	// from is the FROM clause, order the ORDER BY clause.
 	from, order string
 }
 
@@ -46,7 +46,7 @@ func selectedRuns(f execution.RunFilter) (text string, args []any, err error) {
 	return text, args, nil
 }
 
-// CountRuns counts the runs that ListRuns gives, by state.
+// CountRuns counts by state the newest runs that match the filter, at most Limit.
 func (s *RunStore) CountRuns(ctx context.Context, f execution.RunFilter) (map[contracts.RunState]int, error) {
 	text, args, err := countedRuns(f, max(f.Limit-1, 0))
 	if err != nil {
@@ -74,8 +74,8 @@ func countedRuns(f execution.RunFilter, limit int) (text string, args []any, err
 	return text, args, nil
 }
 
-// listingOf is the query of a filter. What is looked for in goals and domains is looked up for
-// each run with runsFirst, else it is where the search begins.
+// listingOf returns the query for a filter. With runsFirst, goals and domains are looked up for
+// each run; otherwise the query starts with them.
 func listingOf(f execution.RunFilter, runsFirst bool) (*listing, error) {
 	l := &listing{from: fromRuns, order: `ORDER BY r.created_at DESC, r.id DESC`}
 	if f.SessionID != "" {
@@ -99,8 +99,8 @@ func listingOf(f execution.RunFilter, runsFirst bool) (*listing, error) {
 	return l, l.search(f, runsFirst || f.SessionID != "" || f.Owner != "")
 }
 
-// search adds what is looked for in goals and domains. It reads run_search from the newest
-// run on, unless it is looked up for each run.
+// search adds the conditions on goals and domains. It reads run_search from the newest run on,
+// unless runsFirst is set.
 func (l *listing) search(f execution.RunFilter, runsFirst bool) error {
 	at := `r.created_at, r.id`
 	if f.Goal != "" || f.Domain != "" {
@@ -119,7 +119,8 @@ func (l *listing) search(f execution.RunFilter, runsFirst bool) error {
 	return l.Beyond(f.Cursor, at, `<`)
 }
 
-// searchable is what a run is found by: its goal, and the domains of its plan between commas.
+// searchable returns the searchable columns of a run: its goal in lower case, and the domains of
+// its plan, delimited by commas.
 func searchable(plan contracts.Plan) (goal, domains string) {
 	var all []string
 	for i := range plan.Nodes {
@@ -133,7 +134,7 @@ func searchable(plan contracts.Plan) (goal, domains string) {
 	return lower(plan.Goal), domains
 }
 
-// lower returns a text with small ASCII letters, as both databases do.
+// lower returns a text with ASCII letters in lower case, as both databases do.
 func lower(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

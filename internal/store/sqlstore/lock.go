@@ -9,8 +9,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// What changes locks of resources does so in a group that holds LockWaiters: one
-// at a time over all processes, so that it may ask first and then change.
+// Changes of resource locks run in a group that holds LockWaiters. They are therefore serialized
+// over all processes and may first read and then write.
 
 const selectLock = `
 SELECT key, run_id, node_id, since, coalesce((SELECT {pg:json_agg(w.run_id ORDER BY w.place)::text}{lite:json_group_array(w.run_id ORDER BY w.place)}
@@ -26,7 +26,8 @@ func scanLock(row stored.Row) (h execution.LockHolder, err error) {
 	return h, err
 }
 
-// AcquireLocks takes all keys for a node, or none.
+// AcquireLocks takes all keys for a node, or none. If another node holds one of them, it queues
+// the node for the first such key and returns its holder and false.
 func (s *RunStore) AcquireLocks(ctx context.Context, l execution.Lease, nodeID string, keys []string) (execution.LockHolder, bool, error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var inTheWay []execution.LockHolder
@@ -53,7 +54,7 @@ func (s *RunStore) AcquireLocks(ctx context.Context, l execution.Lease, nodeID s
 	return execution.LockHolder{}, true, nil
 }
 
-// selectForeign gives the first of the keys that another node holds.
+// selectForeign selects the first of the keys that another node holds.
 const selectForeign = selectLock + `WHERE key {any $1} AND NOT (run_id = $2 AND node_id = $3) ORDER BY key LIMIT 1`
 
 func (g *group) takeLocks(ctx context.Context, runID, nodeID string, keys []string) error {
@@ -72,20 +73,20 @@ const insertWaiter = `
 INSERT INTO lock_waiter (key, run_id, node_id, woken) VALUES ($1, $2, $3, false)
 ON CONFLICT (key, run_id, node_id) DO UPDATE SET woken = false`
 
-// queue lets a node wait for one key only; its places in other queues go.
+// queue adds a node to the queue of one key and removes it from all others.
 func (g *group) queue(ctx context.Context, key, runID, nodeID string) error {
 	if _, err := g.leave(ctx, `run_id = $1 AND node_id = $2 AND key <> $3`, runID, nodeID, key); err != nil {
 		return err
 	}
 	_, err := g.tx.Exec(ctx, insertWaiter, key, runID, nodeID)
 	if r := g.runs[runID]; r != nil {
-		r.waits = true // a later change of this group may let it rest
+		r.waits = true // a later change of this group may park the run
 	}
 	return err
 }
 
-// forgetWaiter takes a run that rests out of the queues where it was woken and
-// did not take the key, or out of all, and returns the runs woken instead.
+// forgetWaiter removes a parked run from the queues in which it was woken without taking the key,
+// or a finished one (all) from all queues. It returns the runs that are woken instead.
 func (g *group) forgetWaiter(ctx context.Context, r *head, all bool) ([]string, error) {
 	switch {
 	case !r.waits:
@@ -99,8 +100,7 @@ func (g *group) forgetWaiter(ctx context.Context, r *head, all bool) ([]string, 
 	}
 }
 
-// release takes a node out of all queues, frees what it holds, and gives the
-// runs woken.
+// release removes a node from all queues, frees its locks, and returns the woken runs.
 func (g *group) release(ctx context.Context, runID, nodeID string) ([]string, error) {
 	woken, err := g.leave(ctx, `run_id = $1 AND node_id = $2`, runID, nodeID)
 	if err != nil {
@@ -114,8 +114,8 @@ func (g *group) leave(ctx context.Context, which string, args ...any) ([]string,
 	return leave(ctx, g.tx, g.wake, which, args...)
 }
 
-// leave takes waiters out of queues. Where the key is free, the next one is
-// woken, because the one that left may have been the one to take it.
+// leave removes waiters from queues. If a key is free, it wakes the next waiter, because the
+// removed one may have been the one to take it.
 func leave(ctx context.Context, x Querier, wake func(string), which string, args ...any) ([]string, error) {
 	keys, err := queryAll(ctx, x, stored.Text, `DELETE FROM lock_waiter WHERE `+which+` RETURNING key`, args...)
 	if err != nil {
@@ -124,7 +124,7 @@ func leave(ctx context.Context, x Querier, wake func(string), which string, args
 	return wakeNext(ctx, x, wake, keys)
 }
 
-// free frees the locks that a condition names and gives the runs woken.
+// free frees the locks that match a condition and returns the woken runs.
 func free(ctx context.Context, x Querier, wake func(string), which string, args ...any) ([]string, error) {
 	keys, err := queryAll(ctx, x, stored.Text, `DELETE FROM held_lock WHERE `+which+` RETURNING key`, args...)
 	if err != nil {
@@ -137,8 +137,8 @@ const selectFirstWaiter = `
 SELECT run_id FROM lock_waiter WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM held_lock h WHERE h.key = lock_waiter.key)
 ORDER BY place LIMIT 1`
 
-// wakeNext wakes the first waiter of each key that is free. Waiters of runs
-// that have ended are gone: the end of a run takes it out of all queues.
+// wakeNext wakes the first waiter of each free key. There are no waiters of finished runs:
+// finishing removes a run from all queues.
 func wakeNext(ctx context.Context, x Querier, wake func(string), keys []string) ([]string, error) {
 	slices.Sort(keys)
 	var woken []string
@@ -159,7 +159,7 @@ func wakeNext(ctx context.Context, x Querier, wake func(string), keys []string) 
 	return woken, nil
 }
 
-// Locks returns all held locks by key.
+// Locks returns a page of the held locks, sorted by key.
 func (s *RunStore) Locks(ctx context.Context, p contracts.Page) (contracts.List[execution.LockHolder], error) {
 	var q stored.Query
 	if p.Cursor != "" {
@@ -170,8 +170,7 @@ func (s *RunStore) Locks(ctx context.Context, p contracts.Page) (contracts.List[
 	return contracts.Cut(held, p.Limit, func(l execution.LockHolder) string { return l.Key }), err
 }
 
-// BreakLock frees a key by force, wakes all who wait for it, and tells it in
-// the ledger.
+// BreakLock frees a key by force, wakes all its waiters, and appends a ledger entry.
 func (s *RunStore) BreakLock(ctx context.Context, key, by string) (execution.LockHolder, error) {
 	var broken execution.LockHolder
 	act, named := execution.AdminActionOf(ctx)
@@ -201,7 +200,7 @@ func (s *RunStore) BreakLock(ctx context.Context, key, by string) (execution.Loc
 	return broken, err
 }
 
-// ledgerBroken appends to the chain of broken locks, which LockWaiters guards.
+// ledgerBroken appends an entry to the chain of broken locks, which LockWaiters guards.
 func (g *group) ledgerBroken(ctx context.Context, broken execution.LockHolder, by string, act execution.AdminAction) error {
 	last, err := lastOf(ctx, g.tx, execution.LockChain)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 
 var _ audit.Proofs = (*AuditStore)(nil)
 
-// AuditStore is what shows that nobody else has written to the database: seals of
-// its rows and the log of their roots.
+// AuditStore stores the seals and the audit log, which detect writes to the database by anyone
+// else.
 type AuditStore struct{ *core }
 
-// selectChains takes one step in the index of the ledgers for each.
+// selectChains takes one index step per chain.
 const selectChains = `
 WITH RECURSIVE chain (id) AS (
   SELECT * FROM (SELECT run_id FROM ledger WHERE run_id > $1 ORDER BY run_id LIMIT 1) first
@@ -24,26 +24,24 @@ WITH RECURSIVE chain (id) AS (
   SELECT (SELECT run_id FROM ledger WHERE run_id > chain.id ORDER BY run_id LIMIT 1) FROM chain WHERE chain.id IS NOT NULL)
 SELECT id FROM chain WHERE id IS NOT NULL LIMIT 0 + $2`
 
-// Chains lists the ledgers.
+// Chains returns up to limit chain ids after an id.
 func (s *AuditStore) Chains(ctx context.Context, after string, limit int) ([]string, error) {
 	return readAll(ctx, s.core, "list ledgers", stored.Text, selectChains, after, limit)
 }
 
-// CheckRows compares what is stored with the seals, and contents with their
-// hashes. It reads everything, in one state of the database, and keeps little of
-// it in memory.
+// CheckRows compares the rows with their seals and contents with their hashes. It reads
+// everything in one snapshot of the database and needs little memory.
 func (s *AuditStore) CheckRows(ctx context.Context, found func(scope, message string)) (int, error) {
 	seals, err := s.db.CheckRows(ctx, found)
 	return seals, s.db.Fault("compare rows with their seals", err)
 }
 
-// selectUnlogged gives the seals that have changed, with the last entries of their
-// chains, in one state.
+// selectUnlogged selects changed seals with the last entries of their chains, in one snapshot.
 const selectUnlogged = `
 SELECT s.scope, s.version, s.sum, coalesce((SELECT l.body FROM ledger l WHERE l.run_id = substr(s.scope, 5) ORDER BY l.seq DESC LIMIT 1), '')
 FROM seal s WHERE s.version <> s.logged ORDER BY s.scope LIMIT 0 + $1`
 
-// Unlogged returns the scopes that the log has no leaf of as they are.
+// Unlogged returns leaves for up to limit scopes whose current seals are not in the log.
 func (s *AuditStore) Unlogged(ctx context.Context, limit int) ([]audit.Leaf, error) {
 	return readAll(ctx, s.core, "read what is to be logged", func(row stored.Row) (audit.Leaf, error) {
 		var leaf audit.Leaf
@@ -63,7 +61,7 @@ func (s *AuditStore) Unlogged(ctx context.Context, limit int) ([]audit.Leaf, err
 	}, selectUnlogged, limit)
 }
 
-// SealVersion is that of the seal of a scope, 0 for none.
+// SealVersion returns the version of the seal of a scope, 0 if there is none.
 func (s *AuditStore) SealVersion(ctx context.Context, scope string) (int64, error) {
 	return readRow(ctx, s.core, "read a seal", nil, stored.Number, `SELECT version FROM seal WHERE scope = $1`, scope)
 }
@@ -77,11 +75,12 @@ var logTables = struct{ leaves, hashes, logged Table }{
 const (
 	logSize = `SELECT coalesce((SELECT max(size) FROM log_root), 0), coalesce((SELECT max(place) + 1 FROM log_hash), 0)`
 
-	// holdLogged takes the seals in the order in which everybody takes them.
+	// holdLogged locks the seals in scope order.
 	holdLogged = `{pg:SELECT count(*) FROM (SELECT 1 FROM seal WHERE scope = ANY($1) ORDER BY scope FOR UPDATE) s}`
 )
 
-// Grow appends leaves, the hashes that they add and their root. It commits.
+// Grow appends leaves, the hashes that they add and the new root. It returns an error of code
+// conflict if the log does not have size leaves. It commits.
 func (s *AuditStore) Grow(ctx context.Context, size int64, leaves []audit.Leaf, hashes [][]byte, root audit.Root) error {
 	bodies, err := stored.EncodeAll(leaves)
 	if err != nil {
@@ -114,7 +113,7 @@ func (s *AuditStore) Grow(ctx context.Context, size int64, leaves []audit.Leaf, 
 	})
 }
 
-// LastRoot is the root of the log as it is.
+// LastRoot returns the current root of the log, or a zero root if there is none.
 func (s *AuditStore) LastRoot(ctx context.Context) (audit.Root, error) {
 	return readRow(ctx, s.core, "read the root of the log", nil, func(row stored.Row) (audit.Root, error) {
 		var root audit.Root
@@ -135,19 +134,20 @@ func scanLeaf(row stored.Row) (audit.Leaf, error) {
 	return leaf, nil
 }
 
-// Leaves gives leaves from a place on; one that is missing ends them.
+// Leaves returns the leaves with indexes in [from, from+limit), in order. Missing leaves are
+// skipped.
 func (s *AuditStore) Leaves(ctx context.Context, from int64, limit int) ([]audit.Leaf, error) {
 	return readAll(ctx, s.core, "read the log", scanLeaf,
 		`SELECT scope, body FROM log_leaf WHERE place >= $1 AND place < $2 ORDER BY place`, from, from+int64(limit))
 }
 
-// Hashes returns hashes of the tree from a place on, in storage order.
+// Hashes returns up to limit hashes of the tree from an index on, in storage order.
 func (s *AuditStore) Hashes(ctx context.Context, from int64, limit int) ([][]byte, error) {
 	return readAll(ctx, s.core, "read the hashes of the log", bytes,
 		`SELECT hash FROM log_hash WHERE place >= $1 AND place < $2 ORDER BY place`, from, from+int64(limit))
 }
 
-// HashesAt returns single hashes of the tree.
+// HashesAt returns single hashes of the tree, or an error of code conflict if one is missing.
 func (s *AuditStore) HashesAt(ctx context.Context, places []int64) ([][]byte, error) {
 	type placed struct {
 		place int64
@@ -170,7 +170,7 @@ func (s *AuditStore) HashesAt(ctx context.Context, places []int64) ([][]byte, er
 	return hashes, err
 }
 
-// LeafOf is the first leaf that covers an entry.
+// LeafOf returns the first leaf that covers an entry, and its index.
 func (s *AuditStore) LeafOf(ctx context.Context, chain string, seq int64) (audit.Leaf, int64, error) {
 	var place int64
 	absent := contracts.Errorf(contracts.CodeNotFound, "no root covers entry %d of %s yet; one is signed every minute", seq, chain)

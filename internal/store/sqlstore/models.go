@@ -4,16 +4,15 @@ import (
 	"context"
 )
 
-// ModelCacheStore is the cache of matcher models that were trained.
+// ModelCacheStore caches trained matcher models.
 type ModelCacheStore struct{ *core }
 
-// Load returns the model of an id; nil if there is none, or no more.
+// Load returns the model with an id, or nil if it is not cached.
 func (s *ModelCacheStore) Load(ctx context.Context, id string) ([]byte, error) {
 	return readRow(ctx, s.core, "read a trained model", nil, bytes, `SELECT body FROM learned WHERE id = $1`, id)
 }
 
-// Store stores a model in the place of the one before, and all but the
-// newest are removed. It commits.
+// Store stores or replaces a model and removes all but the newest ones. It commits.
 func (s *ModelCacheStore) Store(ctx context.Context, id string, body []byte, newest int) error {
 	return s.execUnsealed(ctx, "store a trained model", func(ctx context.Context, q Querier) error {
 		return q.Send(ctx, []Statement{

@@ -8,7 +8,8 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// RecordOutcome stores the first observation of a nonce, and wakes the run.
+// RecordOutcome stores an outcome for a nonce, unless it has one, and wakes the run. It reports
+// whether the outcome was stored.
 func (s *RunStore) RecordOutcome(ctx context.Context, nonce string, o execution.Outcome) (bool, error) {
 	o.At = stored.OrTime(o.At, s.now())
 	body, err := stored.Encode(o)
@@ -40,7 +41,7 @@ func (s *RunStore) RecordOutcome(ctx context.Context, nonce string, o execution.
 	return first && err == nil, err
 }
 
-// RecordOperation stores the id of accepted work. It commits.
+// RecordOperation stores the id of an accepted operation. It commits.
 func (s *RunStore) RecordOperation(ctx context.Context, nonce, operation string) error {
 	n, err := s.exec(ctx, "record an operation", "", Change{}, `UPDATE intent SET operation = $2 WHERE nonce = $1`, nonce, operation)
 	if err == nil && n == 0 {

@@ -11,7 +11,7 @@ import (
 
 var _ execution.Quarantine = (*QuarantineStore)(nil)
 
-// QuarantineStore holds runs back after a restore.
+// QuarantineStore quarantines runs after a restore.
 type QuarantineStore struct{ *core }
 
 const (
@@ -19,8 +19,8 @@ const (
 	giveUpInbox = `UPDATE inbox SET finished = $1, reply = 'the database was restored before it was answered', body = '' WHERE finished = 0`
 )
 
-// Hold keeps everybody from the open runs, and gives up what was not answered. It
-// commits.
+// Hold quarantines all unfinished runs and gives up unanswered inbox messages. It returns the
+// number of runs. It commits.
 func (s *QuarantineStore) Hold(ctx context.Context, at time.Time) (int, error) {
 	var held int64
 	err := s.transact(ctx, "hold back what is open", func(ctx context.Context, x Tx) error {
@@ -32,7 +32,7 @@ func (s *QuarantineStore) Hold(ctx context.Context, at time.Time) (int, error) {
 	return int(held), err
 }
 
-// Release lets a run go on, and tells all servers. It commits.
+// Release releases a run from quarantine and notifies all servers. It commits.
 func (s *QuarantineStore) Release(ctx context.Context, runID string) error {
 	return s.transact(ctx, "release run "+runID, func(ctx context.Context, x Tx) error {
 		n, err := x.Exec(ctx, `DELETE FROM quarantine WHERE run_id = $1`, runID)

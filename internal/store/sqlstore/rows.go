@@ -3,7 +3,7 @@ package sqlstore
 // Kind is the type of a column.
 type Kind int
 
-// The types of columns; List is a JSON list of texts.
+// The types of columns. List is a JSON list of strings.
 const (
 	Text Kind = iota
 	Int
@@ -12,40 +12,38 @@ const (
 	List
 )
 
-// Column is a column that rows are written to. One whose name a dialect renders
-// as nothing is left out there.
+// Column is a column that rows are written to. A dialect that renders its name as "" has no such
+// column.
 type Column struct {
 	Name string
 	Kind Kind
 }
 
-// Table describes how rows are written to a table.
+// Table describes how to write rows to a table.
 type Table struct {
 	Name    string
 	Columns []Column
-	// Key is how many of the first columns name the row to be changed, 0 if rows
-	// are inserted.
+	// Key is the number of leading columns that identify the row to update. If it is 0, rows are
+	// inserted.
 	Key int
-	// Conflict is what becomes of a row that is there already.
+	// Conflict is the ON CONFLICT clause for rows that exist already.
 	Conflict string
 }
 
-// Rows are to be written to a table, with as few statements as the database
-// can.
+// Rows are rows to write to a table. A backend writes them with as few statements as possible.
 type Rows struct {
 	*Table
 
-	// Cells are the values, row by row: string, int64, bool or []byte.
+	// Cells are the values row by row: string, int64, bool or []byte.
 	Cells []any
 }
 
 func (r *Rows) add(cells ...any) { r.Cells = append(r.Cells, cells...) }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.Cells) / len(r.Columns) }
 
-// Rendered returns the table as a dialect has it, and which columns of the rows
-// those are.
+// Rendered returns the columns that exist in a dialect, and their indexes in the rows.
 func (t *Table) Rendered(d Dialect) (columns []Column, at []int) {
 	for i, c := range t.Columns {
 		if c.Name = d.Render(c.Name); c.Name != "" {
@@ -81,7 +79,7 @@ func columns(groups ...[]Column) []Column {
 
 const keepOld = `ON CONFLICT DO NOTHING`
 
-// tables are those that a group writes to.
+// tables are the tables that a group writes to.
 var tables = struct {
 	runs, born, plans, search, bornNodes, nodes, gates, intents, ledger, payloads, blobs, names, data, locks, mail Table
 }{

@@ -15,8 +15,7 @@ SELECT r.id, r.session_id, r.format, r.state, r.owner, r.epoch, r.lease_until, r
   coalesce((SELECT q.since FROM quarantine q WHERE q.run_id = r.id AND r.finished_at = 0), 0), p.body
 FROM run r JOIN plan p ON p.run_id = r.id `
 
-// selectBrief is selectRun with an empty plan in the place of the real one,
-// which is by far the largest part of a run.
+// selectBrief is selectRun with an empty plan, which is by far the largest part of a run.
 var selectBrief = strings.NewReplacer("p.body", "'{}'", "JOIN plan p ON p.run_id = r.id ", "").Replace(selectRun)
 
 const (
@@ -25,7 +24,8 @@ const (
 	intentsOf   = selectIntent + `WHERE run_id = $1 ORDER BY place`
 )
 
-// LoadRun returns all that is needed to go on with a run.
+// LoadRun returns a snapshot of everything that is needed to resume a run, or an error of code
+// not_found.
 func (s *RunStore) LoadRun(ctx context.Context, runID string) (execution.Snapshot, error) {
 	var got execution.Snapshot
 	var runs []execution.Run
@@ -50,7 +50,8 @@ const (
 	openIntentsOf = selectIntent + `WHERE run_id = $1 AND consumed = false ORDER BY place`
 )
 
-// ReadSignals returns what others wrote for a run.
+// ReadSignals returns what others have written for a run: decisions, outcomes and a cancellation
+// request.
 func (s *RunStore) ReadSignals(ctx context.Context, runID string) (execution.Signals, error) {
 	var got execution.Signals
 	found := false
@@ -77,7 +78,8 @@ const requestCancel = `
 UPDATE run SET cancel_requested_at = {now}, cancelled_by = $2, wake_seq = wake_seq + 1
 WHERE id = $1 AND finished_at = 0 AND cancel_requested_at = 0 RETURNING session_id`
 
-// RequestCancel commits the first wish to end a run.
+// RequestCancel stores the first cancellation request of a run and wakes it. A repeated request
+// has no effect; for a finished run the error has code conflict. It commits.
 func (s *RunStore) RequestCancel(ctx context.Context, runID, by string) error {
 	return s.transact(ctx, "cancel run "+runID, func(ctx context.Context, x Tx) error {
 		sessions, err := queryAll(ctx, x, stored.Text, requestCancel, runID, by)
@@ -94,7 +96,8 @@ func (s *RunStore) RequestCancel(ctx context.Context, runID, by string) error {
 	})
 }
 
-// whyNotCancelled refuses to cancel a run, unless somebody wished it before.
+// whyNotCancelled returns why a run cannot be cancelled, or nil if its cancellation was requested
+// before.
 func whyNotCancelled(ctx context.Context, q Querier, runID string) error {
 	ended, err := queryRow(ctx, q, missing("run", runID), stored.Text, `SELECT CASE WHEN finished_at > 0 THEN state ELSE '' END FROM run WHERE id = $1`, runID)
 	if err == nil && ended != "" {

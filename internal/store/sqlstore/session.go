@@ -31,7 +31,8 @@ func sessionExists(id string) error {
 	return contracts.Errorf(contracts.CodeConflict, "there is a session %q already", id)
 }
 
-// CreateSession inserts a session. It commits.
+// CreateSession inserts a session, or returns an error of code conflict if its id exists. It
+// commits.
 func (s *SessionStore) CreateSession(ctx context.Context, session orchestrator.Session) error {
 	row, err := sessionRow(session)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *SessionStore) CreateSession(ctx context.Context, session orchestrator.S
 	return err
 }
 
-// CreateSessionWithRun inserts a session and its first run. It commits.
+// CreateSessionWithRun inserts a session and its first run in one transaction. It commits.
 func (s *SessionStore) CreateSessionWithRun(ctx context.Context, session orchestrator.Session, run execution.Run, ttl time.Duration, first execution.Transition) error {
 	row, err := sessionRow(session)
 	if err != nil {
@@ -63,7 +64,8 @@ func (s *SessionStore) CreateSessionWithRun(ctx context.Context, session orchest
 			return err
 		}
 		g.knowSession(session.ID, sessionHead{owner: session.Owner.Subject(), webhook: session.WebhookURL})
-		// Where another server was faster the row is refused, and the run with it.
+		// If another server inserted the session first, this statement fails, and the run is not
+		// inserted.
 		g.others = append(g.others, Statement{Text: insertSession, Args: row, Scope: ofSession(session.ID)})
 		return nil
 	}
@@ -72,12 +74,12 @@ func (s *SessionStore) CreateSessionWithRun(ctx context.Context, session orchest
 
 const selectSession = `SELECT version, name, updated_at, body FROM session `
 
-// Session returns one session.
+// Session returns one session, or an error of code not_found.
 func (s *SessionStore) Session(ctx context.Context, id string) (orchestrator.Session, error) {
 	return readRow(ctx, s.core, "read session "+id, missing("session", id), stored.ScanSession, selectSession+`WHERE id = $1`, id)
 }
 
-// ListSessions returns the newest first.
+// ListSessions returns a page of sessions, newest first.
 func (s *SessionStore) ListSessions(ctx context.Context, f orchestrator.SessionFilter) (contracts.List[orchestrator.Session], error) {
 	var q stored.Query
 	if f.Owner != "" {
@@ -97,7 +99,8 @@ func (s *SessionStore) ListSessions(ctx context.Context, f orchestrator.SessionF
 const updateSession = `
 UPDATE session SET version = $3, name = $4, webhook_url = $5, updated_at = $6, body = $7 WHERE id = $1 AND version = $2`
 
-// SaveSession replaces a session that nobody has changed since. It commits.
+// SaveSession replaces a session, or returns an error of code conflict if its version has
+// changed. It commits.
 func (s *SessionStore) SaveSession(ctx context.Context, session orchestrator.Session) (orchestrator.Session, error) {
 	was := session.Version
 	session.Version++
@@ -116,8 +119,8 @@ func (s *SessionStore) SaveSession(ctx context.Context, session orchestrator.Ses
 	return session, contracts.Errorf(contracts.CodeConflict, "session %q has changed since", session.ID)
 }
 
-// DeleteSession removes a session with all that belongs to it; ledger entries
-// stay. It commits.
+// DeleteSession deletes a session with all its rows except ledger entries. It returns an error of
+// code conflict if a run is unfinished. It commits.
 func (s *SessionStore) DeleteSession(ctx context.Context, id string) error {
 	act, _ := execution.AdminActionOf(ctx)
 	return s.transact(ctx, "delete session "+id, func(ctx context.Context, x Tx) error {

@@ -10,7 +10,7 @@ import (
 
 var _ access.SignInStore = (*AdminStore)(nil)
 
-// InsertSignIn keeps a token, and forgets those that are over. It commits.
+// InsertSignIn stores the hash of a token and deletes expired ones. It commits.
 func (s *AdminStore) InsertSignIn(ctx context.Context, hash string, at, until time.Time) error {
 	return s.transact(ctx, "keep a sign-in", func(ctx context.Context, x Tx) error {
 		if _, err := x.Exec(ctx, `DELETE FROM sign_in WHERE until <= $1`, stored.Nanos(at)); err != nil {
@@ -21,13 +21,13 @@ func (s *AdminStore) InsertSignIn(ctx context.Context, hash string, at, until ti
 	})
 }
 
-// SignInSeen reports when somebody was last seen with a token.
+// SignInSeen returns when a token was last used, or an error of code not_found.
 func (s *AdminStore) SignInSeen(ctx context.Context, hash string) (time.Time, error) {
 	seen, err := readRow(ctx, s.core, "read a sign-in", missing("sign-in", "of this token"), stored.Number, `SELECT seen_at FROM sign_in WHERE hash = $1`, hash)
 	return time.Unix(0, seen).UTC(), err
 }
 
-// SeeSignIn notes that somebody was. It commits.
+// SeeSignIn stores the time when a token was used. It commits.
 func (s *AdminStore) SeeSignIn(ctx context.Context, hash string, at time.Time) error {
 	return s.transact(ctx, "note a sign-in", func(ctx context.Context, x Tx) error {
 		_, err := x.Exec(ctx, `UPDATE sign_in SET seen_at = $2 WHERE hash = $1`, hash, stored.Nanos(at))
@@ -35,7 +35,7 @@ func (s *AdminStore) SeeSignIn(ctx context.Context, hash string, at time.Time) e
 	})
 }
 
-// RemoveSignIn forgets a token. It commits.
+// RemoveSignIn deletes a token and reports whether it existed. It commits.
 func (s *AdminStore) RemoveSignIn(ctx context.Context, hash string) (was bool, err error) {
 	err = s.transact(ctx, "end a sign-in", func(ctx context.Context, x Tx) error {
 		n, err := x.Exec(ctx, `DELETE FROM sign_in WHERE hash = $1`, hash)

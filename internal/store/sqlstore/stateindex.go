@@ -9,12 +9,12 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// partialIndex is an index of the runs of some states, in the order of time: by it the newest
-// are found, and counted, without reading the rows of others.
+// partialIndex is an index of the runs in some states, in order of time. It finds and counts the
+// newest ones without reading other rows.
 type partialIndex struct{ name, where string }
 
-// stateIndexes are those that have all runs of a filter between them; none if it asks for
-// those of a session, which are few, or for what only their rows tell.
+// stateIndexes returns the indexes that together contain all runs of a filter. It returns none
+// for a filter by session, which has few runs, or by columns that are not indexed.
 func stateIndexes(f execution.RunFilter) []partialIndex {
 	if f.SessionID != "" || f.ScoreBelow > 0 || f.Held {
 		return nil
@@ -42,7 +42,7 @@ func stateIndexes(f execution.RunFilter) []partialIndex {
 	return out
 }
 
-// newestOf selects the newest runs of all indexes: the newest of each, and of these the newest.
+// newestOf returns the query for the newest runs of all indexes: a union of the newest of each.
 func newestOf(indexes []partialIndex, selects string, f execution.RunFilter, limit int) (text string, args []any, err error) {
 	f.States = nil
 	parts := make([]string, 0, len(indexes))

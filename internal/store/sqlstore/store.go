@@ -13,8 +13,7 @@ import (
 
 var _ execution.Store = (*RunStore)(nil)
 
-// Store is one database, in parts by what is kept. It is safe for concurrent
-// use.
+// Store is a database with its stores. It is safe for concurrent use.
 type Store struct {
 	*core
 
@@ -33,24 +32,22 @@ type RunStore struct{ *core }
 // SessionStore stores sessions, turns, previews and secrets.
 type SessionStore struct{ *core }
 
-// QueueStore is the inbox and outbox of channels that deliver at least once.
+// QueueStore stores the inbox and the outbox of channels with at-least-once delivery.
 type QueueStore struct{ *core }
 
-// AdminStore stores domains and keys.
+// AdminStore stores domains, API keys and sign-ins.
 type AdminStore struct{ *core }
 
-// core is what all parts share. What advances runs is written through its
-// writer.
+// core is shared by all stores. Changes of runs are written through its writer.
 type core struct {
 	db Backend
-	// pool is nil where the writer alone writes.
+	// pool is nil if only the writer can write.
 	pool   Pool
 	now    func() time.Time
 	writer *groupcommit.Queue[change]
 }
 
-// New starts the writer of a database whose tables are there. now is the clock
-// of this process.
+// New starts the writer of a database whose tables exist. now is the clock of this process.
 func New(db Backend, now func() time.Time) *Store {
 	s := &core{db: db, now: now}
 	s.pool, _ = db.(Pool)
@@ -58,22 +55,23 @@ func New(db Backend, now func() time.Time) *Store {
 	return &Store{core: s, Runs: &RunStore{s}, Sessions: &SessionStore{s}, Queue: &QueueStore{s}, Admin: &AdminStore{s}, Audit: &AuditStore{s}, Quarantine: &QuarantineStore{s}, Models: &ModelCacheStore{s}}
 }
 
-// CloseWriter commits what was accepted, refuses what comes later, and tells
-// whether it was open.
+// CloseWriter commits accepted writes, rejects later ones, and reports whether the writer was
+// open.
 func (s *Store) CloseWriter() bool { return s.writer.Close() }
 
-// Closed is closed when no write is accepted any more.
+// Closed returns a channel that is closed when no more writes are accepted.
 func (s *Store) Closed() <-chan struct{} { return s.writer.Closed() }
 
-// Queued is how many writes wait for the writer.
+// Queued returns the number of writes that wait for the writer.
 func (s *Store) Queued() int { return s.writer.Len() }
 
-// Transact does a transaction of its own.
+// Transact executes a transaction of its own and commits it. Deadlocks are retried, so do may be
+// called several times.
 func (s *Store) Transact(ctx context.Context, doing string, do func(context.Context, Tx) error) error {
 	return s.transact(ctx, doing, do)
 }
 
-// Probe writes one row, and fails when nothing can be written.
+// Probe writes one row. It returns an error if the database is not writable.
 func (s *RunStore) Probe(ctx context.Context) error {
 	return s.execUnsealed(ctx, "write to the database", func(ctx context.Context, q Querier) error {
 		_, err := q.Exec(ctx, `INSERT INTO probe (one, at) VALUES (1, {now}) ON CONFLICT (one) DO UPDATE SET at = excluded.at`)
@@ -81,14 +79,14 @@ func (s *RunStore) Probe(ctx context.Context) error {
 	})
 }
 
-// maxTries is how often a transaction is tried that meets others.
+// maxTries is the maximum number of attempts of a transaction after deadlocks.
 const maxTries = 4
 
-// transact does a short transaction, again where two have been in each other's
-// way. An act that the caller has named is recorded with it. It commits.
+// transact executes and commits a short transaction, retrying after deadlocks. An administrative
+// action in ctx is recorded with it.
 func (s *core) transact(ctx context.Context, doing string, do func(context.Context, Tx) error) error {
 	act, named := execution.AdminActionOf(ctx)
-	if named && act.Kind != contracts.LedgerLockBroken { // that has a chain of its own
+	if named && act.Kind != contracts.LedgerLockBroken { // such an action has its own chain
 		only := do
 		do = func(ctx context.Context, x Tx) error {
 			if err := only(ctx, x); err != nil {
@@ -116,8 +114,7 @@ func (s *core) transaction(ctx context.Context, doing string, do func(context.Co
 	}
 }
 
-// execUnsealed runs one statement that commits by itself and changes nothing that is
-// sealed.
+// execUnsealed executes one statement that commits by itself and changes nothing that is sealed.
 func (s *core) execUnsealed(ctx context.Context, doing string, run func(context.Context, Querier) error) error {
 	var err error
 	if s.pool == nil {
@@ -128,11 +125,11 @@ func (s *core) execUnsealed(ctx context.Context, doing string, run func(context.
 	return s.db.Fault(doing, err)
 }
 
-// write hands a change to the writer, and returns when it is committed or
-// refused. An act that the caller has named is recorded with it.
+// write passes a change to the writer and returns when it was committed or rejected. An
+// administrative action in ctx is recorded with it.
 func (s *core) write(ctx context.Context, doing string, c change) error {
 	act, named := execution.AdminActionOf(ctx)
-	if named && act.Kind != contracts.LedgerLockBroken { // that has a chain of its own
+	if named && act.Kind != contracts.LedgerLockBroken { // such an action has its own chain
 		c.act = &act
 	}
 	err := s.writer.Do(ctx, doing, c)
@@ -142,9 +139,8 @@ func (s *core) write(ctx context.Context, doing string, c change) error {
 	return s.db.Fault(doing, err)
 }
 
-// exec does one statement about rows of a scope with the next group, which
-// commits it, and tells how many rows it changed. Others are told of the change
-// unless there is none.
+// exec executes one statement on rows of a scope in the next group, which commits it, and returns
+// the number of changed rows. It notifies other processes of told unless told is empty.
 func (s *core) exec(ctx context.Context, doing, scope string, told Change, text string, args ...any) (changed int64, err error) {
 	err = s.write(ctx, doing, change{apply: func(_ context.Context, g *group) error {
 		g.others = append(g.others, Statement{Text: text, Args: args, Scope: scope, Done: func(n int64) { changed = n }})
@@ -187,7 +183,7 @@ func queryRow[T any](ctx context.Context, q Querier, absent error, scan func(sto
 	return all[0], nil
 }
 
-// readAll runs one query on a connection of its own and returns all rows.
+// readAll executes one query on a connection of its own and returns all rows.
 func readAll[T any](ctx context.Context, s *core, doing string, scan func(stored.Row) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
 	err := s.db.Read(ctx, func(q Querier) error { return q.Query(ctx, appendRows(&all, scan), text, args...) })
@@ -197,7 +193,7 @@ func readAll[T any](ctx context.Context, s *core, doing string, scan func(stored
 	return all, nil
 }
 
-// readRow runs one query on a connection of its own and returns the first row, or absent if
+// readRow executes one query on a connection of its own and returns the first row, or absent if
 // there is none.
 func readRow[T any](ctx context.Context, s *core, doing string, absent error, scan func(stored.Row) (T, error), text string, args ...any) (T, error) {
 	var none T
@@ -211,7 +207,7 @@ func readRow[T any](ctx context.Context, s *core, doing string, absent error, sc
 	return all[0], nil
 }
 
-// missing says that there is no such row.
+// missing returns the error for a row that does not exist.
 func missing(what, id string) error {
 	return contracts.Errorf(contracts.CodeNotFound, "there is no %s %q", what, id)
 }

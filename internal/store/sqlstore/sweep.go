@@ -10,11 +10,12 @@ import (
 	"github.com/manifold-run/manifold/orchestrator"
 )
 
-// sweepBatch bounds the runs of one transaction, so that a sweep holds up no
-// other write for long.
+// sweepBatch is the maximum number of runs per transaction, so that a sweep does not block other
+// writes for long.
 const sweepBatch = 50
 
-// Sweep deletes what retention no longer keeps, a little in each transaction.
+// Sweep deletes expired raw data and the runs that finished before a time, in several small
+// transactions.
 func (s *RunStore) Sweep(ctx context.Context, finishedBefore time.Time) (execution.Swept, error) {
 	var swept execution.Swept
 	err := sweepAll(func() (int, error) {
@@ -34,7 +35,7 @@ func (s *RunStore) Sweep(ctx context.Context, finishedBefore time.Time) (executi
 	return swept, s.shrink(ctx)
 }
 
-// sweepAll repeats a sweep while it finds as much as one may take.
+// sweepAll repeats sweep until it processes less than a full batch.
 func sweepAll(sweep func() (int, error)) error {
 	for {
 		if n, err := sweep(); err != nil || n < sweepBatch {
@@ -43,11 +44,10 @@ func sweepAll(sweep func() (int, error)) error {
 	}
 }
 
-// shrink gives room back to the disk, where the database does not do so by
-// itself.
+// shrink returns free space to the disk, for databases that do not do so by themselves.
 func (s *core) shrink(ctx context.Context) error {
 	file, ok := s.db.(interface {
-		// Shrink gives a little back, and reports whether there is more.
+		// Shrink returns some space and reports whether there is more.
 		Shrink(ctx context.Context, x Tx) (more bool, err error)
 	})
 	for more := ok; more; {
@@ -82,7 +82,7 @@ func sweep(ctx context.Context, x Tx, finishedBefore int64) (swept execution.Swe
 }
 
 const (
-	// deleteBlobs deletes what no other run names.
+	// deleteBlobs deletes the blobs that no other run refers to.
 	deleteBlobs = `
 DELETE FROM blob WHERE sha256 IN (SELECT sha256 FROM blob_name WHERE run_id {any $1})
   AND NOT EXISTS (SELECT 1 FROM blob_name n WHERE n.sha256 = blob.sha256 AND NOT n.run_id {any $1})`
@@ -94,9 +94,9 @@ DELETE FROM event WHERE (session_id, run_id) IN (SELECT session_id, id FROM run 
 DELETE FROM run_search WHERE (created_at, run_id) IN (SELECT created_at, id FROM run WHERE id {any $1})`
 )
 
-// deleteRuns deletes runs with their rows, and the blobs that nothing else
-// names; ledger entries stay, and the last says why. It counts the blobs. The
-// caller holds LockWaiters and LockBlobs.
+// deleteRuns deletes runs with their rows and the blobs that nothing else refers to, and returns
+// the number of blobs. Ledger entries are kept; a last entry records the reason. The caller holds
+// LockWaiters and LockBlobs.
 func deleteRuns(ctx context.Context, x Tx, runs []string, act execution.AdminAction, why string) (blobs int64, err error) {
 	if len(runs) == 0 {
 		return 0, nil
@@ -129,8 +129,8 @@ func deleteRuns(ctx context.Context, x Tx, runs []string, act execution.AdminAct
 	return blobs, x.WakeRuns(ctx, woken...)
 }
 
-// deleteSession removes a session with all that belongs to it; ledger entries
-// stay. An open run gives conflict. The caller holds LockWaiters and LockBlobs.
+// deleteSession deletes a session with all its rows except ledger entries. If a run is
+// unfinished, it returns an error of code conflict. The caller holds LockWaiters and LockBlobs.
 func deleteSession(ctx context.Context, x Tx, id string, act execution.AdminAction, why string) error {
 	var runs []string
 	err := x.Query(ctx, func(row stored.Row) error {
@@ -165,8 +165,8 @@ func deleteSession(ctx context.Context, x Tx, id string, act execution.AdminActi
 	return appendTombstones(ctx, x, act, why, execution.SessionChain(id))
 }
 
-// SweepSessions deletes what nobody has touched since a time, a little in each
-// transaction.
+// SweepSessions deletes sessions without runs and open gates that have not changed since a time,
+// and old turns and questions, in several small transactions.
 func (s *SessionStore) SweepSessions(ctx context.Context, idleSince time.Time) (orchestrator.SweptSessions, error) {
 	var swept orchestrator.SweptSessions
 	err := sweepAll(func() (int, error) {
@@ -191,7 +191,7 @@ SELECT id FROM session s{lite: INDEXED BY session_updated} WHERE updated_at < $1
   AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.session_id = s.id AND (t.outcome = '' OR t.begun_at >= $1))
 ORDER BY updated_at LIMIT 0 + $2{pg: FOR UPDATE SKIP LOCKED}`
 
-	// A turn from before there was begun_at goes with its session.
+	// Turns stored before begun_at existed are deleted with their session.
 	deleteOldTurns = `
 DELETE FROM turn WHERE outcome <> '' AND begun_at > 0 AND begun_at < $1
   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = {pg:turn.run_id}{lite:json_extract(turn.body, '$.RunID')})

@@ -20,7 +20,8 @@ ON CONFLICT DO NOTHING`
 UPDATE turn SET version = $5, session_id = $6, interrupt_id = $7, outcome = $8, body = $9{pg:, run_id = $10} ` + turnOfKey + ` AND version = $4`
 )
 
-// BeginTurn inserts a turn, or gives the one that has its key. It commits.
+// BeginTurn inserts a turn, or returns the existing one with its key. created reports which. It
+// commits.
 func (s *SessionStore) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn orchestrator.Turn, created bool, err error) {
 	body, err := stored.Encode(t)
 	if err != nil {
@@ -35,7 +36,8 @@ func (s *SessionStore) BeginTurn(ctx context.Context, t orchestrator.Turn) (turn
 	return turn, n > 0 && err == nil, err
 }
 
-// SaveTurn replaces a turn that nobody has changed since. It commits.
+// SaveTurn replaces a turn, or returns an error of code conflict if its version has changed. It
+// commits.
 func (s *SessionStore) SaveTurn(ctx context.Context, t orchestrator.Turn) (orchestrator.Turn, error) {
 	was := t.Version
 	t.Version++
@@ -53,12 +55,12 @@ func (s *SessionStore) SaveTurn(ctx context.Context, t orchestrator.Turn) (orche
 	return t, contracts.Errorf(contracts.CodeConflict, "turn %q has changed since", t.Key)
 }
 
-// Turn returns the turn of a key.
+// Turn returns the turn with a key, or an error of code not_found.
 func (s *SessionStore) Turn(ctx context.Context, key orchestrator.TurnKey) (orchestrator.Turn, error) {
 	return readRow(ctx, s.core, "read a turn", noTurn(key), stored.ScanTurn, selectTurn+turnOfKey, key.Conversation, key.Key, key.Model)
 }
 
-// ListTurns returns the turns that the filter selects.
+// ListTurns returns the selected turns, oldest first.
 func (s *SessionStore) ListTurns(ctx context.Context, f orchestrator.TurnFilter) ([]orchestrator.Turn, error) {
 	text, args := selectedTurns(f)
 	turns, err := readAll(ctx, s.core, "list turns", stored.ScanTurn, text, args...)
@@ -70,7 +72,7 @@ func selectedTurns(f orchestrator.TurnFilter) (text string, args []any) {
 	if f.SessionID != "" {
 		q.Where(`session_id = ?`, f.SessionID)
 	}
-	if f.InterruptID != "" { // the second half is that of the index
+	if f.InterruptID != "" { // the second condition matches that of the partial index
 		q.Where(`interrupt_id = ? AND interrupt_id <> ''`, f.InterruptID)
 	}
 	if f.Unfinished {
@@ -82,7 +84,8 @@ func selectedTurns(f orchestrator.TurnFilter) (text string, args []any) {
 	return q.Text(selectTurn, `ORDER BY place`, f.Limit)
 }
 
-// SessionState reads where a session stands, from one state of the database.
+// SessionState returns the turns, the newest runs (up to limit) and the open gates of a session,
+// in one snapshot.
 func (s *SessionStore) SessionState(ctx context.Context, sessionID string, limit int) (orchestrator.SessionState, error) {
 	var at orchestrator.SessionState
 	ofTurns, turnArgs := selectedTurns(orchestrator.TurnFilter{SessionID: sessionID})

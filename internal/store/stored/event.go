@@ -7,17 +7,18 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// EventPack is a row of events that follow each other in one session.
+// EventPack is a row with consecutive events of one session.
 type EventPack struct {
 	SessionID, RunID, Body string
-	// Count is how many they are.
+	// Count is the number of events.
 	Count int64
 }
 
-// mostPacked bounds the events of a row: a page of them reads at most so many more.
+// mostPacked is the maximum number of events in a row. A page reads at most this many events too
+// many.
 const mostPacked = 100
 
-// packedEvent leaves out what the row says: its session, its run and its number.
+// packedEvent omits the fields that are columns of the row: session, run and number.
 type packedEvent struct {
 	contracts.Event
 
@@ -26,7 +27,7 @@ type packedEvent struct {
 	Seq       int64  `json:"seq,omitempty"`
 }
 
-// PackEvents puts the events of one commit into rows.
+// PackEvents groups the events of one commit into rows.
 func PackEvents(events []contracts.Event) ([]EventPack, error) {
 	var packs []EventPack
 	for len(events) > 0 {
@@ -48,8 +49,8 @@ func PackEvents(events []contracts.Event) ([]EventPack, error) {
 	return packs, nil
 }
 
-// Events reads a row of events, whose number is that of the last. A row may also be one
-// event, as all were once.
+// Events returns the events of a row, whose number is that of its last event. Older rows contain
+// a single event.
 func (p EventPack) Events(last int64) ([]contracts.Event, error) {
 	body := p.Body
 	if strings.HasPrefix(body, "{") {

@@ -7,7 +7,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/stored"
 )
 
-// Rows of one event were written before there were rows of several.
+// Older releases stored one event per row.
 func TestARowOfOneEventIsRead(t *testing.T) {
 	t.Parallel()
 	row := stored.EventPack{SessionID: "ses_1", RunID: "run_1", Body: `{"session_id":"ses_1","run_id":"run_1","seq":0,"at":"2026-11-28T15:15:38.96Z","type":"done","payload":{"n":9007199254740993}}`}

@@ -8,14 +8,14 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/access"
 )
 
-// Reader is what the columns beside a gate's body say of who may see it.
+// Reader holds the columns of a gate that determine who may see it.
 type Reader struct {
-	// Roles are those that may decide, never nil.
+	// Roles are the roles that may decide, never nil.
 	Roles         []string
 	Domain, Class string
 }
 
-// ReaderOf says who may see a gate.
+// ReaderOf returns the columns that determine who may see a gate.
 func ReaderOf(i contracts.Interrupt) Reader {
 	r := Reader{Roles: []string{}}
 	if asked := access.AskedRoles(i); len(asked) > 0 {
@@ -28,14 +28,14 @@ func ReaderOf(i contracts.Interrupt) Reader {
 	return r
 }
 
-// SettleInterrupt fills in what a new interrupt may leave out.
+// SettleInterrupt sets the optional fields of a new interrupt.
 func SettleInterrupt(i *contracts.Interrupt, runID string, at time.Time) {
 	i.RunID = cmp.Or(i.RunID, runID)
 	i.Status = cmp.Or(i.Status, contracts.InterruptOpen)
 	i.CreatedAt = OrTime(i.CreatedAt, at)
 }
 
-// Texts are words as plain texts, never nil.
+// Texts converts a slice of string types to strings. It never returns nil.
 func Texts[T ~string](words []T) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -8,11 +8,11 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Mark is a place in a listing that is ordered by time and id. As a cursor it
-// is that of the last item of a page, written "nanoseconds.id".
+// Mark returns the position of an item in a listing sorted by time and id, written
+// "nanoseconds.id". The mark of the last item of a page is the cursor of the next.
 func Mark(at time.Time, id string) string { return strconv.FormatInt(Nanos(at), 10) + "." + id }
 
-// ReadMark is the opposite of Mark.
+// ReadMark is the inverse of Mark. It returns contracts.BadCursor for an invalid cursor.
 func ReadMark(cursor string) (at int64, id string, err error) {
 	text, id, _ := strings.Cut(cursor, ".")
 	at, err = strconv.ParseInt(text, 10, 64)

@@ -6,9 +6,9 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// PackPayloads puts the payloads of the ledger entries of one transition into one row:
-// the length of each as a varint, then its bytes; 0 for an entry without one. It is nil
-// if there is none at all.
+// PackPayloads encodes the payloads of the ledger entries of one transition as one row: the
+// length of each as a varint, then its bytes. An entry without a payload has length 0. It returns
+// nil if there are no payloads.
 func PackPayloads(payloads [][]byte) []byte {
 	size, some := 0, false
 	for _, p := range payloads {
@@ -24,7 +24,7 @@ func PackPayloads(payloads [][]byte) []byte {
 	return pack
 }
 
-// PayloadOf returns the payload at a place of a pack, nil if there is none.
+// PayloadOf returns the payload at an index of a pack, or nil if there is none.
 func PayloadOf(pack []byte, place int64) ([]byte, error) {
 	for ; len(pack) > 0; place-- {
 		size, n := binary.Uvarint(pack)

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// Query is the conditions of a listing, in which "?" stands for an argument. What a
-// filter does not ask for stands not in the text, so that the right index serves it.
+// Query builds the conditions of a listing, with "?" for arguments. A condition that a filter
+// does not need is not in the text, so that the database can use the right index.
 type Query struct {
 	conditions []string
 	args       []any
 }
 
-// Where adds a condition.
+// Where adds a condition, combined by AND.
 func (q *Query) Where(condition string, args ...any) {
 	q.conditions, q.args = append(q.conditions, condition), append(q.args, args...)
 }
 
-// Beyond leaves out what a cursor has passed, in a listing that is sorted by the
-// columns, time and id, both in the same direction: "<" for the newest first, ">"
-// for the oldest.
+// Beyond restricts a listing to the items after a cursor. columns are the sort columns, time and
+// id, both sorted in the same direction: "<" for newest first, ">" for oldest first.
 func (q *Query) Beyond(cursor, columns, direction string) error {
 	if cursor == "" {
 		return nil
@@ -32,8 +31,8 @@ func (q *Query) Beyond(cursor, columns, direction string) error {
 	return err
 }
 
-// Text returns the query of a page, with one row more, which reports whether there is
-// a next. Its arguments are numbered.
+// Text returns the query for a page, with numbered arguments. It selects one row more than limit,
+// which shows whether there is a next page.
 func (q *Query) Text(selects, order string, limit int) (text string, args []any) {
 	if len(q.conditions) > 0 {
 		selects += `WHERE ` + strings.Join(q.conditions, ` AND `) + ` `
@@ -44,8 +43,8 @@ func (q *Query) Text(selects, order string, limit int) (text string, args []any)
 	return numbered(selects + order + ` LIMIT 0 + ?`), append(q.args, LimitOf(limit))
 }
 
-// LimitOf is a limit, where one that is not positive is none. In a statement it
-// is added to 0: SQLite plans one again for each limit that is an argument alone.
+// LimitOf returns a limit, where one that is not positive means no limit. Statements use it as "0
+// + limit", because SQLite prepares a statement again for each bare limit argument.
 func LimitOf(limit int) int {
 	if limit <= 0 {
 		return math.MaxInt32
@@ -53,7 +52,7 @@ func LimitOf(limit int) int {
 	return limit
 }
 
-// numbered writes each "?" as the number of its argument.
+// numbered replaces each "?" by the number of its argument.
 func numbered(text string) string {
 	var b strings.Builder
 	for n := 1; ; n++ {

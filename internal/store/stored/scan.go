@@ -10,27 +10,27 @@ import (
 	"github.com/manifold-run/manifold/orchestrator/registry"
 )
 
-// Row is a row to read, of any database. The stores select columns in the order
-// in which they are read here.
+// Row is a row of a query on any database. The stores select columns in the order in which they
+// are scanned here.
 type Row interface {
 	Scan(dest ...any) error
 }
 
-// Text reads a row of one text.
+// Text scans a row with one string.
 func Text(row Row) (string, error) {
 	var s string
 	err := row.Scan(&s)
 	return s, err
 }
 
-// Number reads a row of one number.
+// Number scans a row with one integer.
 func Number(row Row) (int64, error) {
 	var n int64
 	err := row.Scan(&n)
 	return n, err
 }
 
-// ScanDelivery reads a row of an outbox.
+// ScanDelivery scans a row of the outbox.
 func ScanDelivery(row Row) (orchestrator.WebhookDelivery, error) {
 	var d orchestrator.WebhookDelivery
 	var body string
@@ -40,7 +40,7 @@ func ScanDelivery(row Row) (orchestrator.WebhookDelivery, error) {
 	return d, err
 }
 
-// ScanDomain reads the row of a domain.
+// ScanDomain scans a row of a domain.
 func ScanDomain(row Row) (registry.DomainRow, error) {
 	var d registry.DomainRow
 	var registration string
@@ -54,18 +54,18 @@ func ScanDomain(row Row) (registry.DomainRow, error) {
 	return d, err
 }
 
-// ScanInterrupt reads the row of an interrupt.
+// ScanInterrupt scans a row of an interrupt.
 func ScanInterrupt(row Row) (contracts.Interrupt, error) {
 	var session, body string
 	if err := row.Scan(&session, &body); err != nil {
 		return contracts.Interrupt{}, err
 	}
 	i, err := Decode[contracts.Interrupt](body)
-	i.SessionID = session // known only when it was inserted
+	i.SessionID = session // known only at insertion
 	return i, err
 }
 
-// ScanReceived reads the row of an inbox.
+// ScanReceived scans a row of the inbox.
 func ScanReceived(row Row) (orchestrator.InboxMessage, error) {
 	var i orchestrator.InboxMessage
 	var at int64
@@ -75,7 +75,7 @@ func ScanReceived(row Row) (orchestrator.InboxMessage, error) {
 	return i, err
 }
 
-// ScanKey reads the row of an API key.
+// ScanKey scans a row of an API key.
 func ScanKey(row Row) (access.Key, error) {
 	var hash, body string
 	var revoked int64
@@ -87,7 +87,7 @@ func ScanKey(row Row) (access.Key, error) {
 	return key, err
 }
 
-// ScanIntent reads the row of an intent.
+// ScanIntent scans a row of an intent.
 func ScanIntent(row Row) (execution.Intent, error) {
 	var operation, outcome, body string
 	var consumed bool
@@ -105,7 +105,7 @@ func ScanIntent(row Row) (execution.Intent, error) {
 	return i, err
 }
 
-// ScanRun reads the row of a run.
+// ScanRun scans a row of a run.
 func ScanRun(row Row) (execution.Run, error) {
 	var r execution.Run
 	var lease, wake, cancelled, created, updated, finished, held int64
@@ -125,7 +125,7 @@ func ScanRun(row Row) (execution.Run, error) {
 	return r, err
 }
 
-// ScanNode reads the row of a node.
+// ScanNode scans a row of a node.
 func ScanNode(row Row) (execution.NodeRecord, error) {
 	body, err := Text(row)
 	if err != nil {
@@ -134,7 +134,7 @@ func ScanNode(row Row) (execution.NodeRecord, error) {
 	return Decode[execution.NodeRecord](body)
 }
 
-// ScanSession reads the row of a session.
+// ScanSession scans a row of a session.
 func ScanSession(row Row) (orchestrator.Session, error) {
 	var name, body string
 	var version, updated int64
@@ -146,7 +146,7 @@ func ScanSession(row Row) (orchestrator.Session, error) {
 	return session, err
 }
 
-// ScanTurn reads the row of a turn.
+// ScanTurn scans a row of a turn.
 func ScanTurn(row Row) (orchestrator.Turn, error) {
 	var version int64
 	var body string

@@ -1,6 +1,5 @@
-// Package stored says how what the core keeps is written in rows: times as
-// nanoseconds, values as JSON, and what stands in columns beside it. Every store
-// over a database shares it.
+// Package stored defines how the stores encode records in rows: times in nanoseconds, values as
+// JSON, and some fields as columns. All SQL stores share it.
 package stored
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// Nanos is how a time is stored: in nanoseconds since 1970, 0 for none.
+// Nanos returns the stored form of a time: nanoseconds since 1970, 0 for the zero time.
 func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -21,7 +20,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Stamp is the opposite of Nanos.
+// Stamp is the inverse of Nanos.
 func Stamp(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
@@ -29,7 +28,7 @@ func Stamp(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// Moment is Stamp for times that may be missing.
+// Moment is Stamp for optional times.
 func Moment(n int64) *time.Time {
 	if n == 0 {
 		return nil
@@ -38,7 +37,7 @@ func Moment(n int64) *time.Time {
 	return &t
 }
 
-// Encode returns the JSON of a value as it is stored.
+// Encode returns the stored JSON of a value.
 func Encode(v any) (string, error) {
 	b, _ := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
@@ -49,10 +48,10 @@ func Encode(v any) (string, error) {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// buffers are where values are encoded, several for each commit.
+// buffers are reused by Encode, which is called several times per commit.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // memory that nobody owns
 
-// EncodeAll encodes a list.
+// EncodeAll encodes each item of a list.
 func EncodeAll[T any](items []T) ([]string, error) {
 	bodies := make([]string, 0, len(items))
 	for i := range items {
@@ -65,7 +64,7 @@ func EncodeAll[T any](items []T) ([]string, error) {
 	return bodies, nil
 }
 
-// Decode reads what Encode wrote.
+// Decode is the inverse of Encode.
 func Decode[T any](body string) (T, error) {
 	var v T
 	if err := contracts.Decode([]byte(body), &v); err != nil {
@@ -74,13 +73,13 @@ func Decode[T any](body string) (T, error) {
 	return v, nil
 }
 
-// hashPrefix is how references to artifacts begin; 64 hex digits follow.
+// hashPrefix is the prefix of artifact references. It is followed by 64 hex digits.
 const hashPrefix = "sha256:"
 
-// BareHash is the hash without the prefix that references carry.
+// BareHash returns the hash of an artifact reference without the prefix.
 func BareHash(sha256 string) string { return strings.TrimPrefix(sha256, hashPrefix) }
 
-// NamedIn finds the artifacts that stored JSON names.
+// NamedIn returns the hashes of the artifacts that stored JSON refers to.
 func NamedIn(bodies ...string) []string {
 	var names []string
 	for _, body := range bodies {
@@ -98,7 +97,7 @@ func NamedIn(bodies ...string) []string {
 	return names
 }
 
-// OrTime is a time, or another where there is none.
+// OrTime returns t, or otherwise if t is zero.
 func OrTime(t, otherwise time.Time) time.Time {
 	if t.IsZero() {
 		return otherwise
@@ -106,7 +105,7 @@ func OrTime(t, otherwise time.Time) time.Time {
 	return t
 }
 
-// BytesOf is a content that is never NULL.
+// BytesOf returns body, or an empty slice instead of nil, which would be stored as NULL.
 func BytesOf(body []byte) []byte {
 	if body == nil {
 		return []byte{}

@@ -8,9 +8,8 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Taken has recorded, unless the sweep failed with err, what retention took that has
-// no chain of its own to end: how many of what. It is called in the transaction that
-// deletes them.
+// Taken records the numbers of deleted rows that have no chain of their own, unless the sweep
+// failed with err. It must be called in the transaction that deletes them.
 func Taken(err error, record func(execution.AdminAction) error, taken map[string]int) error {
 	for _, what := range slices.Sorted(maps.Keys(taken)) {
 		if err == nil && taken[what] > 0 {

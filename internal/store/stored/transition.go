@@ -8,24 +8,23 @@ import (
 	"github.com/manifold-run/manifold/execution"
 )
 
-// Transition is a Transition with everything encoded, so that whoever writes
-// has only to store it. Each list of rows has one for each value of the list
-// that it is named after.
+// Transition is an execution.Transition with all rows encoded. Each list of rows corresponds to
+// the list in its name, element by element.
 type Transition struct {
 	execution.Transition
 
 	NodeRows, GateRows, IntentRows, LedgerRows []string
 
-	// EventRows are rows of several events.
+	// EventRows are rows that contain several events each.
 	EventRows []EventPack
 
 	// VerdictRow is "" if there is no verdict.
 	VerdictRow string
-	// Names are the blobs that the rows name.
+	// Names are the hashes of the blobs that the rows refer to.
 	Names []string
 }
 
-// Prepare fills in what follows from the run, and encodes the rows.
+// Prepare sets the fields that follow from the run, and encodes the rows.
 func Prepare(t execution.Transition, now time.Time) (*Transition, error) {
 	t.At = OrTime(t.At, now)
 	p := &Transition{Transition: t}

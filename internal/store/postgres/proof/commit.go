@@ -13,11 +13,10 @@ type sender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Commit sends the last statements of a transaction, seals what all of it has
-// changed, and commits. It takes one round trip, and two if anything is sealed:
-// the hashes are made here, so the database is asked what has changed. Expected
-// are the scopes that are likely to have changed: one that is not among them
-// costs another round trip, one too many next to nothing.
+// Commit sends the last statements of a transaction, seals all its changes and commits. It takes
+// one round trip, or two if sealing is on, because the hashes are computed here and the changes
+// must be read first. expected are the scopes that probably changed. A changed scope that is
+// missing costs one more round trip; one too many costs next to nothing.
 func (s *Seals) Commit(ctx context.Context, tx sender, b *pgx.Batch, expected []string) error {
 	if s != nil {
 		noted := s.read(b, expected)
@@ -30,7 +29,7 @@ func (s *Seals) Commit(ctx context.Context, tx sender, b *pgx.Batch, expected []
 		}
 	}
 	b.Queue(`COMMIT`).Exec(func(done pgconn.CommandTag) error {
-		if done.String() == "ROLLBACK" { // after a fault that nobody looked at
+		if done.String() == "ROLLBACK" { // after an error that was ignored
 			return pgx.ErrTxCommitRollback
 		}
 		return nil
@@ -38,14 +37,13 @@ func (s *Seals) Commit(ctx context.Context, tx sender, b *pgx.Batch, expected []
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// Transact does a transaction on a connection of a pool, and seals what it has
-// changed. It commits.
+// Transact executes a transaction on a pooled connection, seals its changes and commits.
 func (s *Seals) Transact(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which drops a connection that is in the midst of something
+	defer conn.Release() // closes a connection that is inside a transaction
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
@@ -59,13 +57,12 @@ func (s *Seals) Transact(ctx context.Context, pool *pgxpool.Pool, do func(pgx.Tx
 	return err
 }
 
-// RollBack ends the transaction of a connection, or the connection with whatever
-// it is in the midst of.
+// RollBack rolls back the transaction of a connection. If that fails, it closes the connection.
 func RollBack(ctx context.Context, conn *pgx.Conn) {
 	if conn.IsClosed() {
 		return
 	}
 	if _, err := conn.Exec(ctx, `ROLLBACK`); err != nil {
-		_ = conn.Close(ctx) // nothing of it is committed
+		_ = conn.Close(ctx) // nothing is committed
 	}
 }

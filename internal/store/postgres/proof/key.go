@@ -11,23 +11,23 @@ import (
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// freezeSeals keeps every transaction that seals from its COMMIT, until this one
-// has ended; one server at a time gets beyond it.
+// freezeSeals blocks the COMMIT of every sealing transaction until this one has ended. Only one
+// server at a time passes it.
 const freezeSeals = `LOCK TABLE seal, seal_key IN EXCLUSIVE MODE`
 
 const readKeyID = `SELECT coalesce((SELECT id FROM seal_key), '')`
 
-// Keys are those that rows are sealed with.
+// Keys are the keys that seal rows.
 type Keys struct {
-	// Known has the present one first. Without any nothing is sealed.
+	// Known are the keys, the current one first. Without a key nothing is sealed.
 	Known [][]byte
-	// Again reads them again where another server has sealed with one that is not
-	// among them; nil where they stay what they were.
+	// Again reads the keys again if another server has sealed with an unknown key. If it is nil,
+	// the keys do not change.
 	Again func() ([][]byte, error)
 }
 
-// keys finds the key that the database was sealed with: another server may change
-// it while this one works. It is safe for concurrent use.
+// keys returns the key that the database was sealed with, which another server may change at any
+// time. It is safe for concurrent use.
 type keys struct {
 	again func() ([][]byte, error)
 
@@ -49,12 +49,12 @@ func (k *keys) add(all [][]byte) {
 	}
 }
 
-// named gives a key by its id.
+// named returns a key by its id, or an error of code unavailable.
 func (k *keys) named(id string) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.known[id] == nil && k.again != nil {
-		if all, err := k.again(); err == nil { // else it is not known, which is said
+		if all, err := k.again(); err == nil { // otherwise the key stays unknown, which is reported below
 			k.add(all)
 		}
 	}
@@ -65,11 +65,10 @@ func (k *keys) named(id string) ([]byte, error) {
 		"the database is sealed with the key %s by now: give this server the present audit keys too (--audit-keys), it reads them by itself", id)
 }
 
-// Open makes sure that rows are watched and sealed with the first of the keys. A
-// database that nothing has sealed yet is sealed as it stands, after begun was
-// called if it was in use; one that was sealed with an older one of the keys is
-// compared first. Without a key nothing is sealed, and a sealed database is not
-// opened. The caller commits.
+// Open installs the triggers and makes sure that all rows are sealed with the first key. An
+// unsealed database is sealed as it is; if it was in use, begun is called first. A database
+// sealed with an older key is verified first. Without a key nothing is sealed, and opening a
+// sealed database fails. The caller commits.
 func Open(ctx context.Context, tx pgx.Tx, k Keys, begun func(context.Context, pgx.Tx) error) (*Seals, error) {
 	if _, err := tx.Exec(ctx, freezeSeals); err != nil {
 		return nil, err
@@ -111,8 +110,9 @@ func Open(ctx context.Context, tx pgx.Tx, k Keys, begun func(context.Context, pg
 const noteKey = `
 INSERT INTO seal_key (one, id, watched) VALUES (1, $1, $2) ON CONFLICT (one) DO UPDATE SET id = excluded.id, watched = excluded.watched`
 
-// watch makes the triggers, unless a server that knows as many columns has made
-// them, and tells how many are watched: an older server leaves a newer one's.
+// watch creates the triggers, unless a server that knows at least as many columns has done so,
+// and returns the number of watched columns. An older server thus keeps the triggers of a newer
+// one.
 func (w watcher) watch(ctx context.Context, tx pgx.Tx, watched int) (int, error) {
 	known := 0
 	for _, t := range w.tables {
@@ -129,7 +129,7 @@ func (w watcher) watch(ctx context.Context, tx pgx.Tx, watched int) (int, error)
 	return known, nil
 }
 
-// adopt seals all rows with a key.
+// adopt seals all rows with the key of s.
 func adopt(ctx context.Context, from stands, s *seal.Sealer, have string, older [][]byte, begun func(context.Context, pgx.Tx) error) (err error) {
 	if have == "" {
 		err = beginSealing(ctx, from.Tx, begun)
@@ -139,7 +139,7 @@ func adopt(ctx context.Context, from stands, s *seal.Sealer, have string, older 
 	if err != nil {
 		return err
 	}
-	// What that has written is sealed with the rest, and not once more.
+	// The rows written here are sealed with all others below, not a second time.
 	if _, err := from.Exec(ctx, `SELECT set_config('manifold.changed', '', true)`); err != nil {
 		return err
 	}
@@ -167,11 +167,11 @@ INSERT INTO seal (scope, version, sum) VALUES ($1, $2, $3) ON CONFLICT (scope) D
 	return flush()
 }
 
-// sealsAtOnce bounds the seals of one round trip.
+// sealsAtOnce is the maximum number of seals written in one round trip.
 const sealsAtOnce = 1000
 
-// beginSealing makes sure that nothing was sealed before, as on SQLite: who takes
-// the name of the key away gets no new seals over what they changed.
+// beginSealing fails if there are seals already, as on SQLite: removing the key id must not lead
+// to new seals over changed rows.
 func beginSealing(ctx context.Context, tx pgx.Tx, begun func(context.Context, pgx.Tx) error) error {
 	var sealed, used bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM seal), EXISTS (SELECT 1 FROM api_key)`).Scan(&sealed, &used); err != nil {
@@ -186,7 +186,7 @@ func beginSealing(ctx context.Context, tx pgx.Tx, begun func(context.Context, pg
 	return begun(ctx, tx)
 }
 
-// follows makes sure that the rows are those that an older key has sealed.
+// follows verifies the rows with the older key that sealed them.
 func follows(ctx context.Context, from stands, s *seal.Sealer, have string, older [][]byte) error {
 	for _, key := range older {
 		old := seal.New(key)
@@ -204,7 +204,7 @@ func follows(ctx context.Context, from stands, s *seal.Sealer, have string, olde
 	return unfitting(have, s.KeyID())
 }
 
-// unfitting says that the seals were made with a key that is not the present one.
+// unfitting returns the error for seals made with another key.
 func unfitting(have, want string) error {
 	return contracts.Errorf(contracts.CodeConflict,
 		"the database was sealed with the key %s, and the key %s is given: give all servers the audit keys of the first one (--audit-keys), or both keys to change it", have, want)

@@ -1,5 +1,5 @@
-// Package proof shows that nobody else has written to a PostgreSQL database:
-// seals of its rows, with keys that are not in it.
+// Package proof detects writes to a PostgreSQL database by anyone but the servers, by seals of
+// its rows with keys that are not in the database.
 package proof
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/manifold-run/manifold/internal/store/sqlstore"
 )
 
-// Proofs is what shows that nobody else has written.
+// Proofs stores the seals and the audit log.
 type Proofs = sqlstore.AuditStore
 
-// CheckRows compares what is stored with the seals, and contents with their
-// hashes, in one state of the database.
+// CheckRows compares the rows with their seals, and contents with their hashes, in one snapshot.
+// It returns the number of seals.
 func (s *Seals) CheckRows(ctx context.Context, pool *pgxpool.Pool, found func(scope, message string)) (seals int, err error) {
 	state := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, pool, state, func(tx pgx.Tx) error {

@@ -12,17 +12,16 @@ import (
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// Triggers note every row of a sealed table that a transaction changes, as a
-// digest, in a setting that ends with the transaction. Before its COMMIT the
-// server reads the notes, hashes them with the key, which the database never
-// sees, and writes the seals. A statement that the server did not send finds the
-// same triggers and no key.
+// Triggers record a digest of every row of a sealed table that a transaction changes, in a
+// setting that ends with the transaction. Before its COMMIT the server reads the digests, hashes
+// them with the key, which the database never sees, and writes the seals. A statement from any
+// other client fires the same triggers but cannot write the seals.
 const (
-	// noted is the setting: a line of JSON for each row.
+	// noted is the setting. It contains one line of JSON per row.
 	noted = `coalesce(current_setting('manifold.changed', true), '')`
 
-	// openSeals makes sure that the seals of scopes are there, so that two
-	// transactions that are the first of a scope wait for each other.
+	// openSeals inserts missing seals of scopes, so that two transactions that are the first for
+	// a scope wait for each other.
 	openSeals = `
 INSERT INTO seal (scope, version, sum) SELECT DISTINCT scope COLLATE "C", 0, ''::bytea FROM unnest($1::text[]) scope ORDER BY 1 ON CONFLICT DO NOTHING`
 
@@ -34,24 +33,24 @@ INSERT INTO seal (scope, version, sum) SELECT DISTINCT scope COLLATE "C", 0, '':
 UPDATE seal SET version = u.version, sum = u.sum FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS u (scope, version, sum)
 WHERE seal.scope = u.scope`
 
-	// dropUnsealed removes what openSeals made for rows that did not change.
+	// dropUnsealed removes the seals that openSeals inserted for unchanged scopes.
 	dropUnsealed = `DELETE FROM seal WHERE scope = ANY($1) AND version = 0`
 )
 
-// Seals seals what transactions change, with a key. It is safe for concurrent
-// use; nil seals nothing.
+// Seals seals the changes of transactions with a key. It is safe for concurrent use. A nil Seals
+// seals nothing.
 type Seals struct{ keys *keys }
 
-// changes is what a transaction has changed, as the triggers noted it, with the
-// seals that it holds. It is of one transaction.
+// changes holds the changes of one transaction, as recorded by the triggers, and the seals that
+// it has locked.
 type changes struct {
 	keys         *keys
 	notes, keyID string
 	seals        map[string]seal.Sealed
 }
 
-// read reads at the end of a batch what the transaction has changed, and takes
-// the seals of the scopes that it is expected to have changed.
+// read adds to a batch the statements that lock the seals of the expected scopes and read the
+// recorded changes.
 func (s *Seals) read(b *pgx.Batch, expected []string) *changes {
 	c := &changes{keys: s.keys, seals: map[string]seal.Sealed{}}
 	c.take(b, expected)
@@ -59,7 +58,7 @@ func (s *Seals) read(b *pgx.Batch, expected []string) *changes {
 	return c
 }
 
-// take holds the seals of scopes until the transaction ends.
+// take locks the seals of scopes until the transaction ends.
 func (c *changes) take(b *pgx.Batch, scopes []string) {
 	if len(scopes) == 0 {
 		return
@@ -80,8 +79,8 @@ func scanSealed(row pgx.CollectableRow) (seal.Sealed, error) {
 	return s, err
 }
 
-// queue hashes what was changed, once the batch that read it has ended, and adds
-// the seals that follow to the one with the COMMIT.
+// queue hashes the changes after the batch that read them has ended, and adds the new seals to
+// the batch with the COMMIT.
 func (c *changes) queue(ctx context.Context, tx sender, b *pgx.Batch) error {
 	key, err := c.keys.named(c.keyID)
 	if err != nil {
@@ -117,7 +116,7 @@ func (c *changes) queue(ctx context.Context, tx sender, b *pgx.Batch) error {
 	return nil
 }
 
-// sum adds up what was noted.
+// sum adds the recorded digests to s.
 func (c *changes) sum(s *seal.Sealer) error {
 	for line := range strings.Lines(c.notes) {
 		var n struct {
@@ -137,7 +136,7 @@ func (c *changes) sum(s *seal.Sealer) error {
 	return nil
 }
 
-// takeUnexpected takes the seals of scopes that were changed and not expected.
+// takeUnexpected locks the seals of changed scopes that were not expected.
 func (c *changes) takeUnexpected(ctx context.Context, tx sender, changed map[string]seal.Sum) error {
 	var more []string
 	for scope, by := range changed {
@@ -155,7 +154,7 @@ func (c *changes) takeUnexpected(ctx context.Context, tx sender, changed map[str
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return err
 	}
-	if id != c.keyID { // since it was read, and before the seals were held
+	if id != c.keyID { // between the read and the lock
 		return contracts.Errorf(contracts.CodeUnavailable, "the key of the seals was changed meanwhile")
 	}
 	for _, scope := range more {
@@ -166,7 +165,8 @@ func (c *changes) takeUnexpected(ctx context.Context, tx sender, changed map[str
 	return nil
 }
 
-// compare tells of the scopes whose rows are not those that were sealed.
+// compare calls differs for each scope whose rows do not match its seal, and returns the number
+// of seals.
 func (s *Seals) compare(ctx context.Context, tx pgx.Tx, differs func(scope string)) (int, error) {
 	if s == nil {
 		return 0, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/manifold-run/manifold/internal/store/seal"
 )
 
-// Tables are those that are sealed, with the columns that they have only here.
+// Tables returns the sealed tables, including the columns that only PostgreSQL has.
 func Tables() []seal.Table {
 	all := seal.Tables()
 	for i, t := range all {
@@ -25,9 +25,9 @@ func Tables() []seal.Table {
 	return all
 }
 
-// Harmless are the columns that no view, gate, answer or decision reads, with what
-// a changed one comes to: those of every store, and those that are only here. The
-// tables of the queue are not among them: a job is a wake-up and nothing more.
+// Harmless maps each unsealed column to the effect of changing it: those of every store, and
+// those that only PostgreSQL has. No view, gate, answer or decision reads them. Tables of the job
+// queue are not listed, because a job is only a wake-up.
 func Harmless() map[string]string {
 	const (
 		led    = "another server leads, or none until the next one asks"
@@ -47,14 +47,14 @@ func Harmless() map[string]string {
 	return all
 }
 
-// watcher writes the SQL that watches the tables, by name; bytes are the columns
-// of bytes, as "table.column".
+// watcher generates the SQL that watches the tables. tables is by name. bytes are the bytea
+// columns, as "table.column".
 type watcher struct {
 	tables map[string]seal.Table
 	bytes  map[string]bool
 }
 
-// scope is the expression of what a row belongs to.
+// scope returns the SQL expression for the scope of a row.
 func (watcher) scope(t *seal.Table, row string) string {
 	run, ofRun := t.Key(seal.RunScope)
 	session, ofSession := t.Key(seal.SessionScope)
@@ -70,7 +70,8 @@ func (watcher) scope(t *seal.Table, row string) string {
 	}
 }
 
-// digest is the expression of the hash of a row: each column with its length.
+// digest returns the SQL expression for the hash of a row, which covers each column with its
+// length.
 func (w watcher) digest(t *seal.Table, row string) string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -83,10 +84,10 @@ func (w watcher) digest(t *seal.Table, row string) string {
 	return "encode(sha256(convert_to(" + strings.Join(parts, " || ") + ", 'UTF8')), 'hex')"
 }
 
-// trigger makes the function and the triggers of a table.
+// trigger returns the statements that create the function and the triggers of a table.
 func (w watcher) trigger(t *seal.Table) string {
-	// The JSON is put together by hand: json_build_object takes three times as long
-	// as the digest itself.
+	// The JSON is concatenated because json_build_object takes three times as long as the digest
+	// itself.
 	note := func(removed bool, rows string) string {
 		return fmt.Sprintf(`SELECT string_agg('{"table":"%s","removed":%t,"scope":' || to_json(%s::text)::text || ',"digest":"' || %s || E'"}\n', '') FROM %s r`,
 			t.Name, removed, w.scope(t, "r"), w.digest(t, "r"), rows)
@@ -108,7 +109,7 @@ CREATE OR REPLACE TRIGGER sealed_delete AFTER DELETE ON %[1]s REFERENCING OLD TA
 		t.Name, note(true, "old_rows"), note(false, "new_rows"), noted)
 }
 
-// newWatcher looks at the tables as they are.
+// newWatcher reads which columns are of type bytea.
 func newWatcher(ctx context.Context, tx pgx.Tx) (watcher, error) {
 	w := watcher{tables: map[string]seal.Table{}, bytes: map[string]bool{}}
 	for _, t := range Tables() {
@@ -126,7 +127,7 @@ SELECT table_name || '.' || column_name FROM information_schema.columns WHERE ta
 	return w, err
 }
 
-// stands is the rows and seals of a database as a transaction sees them.
+// stands implements seal.Source on a transaction.
 type stands struct {
 	pgx.Tx
 	watcher
@@ -141,7 +142,7 @@ func (s stands) Seals(ctx context.Context, after string, limit int) ([]seal.Seal
 	return pgx.CollectRows(rows, scanSealed)
 }
 
-// Rows implements seal.Source: of a row the digest.
+// Rows implements seal.Source. The value of a row is its digest.
 func (s stands) Rows(ctx context.Context, t seal.Table, key string, span seal.Span, visit func(string, []any)) error {
 	t = s.tables[t.Name]
 	query, args := fmt.Sprintf("SELECT %s, %s FROM %s r WHERE true", s.scope(&t, "r"), s.digest(&t, "r"), t.Name), []any(nil)

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// begun is a transaction of a connection that somebody else ends.
+// begun implements pgx.Tx for a transaction that the caller began and ends itself.
 type begun struct {
-	pgx.Tx // nothing of it but what stands below is called
+	pgx.Tx // only the methods below may be called
 
 	conn *pgx.Conn
 }

@@ -13,14 +13,12 @@ import (
 	"github.com/manifold-run/manifold/contracts"
 )
 
-// lockMigrations lets one process at a time change the tables, until its
-// connection ends.
+// lockMigrations is held by one process at a time while it migrates, until its connection ends.
 const lockMigrations = `SELECT pg_advisory_lock(hashtextextended('manifold queue', 0))`
 
-// Migrate brings the tables of the queue to the version of this release; several
-// processes may start at once. Each step is a transaction of its own, as River
-// needs it: one that was interrupted is done by the next start. Tables of a newer
-// release are refused.
+// Migrate migrates the tables of the queue to the version of this release. Several processes may
+// call it at once. River requires one transaction per step; the next start continues after an
+// interruption. Tables of a newer release are rejected.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet(nil)})
 	if err == nil {
@@ -36,12 +34,12 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[p
 	if done, err := current(ctx, pool, m); done || err != nil {
 		return err
 	}
-	// The pool may have no second connection to spare.
+	// The pool may not have a second connection available.
 	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // the lock goes with it
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // this releases the lock
 	if _, err := conn.Exec(ctx, lockMigrations); err != nil {
 		return err
 	}
@@ -51,11 +49,11 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[p
 
 // current reports whether the tables have the version of this release.
 func current(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[pgx.Tx]) (bool, error) {
-	var there bool // not so in the midst of the first steps
+	var there bool // false during the first migration steps
 	if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('river_migration') AND attname = 'line')`).Scan(&there); err != nil || !there {
 		return false, err
 	}
-	// The migrator refuses to read versions that it does not know.
+	// River's migrator fails on versions that it does not know.
 	var have int
 	if err := pool.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM river_migration WHERE line = 'main'`).Scan(&have); err != nil {
 		return false, err
@@ -68,7 +66,7 @@ func current(ctx context.Context, pool *pgxpool.Pool, m *rivermigrate.Migrator[p
 	return have == known, nil
 }
 
-// latest is the number of the last of some migrations, 0 without any.
+// latest returns the highest version of some migrations, 0 if there are none.
 func latest(migrations []rivermigrate.Migration) int {
 	if len(migrations) == 0 {
 		return 0

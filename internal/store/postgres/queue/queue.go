@@ -1,8 +1,7 @@
-// Package queue is the job queue of several servers, by River, which no other package
-// imports. A job is a wake-up and nothing more. What is to be done stands in rows of the
-// store, and so does whether it was done: a job that comes twice, late or never
-// harms nothing, because whoever works on one asks the rows, and sweeps find what
-// jobs have missed.
+// Package queue is the job queue shared by several servers, built on River. No other package
+// imports River. A job is only a wake-up: the work and its completion are stored in rows of the
+// store. Duplicate, late and lost jobs are therefore harmless, because handlers check the rows,
+// and periodic sweeps find the work that jobs missed.
 package queue
 
 import (
@@ -16,34 +15,34 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
-// Kind is what a job asks for.
+// Kind is the kind of a job.
 type Kind string
 
-// The kinds of jobs that transactions add: a run may go on, a delivery is due.
+// The kinds of jobs that transactions add. Run advances a run, Delivery sends a delivery.
 const (
 	Run      Kind = "run"
 	Delivery Kind = "delivery"
 )
 
-// upkeep is the kind of jobs that come by themselves periodically.
+// upkeep is the kind of periodic jobs.
 const upkeep Kind = "upkeep"
 
-// Job is a wake-up for what ID names, at a time; zero means at once.
+// Job is a wake-up for the run or delivery ID at a time. A zero time means at once.
 type Job struct {
 	Kind Kind
 	ID   string
 	At   time.Time
 }
 
-// Queue inserts jobs and works on none. It is safe for concurrent use.
+// Queue inserts jobs. It does not process them. It is safe for concurrent use.
 type Queue struct{ client *river.Client[pgx.Tx] }
 
-// New makes the queue whose tables stand in the schema of the pool.
+// New returns the queue whose tables are in the schema of the pool.
 func New(pool *pgxpool.Pool) (*Queue, error) {
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Logger: quiet(nil), SkipUnknownJobCheck: true,
-		// A client tells of jobs at most once in this time; what is added in between
-		// waits for a poll.
+		// A client sends notifications for new jobs at most once in this interval. Jobs added in
+		// between wait for a poll.
 		FetchCooldown: time.Millisecond,
 	})
 	if err != nil {
@@ -52,7 +51,7 @@ func New(pool *pgxpool.Pool) (*Queue, error) {
 	return &Queue{client}, nil
 }
 
-// Add adds jobs in a transaction: they are there when it commits.
+// Add inserts jobs in a transaction. They become visible when it commits.
 func (q *Queue) Add(ctx context.Context, tx pgx.Tx, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -65,7 +64,7 @@ func (q *Queue) Add(ctx context.Context, tx pgx.Tx, jobs ...Job) error {
 	return err
 }
 
-// args are those of the kind of a job; River tells kinds by their types.
+// args returns the River arguments of a job. River distinguishes kinds by type.
 func (j Job) args() river.JobArgs {
 	switch j.Kind {
 	case Delivery:
@@ -89,19 +88,19 @@ type (
 	}
 )
 
-// Kind is the name of the job in its row.
+// Kind returns the name of the kind in the job's row.
 func (runArgs) Kind() string { return string(Run) }
 
-// Kind is the name of the job in its row.
+// Kind returns the name of the kind in the job's row.
 func (deliveryArgs) Kind() string { return string(Delivery) }
 
-// Kind is the name of the job in its row.
+// Kind returns the name of the kind in the job's row.
 func (upkeepArgs) Kind() string { return string(upkeep) }
 
 func (a runArgs) id() string      { return a.ID }
 func (a deliveryArgs) id() string { return a.ID }
 func (a upkeepArgs) id() string   { return a.ID }
 
-// InTransaction is a pgx.Tx for a connection on which a transaction was begun
-// by hand. Whoever began it ends it.
+// InTransaction returns a pgx.Tx for a connection on which the caller began a transaction by a
+// statement. The caller must end it.
 func InTransaction(conn *pgx.Conn) pgx.Tx { return begun{conn: conn} }

@@ -12,18 +12,18 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
-// Handlers do what jobs ask for. They return soon: a long work is handed over.
+// Handlers process jobs. They must return soon and hand long work over.
 type Handlers struct {
-	// Run is asked to advance a run, Delivery to send a delivery. A time tells
-	// that the job is to come again, to whoever has room then.
+	// Run advances a run, Delivery sends a delivery. If again is positive, the job is repeated
+	// after that time by any server with capacity.
 	Run, Delivery func(ctx context.Context, id string) (again time.Duration, err error)
-	// Upkeep is what one server of all does periodically.
+	// Upkeep are periodic tasks that one of all servers executes.
 	Upkeep []Upkeep
 	Logger *slog.Logger
 }
 
-// Upkeep is done by one server of all, First after one of them has begun to lead
-// and then every so often.
+// Upkeep is a periodic task of one of all servers. It is executed First after a server has become
+// the leader and then at the interval Every.
 type Upkeep struct {
 	Name         string
 	First, Every time.Duration
@@ -31,23 +31,22 @@ type Upkeep struct {
 }
 
 const (
-	// cooldown is the least time between two fetches of jobs, poll the most. New jobs
-	// arrive by NOTIFY; polling only finds scheduled jobs, which start late by poll/2
-	// on average.
+	// cooldown is the minimum interval between two fetches of jobs, poll the maximum. New jobs
+	// arrive by NOTIFY. Polling only finds scheduled jobs, which start poll/2 late on average.
 	cooldown = 20 * time.Millisecond
 	poll     = 250 * time.Millisecond
-	// upkeepMayTake bounds one piece of upkeep, jobMayTake any other job.
+	// upkeepMayTake is the time limit of one upkeep task, jobMayTake that of any other job.
 	upkeepMayTake = 30 * time.Minute
 	jobMayTake    = time.Minute
-	// keepDone and keepFailed are for how long jobs stay that were worked on.
+	// keepDone and keepFailed are how long finished and failed jobs are kept.
 	keepDone   = 10 * time.Minute
 	keepFailed = 24 * time.Hour
 )
 
-// Workers works on jobs, from Work to Stop.
+// Workers processes jobs until Stop.
 type Workers struct{ client *river.Client[pgx.Tx] }
 
-// Work begins to work on jobs with connections of the pool, until Stop.
+// Work starts processing jobs with connections of the pool, until Stop.
 func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Workers, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker[runArgs]{do: h.Run, timeout: jobMayTake})
@@ -60,20 +59,20 @@ func Work(ctx context.Context, pool *pgxpool.Pool, h Handlers) (*Workers, error)
 		},
 		Workers: workers, PeriodicJobs: h.periodic(), Logger: quiet(h.Logger),
 		FetchCooldown: cooldown, FetchPollInterval: poll,
-		JobTimeout: jobMayTake, RescueStuckJobsAfter: 2 * jobMayTake, // upkeep's own timeout holds the rescuer off
+		JobTimeout: jobMayTake, RescueStuckJobsAfter: 2 * jobMayTake, // upkeep has a longer timeout of its own, which keeps the rescuer off
 		CompletedJobRetentionPeriod: keepDone, CancelledJobRetentionPeriod: keepDone, DiscardedJobRetentionPeriod: keepFailed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the workers: %w", err)
 	}
-	// It works until it is stopped, not as long as the call that starts it.
+	// The workers outlive the call that starts them.
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, fmt.Errorf("start the workers: %w", err)
 	}
 	return &Workers{client}, nil
 }
 
-// Stop ends the work: what is under way is told so, and comes again elsewhere.
+// Stop stops the workers. It cancels the contexts of running jobs, which other servers repeat.
 func (w *Workers) Stop(ctx context.Context) error {
 	return w.client.StopAndCancel(ctx)
 }
@@ -88,24 +87,23 @@ func (h Handlers) periodic() []*river.PeriodicJob {
 	return jobs
 }
 
-// upkeep does one piece of upkeep; one that fails is due again at its next time.
+// upkeep executes one task. A failed one is repeated at its next time.
 func (h Handlers) upkeep(ctx context.Context, name string) (time.Duration, error) {
 	for _, u := range h.Upkeep {
 		if u.Name == name {
 			return 0, u.Do(ctx)
 		}
 	}
-	return 0, nil // of another release
+	return 0, nil // a task of another release
 }
 
-// schedule is first once, and then every so often. Only the server that leads
-// asks it, one call at a time.
+// schedule returns first once, then every. Only the leading server calls it, one call at a time.
 type schedule struct {
 	first, every time.Duration
 	begun        bool
 }
 
-// Next is the time after now.
+// Next returns the next time of the task.
 func (s *schedule) Next(now time.Time) time.Time {
 	if !s.begun {
 		s.begun = true
@@ -119,7 +117,7 @@ type args interface {
 	id() string
 }
 
-// worker does the jobs of one kind.
+// worker processes the jobs of one kind.
 type worker[A args] struct {
 	river.WorkerDefaults[A]
 
@@ -127,10 +125,10 @@ type worker[A args] struct {
 	timeout time.Duration
 }
 
-// Timeout bounds one job.
+// Timeout returns the time limit of one job.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.timeout }
 
-// Work does a job; one that is to come again does not count as tried.
+// Work processes a job. A snoozed job does not count as an attempt.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	again, err := w.do(ctx, job.Args.id())
 	if err == nil && again > 0 {
@@ -139,7 +137,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return err
 }
 
-// quiet passes on what River warns of; what it does all day long stays with it.
+// quiet passes warnings and errors of River to a logger and drops everything below.
 func quiet(to *slog.Logger) *slog.Logger {
 	if to == nil {
 		return slog.New(slog.DiscardHandler)
@@ -149,7 +147,7 @@ func quiet(to *slog.Logger) *slog.Logger {
 
 type warnings struct{ slog.Handler }
 
-// Enabled reports whether somebody wants to know.
+// Enabled reports whether a level is at least Warn and enabled in the wrapped handler.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }

@@ -1,4 +1,4 @@
-// Package storedtest holds what both stores are held to, beside the suites of the core.
+// Package storedtest contains tests for both stores, besides the suites of the core.
 package storedtest
 
 import (
@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// ModelCache keeps what was learned of catalogs.
+// ModelCache is the cache of trained models.
 type ModelCache interface {
 	Load(ctx context.Context, id string) ([]byte, error)
 	Store(ctx context.Context, id string, body []byte, newest int) error
 }
 
-// TestModelCache shows that what is kept comes back byte for byte, what is kept again is the later, and
-// the oldest are forgotten.
+// TestModelCache checks that stored models are returned byte for byte, that storing again
+// replaces, and that the oldest are removed.
 func TestModelCache(t *testing.T, s ModelCache) {
 	t.Helper()
 	keep := func(id string, body []byte) {
