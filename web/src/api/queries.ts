@@ -113,7 +113,7 @@ export const gate = (id: string) =>
 export const sheet = (id: string) =>
   queryOptions({
     queryKey: ['gate', id, 'sheet'],
-    queryFn: ({ signal }) => api<T.GateSheet>('GET', `/v1/gates/${segment(id)}/sheet`, { signal }),
+    queryFn: ({ signal }) => api<T.GateView>('GET', `/v1/gates/${segment(id)}/sheet`, { signal }),
   });
 
 export const capabilities = queryOptions({

@@ -1042,13 +1042,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Action is what an approval is bound to; action_sha256 is its hash. */
+        /** @description Action is the call that an approval is bound to by its hash, action_sha256. */
         Action: {
             capability: string;
             capability_digest: string;
             instance: string;
             on_behalf_of: string;
-            /** @description Parameters are what was asked for, resolved; Bound is what a look-up binds the call to beside it, such as the version of a thing that was looked at. */
+            /** @description Parameters are the requested parameters, resolved. Bound are further parameters that a lookup binds the call to, such as the version of the object. */
             parameters: {
                 [key: string]: unknown;
             };
@@ -1057,17 +1057,17 @@ export interface components {
             };
             evidence: components["schemas"]["EvidenceItem"][];
             policy: components["schemas"]["Policy"];
-            /** @description Said is the sentence and its marks. Absent in actions of Format 1, which hash as they did. */
-            said?: components["schemas"]["Said"];
-            /** @description AfterReading is what a model had read when it proposed the action. */
+            /** @description Utterance is the annotated source text. Actions of Format 1 have none, so that their hashes stay the same. */
+            said?: components["schemas"]["Utterance"];
+            /** @description AfterReading names the domain answers that a model had read when it proposed the action. */
             after_reading?: string[];
         };
-        /** @description Allowed is an answer that a human step allows: by its name, or under a condition. */
+        /** @description Allowed is an answer that a human step allows, possibly under a condition. */
         Allowed: {
             answer: string;
             when?: components["schemas"]["Condition"];
         };
-        /** @description Alternative is another capability that the words could mean. */
+        /** @description Alternative is another capability that the text could refer to. */
         Alternative: {
             domain: string;
             capability: string;
@@ -1076,7 +1076,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description Answer is what people read at the end: blocks that each interface renders in its own way. */
+        /** @description Answer is the final result for people. Each interface renders its blocks in its own way. */
         Answer: {
             blocks: components["schemas"]["Block"][];
             verdict?: components["schemas"]["Verdict"];
@@ -1087,18 +1087,18 @@ export interface components {
             roles: string[];
             quorum: number;
             expires_s: number;
-            /** @description Eyes is what a site asks for beyond FourEyes; see Policy.Eyes. */
+            /** @description Eyes is the site's rule that adds to or replaces FourEyes; see Policy.Eyes. */
             eyes?: components["schemas"]["Eyes"];
-            /** @description People are the only ones who approve, if there are any; they need a role too. */
+            /** @description People, if set, are the only people who may approve. They need a role too. */
             people?: string[];
-            /** @description WaitS is how long after its gate was opened nobody can approve yet. */
+            /** @description WaitS is the time after the opening of the gate before anyone may approve, in seconds. */
             wait_s?: number;
-            /** @description RemindS is the pause between two reminders, EscalateS how long after the opening those of EscalateTo are told. */
+            /** @description RemindS is the interval of reminders and EscalateS the time after the opening at which EscalateTo is notified, both in seconds. */
             remind_s?: number;
             escalate_s?: number;
             escalate_to?: string[];
         };
-        /** @description ApprovalRule says who must approve, and for how long the question stands. */
+        /** @description ApprovalRule says who must approve, and how long an approval request remains open. */
         ApprovalRule: {
             four_eyes?: boolean;
             roles?: string[];
@@ -1108,19 +1108,19 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description AuditConsistency shows that the log under a root has grown from the one of From leaves (RFC 6962). */
+        /** @description AuditConsistency proves that the log under Root extends the log of From leaves (RFC 6962). */
         AuditConsistency: {
             from: number;
             path: string[];
             root: components["schemas"]["AuditRoot"];
         };
-        /** @description AuditFault is something that is not as it was written. */
+        /** @description AuditFault is one difference between the stored data and its record in the ledger. */
         AuditFault: {
-            /** @description RunID is the run, the chain, or else the scope that it was found in. */
+            /** @description RunID is the run, the chain or the scope in which the fault was found. */
             run_id: string;
             message: string;
         };
-        /** @description AuditProof shows that an entry of a ledger is under a signed root. Entries are the chain from the entry to the one that the leaf names; Leaf is the record at Place, and Path the hashes from it to the root, in base64 (RFC 6962). */
+        /** @description AuditProof proves that a ledger entry is included under a signed root. Entries is the chain from the entry to the one that the leaf covers. Leaf is the log record at index Place, and Path is the inclusion path from it to the root, in base64 (RFC 6962). */
         AuditProof: {
             entries: components["schemas"]["LedgerEntry"][];
             leaf: string;
@@ -1128,27 +1128,27 @@ export interface components {
             path: string[];
             root: components["schemas"]["AuditRoot"];
         };
-        /** @description AuditReport is the result of comparing what is stored with its ledgers, its seals and the signed roots. */
+        /** @description AuditReport is the result of comparing the stored rows with the ledgers, the seals and the signed roots. */
         AuditReport: {
-            /** @description Runs counts the chains of runs, those of deleted ones too. */
+            /** @description Runs is the number of run chains, including those of deleted runs. */
             runs: number;
             entries: number;
-            /** @description Sealed counts the scopes whose rows were compared with their seals; 0 where nothing is sealed, or where one run was asked for. */
+            /** @description Sealed is the number of scopes whose rows were compared with their seals. It is 0 if nothing is sealed, or if the audit was restricted to one run. */
             sealed: number;
-            /** @description Leaves is the size of the log that was recomputed. */
+            /** @description Leaves is the size of the recomputed log. */
             leaves: number;
             ok: boolean;
             faults?: components["schemas"]["AuditFault"][];
-            /** @description MoreFaults counts those that the list has no room for. */
+            /** @description MoreFaults is the number of faults beyond the length limit of Faults. */
             more_faults?: number;
         };
-        /** @description AuditRequest is the body of an audit; without a run it covers all. */
+        /** @description AuditRequest is the body of an audit request. Without a run id the audit covers all runs. */
         AuditRequest: {
             run_id?: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description AuditRoot is a signed root of the audit log: a note that others can check. */
+        /** @description AuditRoot is a signed root of the audit log, as a note that third parties can verify. */
         AuditRoot: {
             size: number;
             note: string;
@@ -1162,7 +1162,7 @@ export interface components {
             items?: string[];
             columns?: components["schemas"]["Column"][];
             rows?: unknown[][];
-            /** @description Sentences are those of a text that a model has worded, with what each rests on. */
+            /** @description Sentences are the sentences of a text worded by a model, with the nodes that support each. */
             sentences?: components["schemas"]["Sentence"][];
         };
         /**
@@ -1170,14 +1170,14 @@ export interface components {
          * @enum {string}
          */
         BlockKind: "text" | "table" | "note" | "error" | "list";
-        /** @description Budget bounds what a workflow may use of something. In a manifest it is the bare limit or an object. */
+        /** @description Budget limits what a workflow may use of a resource. In a manifest it is the bare limit or an object. */
         Budget: {
             /** @description Limit is a number or "${…}". */
             limit: unknown;
-            /** @description Per names a step: what is used counts anew with each instance of it. */
+            /** @description Per names a step: the usage is counted separately for each instance of it. */
             per?: string;
         };
-        /** @description Budgets bound what a run may use; 0 means the default. */
+        /** @description Budgets limits what a run may use; 0 means the default. */
         Budgets: {
             max_nodes?: number;
             max_retries?: number;
@@ -1186,23 +1186,23 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description Caller says who the server takes the caller for. */
+        /** @description Caller is the authenticated identity of the caller. */
         Caller: {
-            /** @description Subject is the name in owners, requesters and decisions. */
+            /** @description Subject is the caller's name in owners, requesters and decisions. */
             subject: string;
             kind: string;
             key_id: string;
             roles: string[];
             scopes?: components["schemas"]["KeyScopes"];
         };
-        /** @description CapabilityChange is how one capability differs. */
+        /** @description CapabilityChange lists the differences of one capability. */
         CapabilityChange: {
             capability: string;
             differences: components["schemas"]["FieldDifference"][];
-            /** @description Loosens says which differences lower a policy. */
+            /** @description Loosens names the differences that lower a policy. */
             loosens?: string[];
         };
-        /** @description CapabilityView is a capability as callers see it: what was declared, and the policy that holds. */
+        /** @description CapabilityView is a capability as callers see it: its declaration and its effective policy. */
         CapabilityView: {
             ref: string;
             domain: string;
@@ -1214,7 +1214,7 @@ export interface components {
             examples?: string[];
             digest: string;
         };
-        /** @description Check is one thing that was verified. */
+        /** @description Check is one verified assertion. */
         Check: {
             name: string;
             ok: boolean;
@@ -1222,12 +1222,12 @@ export interface components {
             evidence?: unknown;
         };
         /**
-         * @description Choose says what happens when a search finds several values.
+         * @description Choose describes the handling of a search with several results.
          * @enum {string}
          */
         Choose: "ask" | "first" | "fail";
         /**
-         * @description Code says what kind of fault an Error is; callers switch on it.
+         * @description Code is the kind of an Error. Callers switch on it.
          * @enum {string}
          */
         Code: "invalid" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "stale_approval" | "needs_approval" | "budget_exceeded" | "too_large" | "rate_limited" | "unsupported" | "unavailable" | "lease_lost" | "internal";
@@ -1236,7 +1236,7 @@ export interface components {
             title: string;
             unit?: string;
         };
-        /** @description Condition compares the value at a path with a literal or "${path}"; exactly one of the comparisons is set. In workflows and plans it may instead be one expression "${…}" that gives true or false: then only Expr is set. */
+        /** @description Condition compares the value at a path with a literal or "${path}"; exactly one of the comparisons is set. In workflows and plans it may instead be a single boolean expression "${…}"; then only Expr is set. */
         Condition: {
             path: string;
             equals?: unknown;
@@ -1245,7 +1245,7 @@ export interface components {
             gte?: unknown;
             lte?: unknown;
         };
-        /** @description ConfirmDomain is the body of a confirmation: exactly this manifest. */
+        /** @description ConfirmDomain is the body of a confirmation. It confirms only the manifest with this digest. */
         ConfirmDomain: {
             digest: string;
         } & {
@@ -1256,18 +1256,23 @@ export interface components {
             tokens?: number;
             usd?: number;
         };
-        /** @description CriticalPath is the chain of steps that decided when a run ended, each the one that ended last of what the next one waited for. */
+        /** @description CriticalPath is the chain of steps that determined the end of a run: each is the dependency of the next that ended last. */
         CriticalPath: {
             nodes: string[];
             machine_ms: number;
             human_ms: number;
         };
         /**
-         * @description Decision is what a person says to a gate.
+         * @description DeciderRelation is the relation of a decider to an action.
+         * @enum {string}
+         */
+        DeciderRelation: "initiator" | "contributor";
+        /**
+         * @description Decision is a person's decision on an interrupt.
          * @enum {string}
          */
         Decision: "approve" | "reject" | "edit" | "answer";
-        /** @description DomainDetail is everything that is kept of one domain. */
+        /** @description DomainDetail is everything that is stored about one domain. */
         DomainDetail: {
             domain: string;
             title?: string;
@@ -1276,10 +1281,10 @@ export interface components {
             version?: string;
             /** @description ManagedBy is "file" or "admin". */
             managed_by: string;
-            /** @description Outcome is what became of the manifest that was looked at last. */
+            /** @description Outcome is the outcome of the manifest that was checked last. */
             outcome: components["schemas"]["DomainOutcome"];
             health: components["schemas"]["HealthStatus"];
-            /** @description Detail says what is wrong, in one line. */
+            /** @description Detail is the current problem in one line. */
             detail?: string;
             capabilities: number;
             active_digest?: string;
@@ -1292,10 +1297,10 @@ export interface components {
                 [key: string]: components["schemas"]["HealthCheck"];
             };
             findings?: components["schemas"]["Finding"][];
-            /** @description Manifest is the active one, as the domain sent it. */
+            /** @description Manifest is the active manifest as the domain sent it. */
             manifest?: unknown;
         };
-        /** @description DomainDiff compares the active manifest with the pending one, or, if nothing is pending, with what the service answers now. */
+        /** @description DomainDiff compares the active manifest with the pending one. If none is pending, it compares with the manifest that the service returns now. */
         DomainDiff: {
             domain: string;
             from?: string;
@@ -1303,29 +1308,29 @@ export interface components {
             added?: string[];
             removed?: string[];
             changed?: components["schemas"]["CapabilityChange"][];
-            /** @description Findings are what admission says of the newer one. */
+            /** @description Findings are the admission findings of the newer manifest. */
             findings?: components["schemas"]["Finding"][];
         };
         /**
-         * @description DomainOutcome is what became of a manifest that was looked at.
+         * @description DomainOutcome is the result of the admission of a manifest.
          * @enum {string}
          */
         DomainOutcome: "active" | "unchanged" | "pending" | "refused" | "starting";
-        /** @description DomainReport answers the registration, refresh and confirmation of a domain. */
+        /** @description DomainReport is the response to the registration, refresh or confirmation of a domain. */
         DomainReport: {
             domain: string;
             outcome: components["schemas"]["DomainOutcome"];
-            /** @description Digest is that of the manifest that was looked at. */
+            /** @description Digest is the digest of the checked manifest. */
             digest?: string;
             findings?: components["schemas"]["Finding"][];
-            /** @description Message says why there is nothing to report about, such as a service that cannot be reached. */
+            /** @description Message is the reason if no manifest was checked, such as an unreachable service. */
             message?: string;
         };
-        /** @description DomainState is the state of a run by domain. What one domain gave is never overwritten by another; within a domain the later step in plan order counts, and of a step that was made anew the newest instance. */
+        /** @description DomainState is the state of a run by domain. Data of one domain never overwrites that of another. Within a domain the later step in plan order wins, and of a repeated step the newest instance. */
         DomainState: {
             run_id: string;
             state: components["schemas"]["RunState"];
-            /** @description Facts is domain → name → value, Artifacts domain → name → reference. */
+            /** @description Facts maps domain → name → value, Artifacts maps domain → name → reference. */
             facts: {
                 [key: string]: {
                     [key: string]: unknown;
@@ -1336,12 +1341,12 @@ export interface components {
                     [key: string]: string;
                 };
             };
-            /** @description Debug is domain → what each call of the run took, those of rounds that were taken back included. */
+            /** @description Debug maps a domain to the details of each call of the run, including those of reverted rounds. */
             debug: {
                 [key: string]: components["schemas"]["StepDebug"][];
             };
         };
-        /** @description DomainView is one line of a list of domains. */
+        /** @description DomainView is one entry of the list of domains. */
         DomainView: {
             domain: string;
             title?: string;
@@ -1350,10 +1355,10 @@ export interface components {
             version?: string;
             /** @description ManagedBy is "file" or "admin". */
             managed_by: string;
-            /** @description Outcome is what became of the manifest that was looked at last. */
+            /** @description Outcome is the outcome of the manifest that was checked last. */
             outcome: components["schemas"]["DomainOutcome"];
             health: components["schemas"]["HealthStatus"];
-            /** @description Detail says what is wrong, in one line. */
+            /** @description Detail is the current problem in one line. */
             detail?: string;
             capabilities: number;
             active_digest?: string;
@@ -1362,10 +1367,10 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description Draft is a plan that a model proposes: calls of capabilities with data that flows from one to another. It is compiled with the checks of a workflow; see docs/plans-from-a-model.md for the language. */
+        /** @description Draft is a plan that a model proposes: capability calls with data flowing between them. It is compiled with the checks of a workflow. See docs/plans-from-a-model.md for the language. */
         Draft: {
             steps: components["schemas"]["DraftStep"][];
-            /** @description More tells that what comes next can only be said when the results are there. */
+            /** @description More means that further steps depend on the results of these. */
             more?: boolean;
         } & {
             [key: string]: unknown;
@@ -1375,29 +1380,29 @@ export interface components {
             id: string;
             /** @description Tool is the capability, "domain.capability" or "domain-capability". */
             tool: string;
-            /** @description Params are values. In their texts "${step.facts.x}" and, with ForEach, "${item.x}" are references; nothing else is an expression. */
+            /** @description Params are the parameter values. In strings, "${step.facts.x}" and, with ForEach, "${item.x}" are references. Nothing else is an expression. */
             params?: {
                 [key: string]: unknown;
             };
             /** @description When is a condition over earlier steps, such as "${a.facts.days} > 10". */
             when?: string;
-            /** @description ForEach is an expression that gives a list: the call is made for each item. */
+            /** @description ForEach is an expression that evaluates to a list. The call is made for each item. */
             for_each?: string;
-            /** @description DependsOn are steps that must have completed. Absent, they are those that the step refers to. */
+            /** @description DependsOn are the steps that must have completed. If it is absent, they are the steps that this step refers to. */
             depends_on?: string[];
-            /** @description Say is what the step is for, in the words of who drafted it. */
+            /** @description Say is the purpose of the step, as the model wrote it. */
             say?: string;
-            /** @description Said is the message that the values were read from, with the source of each. It is set by who read the message, never by a model. */
-            said?: components["schemas"]["Said"];
+            /** @description Said is the message that the values were read from, with the source of each value. The reader of the message sets it, never a model. */
+            said?: components["schemas"]["Utterance"];
         } & {
             [key: string]: unknown;
         };
         /**
-         * @description Effect says what a failed write did to the world.
+         * @description Effect is the effect of a failed write.
          * @enum {string}
          */
         Effect: "none" | "unknown" | "applied";
-        /** @description Event is one entry of a session's log. Seq grows by one without gaps. */
+        /** @description Event is one entry of a session's event log. Seq increases by one without gaps. */
         Event: {
             session_id: string;
             run_id?: string;
@@ -1411,7 +1416,7 @@ export interface components {
             status?: string;
             duration_ms?: number;
             summary?: string;
-            /** @description Payload is at most 4 KiB and never raw output. */
+            /** @description Payload is at most 4 KiB (MaxEventPayloadBytes). It never contains raw output. */
             payload?: unknown;
         };
         /**
@@ -1419,79 +1424,79 @@ export interface components {
          * @enum {string}
          */
         EventType: "node_start" | "node_end" | "node_error" | "interrupt" | "interrupt_resolved" | "tool_call_start" | "tool_call_end" | "progress" | "expand" | "verdict" | "done";
-        /** @description Evidence says where a parameter's value was read. */
+        /** @description Evidence is the origin of a parameter value in the message. */
         Evidence: {
             /** @description Span is [start, end) in bytes of the message. */
             span: number[];
             /** @description Kind is enum, alias, key_value, quoted, number, date, pattern, example, … */
             kind: string;
-            /** @description P is how probable it is that the value is right. */
+            /** @description P is the probability that the value is correct, 0 to 1. */
             p: number;
         } & {
             [key: string]: unknown;
         };
-        /** @description EvidenceItem is one value that an action's expressions read. */
+        /** @description EvidenceItem is one value that the expressions of an action read. */
         EvidenceItem: {
             node_id: string;
             path: string;
             value: unknown;
         };
         /**
-         * @description ExecutionMode says how nodes of a capability may overlap.
+         * @description ExecutionMode describes whether nodes of a capability may run concurrently.
          * @enum {string}
          */
         ExecutionMode: "parallel_safe" | "parallel_chunked" | "sequential";
         /**
-         * @description Eyes is the rule of who counts as a second person.
+         * @description Eyes is the rule for who counts as a second person.
          * @enum {string}
          */
         Eyes: "two_persons" | "four_eyes" | "strict" | "own_authority";
-        /** @description Fallback is what serves a reason step without a model: a capability that gets the inputs as its parameters, or others. */
+        /** @description Fallback replaces the model of a reason step. The capability gets the inputs of the step as parameters, unless Params is set. */
         Fallback: {
             capability: string;
             params?: {
                 [key: string]: unknown;
             };
         };
-        /** @description Fault is one thing that is wrong with an input. */
+        /** @description Fault is one defect of an input. */
         Fault: {
-            /** @description Pointer is the JSON pointer (RFC 6901) of the faulty place. */
+            /** @description Pointer is the JSON pointer (RFC 6901) of the defect. */
             pointer: string;
-            /** @description Message says what is wrong and what would be right. */
+            /** @description Message is what is wrong and what would be valid. */
             message: string;
         };
-        /** @description FieldDifference is one place where a new gate differs from the one before. */
+        /** @description FieldDifference is one difference between a new gate and the previous one. */
         FieldDifference: {
             pointer: string;
             before?: unknown;
             after?: unknown;
         };
-        /** @description Finding is one thing that admission has to say about a manifest. */
+        /** @description Finding is one result of the admission checks of a manifest. */
         Finding: {
-            /** @description Pointer is the JSON pointer of the place in the manifest. */
+            /** @description Pointer is the JSON pointer of the location in the manifest. */
             pointer: string;
             message: string;
             severity: components["schemas"]["Severity"];
         };
-        /** @description Flags are what a site has switched on for a run, pinned when it was made. No flag touches a gate, a budget, a lock or the ledger. */
+        /** @description Flags are the features that a site has enabled for a run, pinned when the run is created. No flag affects gates, budgets, locks or the ledger. */
         Flags: {
-            /** @description DAGPlanning off: one step after the other, in plan order; the next begins when the one before it has ended. */
+            /** @description DAGPlanning off runs one step at a time, in plan order. */
             dag_planning: string;
-            /** @description ParallelReads off: no reads side by side. */
+            /** @description ParallelReads off disables concurrent reads. */
             parallel_reads: string;
-            /** @description BranchApprovals off: while a person is asked, nothing new begins in the run. */
+            /** @description BranchApprovals off starts nothing new in the run while a person is asked. */
             branch_approvals: string;
-            /** @description Verifier off: nothing is judged, and verify steps let the run go on; the read-backs of writes stay. Shadow: what it finds is recorded, and the run goes on likewise. */
+            /** @description Verifier off disables verification, and verify steps pass; read-backs of writes are still made. Shadow records the findings, and verify steps pass as well. */
             verifier: string;
         };
-        /** @description Floor is the least strict that policies may be: for all capabilities, and for single ones by name. A registration names them bare, a site policy as "domain.name". */
+        /** @description Floor is the minimum strictness of policies, for all capabilities and for single ones by name. A registration uses bare names, a site policy "domain.name". */
         Floor: {
             risk_level?: components["schemas"]["RiskLevel"];
-            /** @description ApprovalRequired asks for an approval. For a whole domain or site it speaks of writes; for a named capability, of reads as well. */
+            /** @description ApprovalRequired requires an approval. For a whole domain or site it applies to writes only; for a named capability it applies to reads as well. */
             approval_required?: boolean;
-            /** @description Approval says who must approve where an approval is required. */
+            /** @description Approval says who must approve, if an approval is required. */
             approval?: components["schemas"]["ApprovalRule"];
-            /** @description AcceptRead and AcceptWrite are how sure a reading must be to be done unasked, 0 to 1. */
+            /** @description AcceptRead and AcceptWrite are the minimum confidence for acting without a question, 0 to 1. */
             accept_read?: number;
             accept_write?: number;
             capabilities?: {
@@ -1500,14 +1505,14 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description FloorRule raises one policy. */
+        /** @description FloorRule raises the policy of one or all capabilities. */
         FloorRule: {
             risk_level?: components["schemas"]["RiskLevel"];
-            /** @description ApprovalRequired asks for an approval. For a whole domain or site it speaks of writes; for a named capability, of reads as well. */
+            /** @description ApprovalRequired requires an approval. For a whole domain or site it applies to writes only; for a named capability it applies to reads as well. */
             approval_required?: boolean;
-            /** @description Approval says who must approve where an approval is required. */
+            /** @description Approval says who must approve, if an approval is required. */
             approval?: components["schemas"]["ApprovalRule"];
-            /** @description AcceptRead and AcceptWrite are how sure a reading must be to be done unasked, 0 to 1. */
+            /** @description AcceptRead and AcceptWrite are the minimum confidence for acting without a question, 0 to 1. */
             accept_read?: number;
             accept_write?: number;
         } & {
@@ -1518,66 +1523,76 @@ export interface components {
             items: string;
             max_concurrency?: number;
         };
-        /** @description Forecast is what a run will probably come to, by earlier ones of the same plan. */
+        /** @description Forecast estimates a run from earlier runs of the same plan. */
         Forecast: {
-            /** @description Runs is how many earlier runs it rests on; none means that nothing is known but what the plan says. */
+            /** @description Runs is the number of earlier runs. If it is 0, the forecast is based on the plan alone. */
             runs: number;
             machine_ms: components["schemas"]["Spread"];
             human_ms: components["schemas"]["Spread"];
             calls: number;
             tokens: components["schemas"]["Tokens"];
-            /** @description Completion is the share of the earlier runs that completed. */
+            /** @description Completion is the share of earlier runs that completed. */
             completion: number;
-            /** @description Asked are the questions that the plan opens, with who is asked. */
+            /** @description Asked are the questions that the plan can open. */
             asked?: components["schemas"]["QuestionMetrics"][];
         };
-        /** @description Frame is one workflow of a plan: what the expressions of its steps read beside each other's results. */
+        /** @description Frame is one workflow of a plan. It holds the values that expressions of its steps read besides each other's results. */
         Frame: {
-            /** @description Workflow is the namespaced name, Digest pins the template. */
+            /** @description Workflow is the qualified name. Digest pins the template. */
             workflow: string;
             digest: string;
-            /** @description Params are what the workflow was asked for. One that stands in the place of a step has Entry instead: the node whose facts they are. */
+            /** @description Params are the parameters of the workflow. A workflow that replaces a step has Entry instead: the node whose facts are its parameters. */
             params?: {
                 [key: string]: unknown;
             };
             entry?: string;
-            /** @description Budgets are the workflow's own. */
+            /** @description Budgets are the budgets of the workflow itself. */
             budgets?: {
                 [key: string]: components["schemas"]["Budget"];
             };
-            /** @description Skills are the texts that its steps are given to models with, as they were when the plan was made: name → Markdown. */
+            /** @description Skills maps names to the Markdown that models get for the steps, as of the creation of the plan. */
             skills?: {
                 [key: string]: string;
             };
-            /** @description Result is the node that gives the result. */
+            /** @description Result is the node that computes the result. */
             result: string;
         };
-        /** @description GateMay is what the caller may decide; Why is the refusal of the first that they may not. */
-        GateMay: {
+        /** @description GatePermissions are the decisions that the caller may make on a gate. */
+        GatePermissions: {
             approve: boolean;
             edit: boolean;
             reject: boolean;
             answer: boolean;
             why?: string;
         };
-        /** @description GateSheet is how a gate or a question reads, the same in every interface, and what the caller may do about it. */
-        GateSheet: {
+        /** @description GateView is the presentation of an interrupt, the same in every interface, with the decisions that the caller may make. */
+        GateView: {
             asks: string;
-            /** @description Mark says what a model had read before it proposed this. */
+            /** @description Mark names what a model had read before it proposed the action. */
             mark?: string;
-            rows?: components["schemas"]["SheetRow"][];
+            rows?: components["schemas"]["GateViewRow"][];
             lines?: string[][];
             terms?: string[][];
-            /** @description People is how many must approve, Approvals how many have. */
+            /** @description People is the number of approvals needed, Approvals the number given. */
             people: number;
             approvals: number;
-            may: components["schemas"]["GateMay"];
+            may: components["schemas"]["GatePermissions"];
             schema?: unknown;
             verify?: string;
             undo?: string;
             after?: components["schemas"]["StepID"][];
         };
-        /** @description GroupStats are the figures of runs that have something in common. Shares are from 0 to 1, times medians in milliseconds with the 95th percentile beside them. */
+        /** @description GateViewRow is one parameter of the call. */
+        GateViewRow: {
+            parameter: string;
+            name: string;
+            value: unknown;
+            label?: string;
+            from?: components["schemas"]["Provenance"];
+            /** @description Opaque means that the value is not readable by a person. */
+            opaque?: boolean;
+        };
+        /** @description GroupStats are the metrics of a group of runs. Shares are from 0 to 1. Times are medians with 95th percentiles, in milliseconds. */
         GroupStats: {
             name?: string;
             runs: number;
@@ -1587,15 +1602,15 @@ export interface components {
             machine_ms: components["schemas"]["Spread"];
             human_ms: components["schemas"]["Spread"];
             critical_ms: components["schemas"]["Spread"];
-            /** @description Parallelism is the work of all runs by the time in which it was done. */
+            /** @description Parallelism is the work of all runs divided by their busy time. */
             parallelism: number;
-            /** @description Completion is the share of ended runs that completed, whole or degraded; Degraded and Rejected those whose verdict is degraded, or worse. */
+            /** @description Completion is the share of ended runs that completed or were degraded. Degraded is the share of runs with a degraded verdict, Rejected that with a worse one. */
             completion: number;
             degraded: number;
             rejected: number;
-            /** @description Drift is the share of planned steps that were done otherwise. */
+            /** @description Drift is the share of planned steps that were executed differently. */
             drift: number;
-            /** @description Score is the mean of the runs that were judged. */
+            /** @description Score is the mean score of the runs with a verdict. */
             score: number;
             tokens: components["schemas"]["Tokens"];
             calls: number;
@@ -1614,45 +1629,45 @@ export interface components {
             detail?: string;
         };
         /**
-         * @description HealthStatus is how a domain feels.
+         * @description HealthStatus is the health that a domain reports.
          * @enum {string}
          */
         HealthStatus: "ok" | "degraded" | "down" | "starting";
-        /** @description HumanStep asks a person. With OptionsFrom it offers the list found there: one option is taken without asking, several are handled by Choose, none leads to a question. The answer is the node's facts.value. */
+        /** @description HumanStep asks a person. With OptionsFrom it offers a list of options: a single option is taken without asking, several are handled by Choose, and an empty list leads to a question. The answer is the node's facts.value. */
         HumanStep: {
             interrupt: components["schemas"]["InterruptType"];
             prompt: string;
-            /** @description OptionsFrom is an expression that gives a list of {value, label}. */
+            /** @description OptionsFrom is an expression that evaluates to a list of {value, label}. */
             options_from?: string;
-            /** @description Choose is for plans that are compiled from intents; a workflow always asks. */
+            /** @description Choose applies to plans compiled from intents; a workflow always asks. */
             choose?: components["schemas"]["Choose"];
             /** @description Param is the parameter that the answer sets, for the prompt. */
             param?: string;
-            /** @description Ask is for plans that are compiled from intents: what to ask where the search is for whoever asks and says that it does not know them (AskerUnknown). */
+            /** @description Ask applies to plans compiled from intents. It is the question if the search is for the requester and reports AskerUnknown. */
             ask?: string;
-            /** @description LooksUp is for plans that are compiled from intents: the options follow from other parameters alone, so that where there are none, nobody can say others. */
+            /** @description LooksUp applies to plans compiled from intents. The options follow from other parameters only, so that a person cannot supply others if there are none. */
             looks_up?: boolean;
-            /** @description ResponseSchema is what an answer must satisfy. */
+            /** @description ResponseSchema is the schema of a valid answer. */
             response_schema?: {
                 [key: string]: unknown;
             };
-            /** @description What follows is for the steps of workflows. Value is what is approved or edited, Show what the question rests on, Allow which answers there are. */
+            /** @description The fields below apply to steps of workflows. Value is the value to approve or edit, Show the context of the question, Allow the allowed answers. */
             value?: unknown;
             show?: {
                 [key: string]: unknown;
             };
             allow?: components["schemas"]["Allowed"][];
-            /** @description Roles may answer beside the requester. */
+            /** @description Roles may answer in addition to the requester. */
             roles?: string[];
             unattended?: components["schemas"]["Unattended"];
         };
         /**
-         * @description Idempotency says what happens when a call is repeated.
+         * @description Idempotency describes the effect of repeating a call.
          * @enum {string}
          */
         Idempotency: "not_applicable" | "natural" | "keyed" | "none";
         /**
-         * @description Importance says what a monitor may fold away.
+         * @description Importance says whether a monitor may collapse a step.
          * @enum {string}
          */
         Importance: "normal" | "quiet";
@@ -1660,34 +1675,34 @@ export interface components {
         InputQuestion: {
             id: string;
             prompt: string;
-            /** @description Schema is that of the answer [any text]. */
+            /** @description Schema is the schema of the answer; if it is absent, any text is accepted. */
             schema?: {
                 [key: string]: unknown;
             };
             options?: components["schemas"]["InterruptOption"][];
             /** @description Optional questions may be skipped. */
             optional?: boolean;
-            /** @description Link is a page that the person must open to answer. What is answered about a page is no part of what the call does. */
+            /** @description Link is a page that the person must open to answer. The answer only confirms the visit and is not an input of the call. */
             link?: string;
         };
-        /** @description InputRequest is what a person must answer before a call can go on. A domain answers with it, as the error needs_input, before the call had any effect; the call is then made again with the answers. */
+        /** @description InputRequest holds questions that a person must answer before a call can continue. A domain returns it with the error needs_input before the call had any effect. The call is then repeated with the answers. */
         InputRequest: {
             questions: components["schemas"]["InputQuestion"][];
-            /** @description State goes back with the answers as it came. */
+            /** @description State is returned unchanged with the answers. */
             state?: string;
         };
-        /** @description InstanceView is one instance of a domain, to be chosen in a request. */
+        /** @description InstanceView is one selectable instance of a domain. */
         InstanceView: {
             domain: string;
             id: string;
             title?: string;
             default?: boolean;
         };
-        /** @description Intent is one thing that a person asked for, understood as a capability. */
+        /** @description Intent is one request of a message, resolved to a capability. */
         Intent: {
-            /** @description ID is unique in the turn: i1, i2, … */
+            /** @description ID is unique within the turn: i1, i2, … */
             id: string;
-            /** @description Clause is the part of the sentence that it was read from. */
+            /** @description Clause is the part of the message that the intent was read from. */
             clause?: string;
             domain: string;
             capability: string;
@@ -1704,15 +1719,15 @@ export interface components {
             /** @description Source is the engine: "local", "llm", or "caller" for intents given as data. */
             source?: string;
             snapshot_id?: string;
-            /** @description Said is the message with what each of its words is to this intent; absent for intents given as data. */
-            said?: components["schemas"]["Said"];
+            /** @description Utterance is the message with a class for each of its words. It is absent for intents given as data. */
+            said?: components["schemas"]["Utterance"];
         } & {
             [key: string]: unknown;
         };
-        /** @description Interrupt is a question to a person. A gate is an interrupt of type write_approval: one table, one id space, one function that decides. */
+        /** @description Interrupt is a question to a person. A gate is an interrupt of type write_approval. All interrupts share one table, one id space and one decision function. */
         Interrupt: {
             interrupt_id: string;
-            /** @description Code is short and typed by people; it stands for the gate and its hash. */
+            /** @description Code is a short code that people type. It identifies the gate and its hash. */
             code: string;
             type: components["schemas"]["InterruptType"];
             status: components["schemas"]["InterruptStatus"];
@@ -1722,39 +1737,39 @@ export interface components {
             branch_id?: string;
             tool_name?: string;
             risk_level?: components["schemas"]["RiskLevel"];
-            /** @description Reason is the policy rule that asks. */
+            /** @description Reason is the policy rule that requires the approval. */
             reason?: string;
             prompt: string;
             options?: components["schemas"]["InterruptOption"][];
             response_schema?: {
                 [key: string]: unknown;
             };
-            /** @description Workflow is the workflow that asks, Answers what it allows now; Value is what is approved or edited, Show what the question rests on. ActionSHA256 is then the hash of what is shown. */
+            /** @description Workflow is the workflow that asks. Answers are the answers that it allows now. Value is the value to approve or edit, and Show is the context of the question. ActionSHA256 is then the hash of what is shown. */
             workflow?: string;
             answers?: string[];
             value?: unknown;
             show?: {
                 [key: string]: unknown;
             };
-            /** @description Action is what will run, for the approver to read; its hash is ActionSHA256. */
+            /** @description Action is the call to approve. ActionSHA256 is its hash. */
             action?: components["schemas"]["Action"];
             action_sha256?: string;
             evidence?: components["schemas"]["EvidenceItem"][];
             difference?: components["schemas"]["FieldDifference"][];
-            /** @description AfterReading names the answers of domains that a model had read when it proposed this; empty for what was proposed by the request alone. */
+            /** @description AfterReading names the domain answers that a model had read when it proposed the action. It is empty if the proposal was based on the request alone. */
             after_reading?: string[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             expires_at?: string;
-            /** @description Requesters are who asked for the action, and everybody whose input is in its values, edits or settlement. Initiator is the one of them who began, RequestedAt when: what was granted to somebody after that makes no second person of them. */
+            /** @description Requesters are the people who asked for the action and everyone whose input is in its values, edits or settlement. Initiator is the one who started it, at RequestedAt. Roles granted to a person after RequestedAt do not make that person a second approver. */
             requesters?: string[];
             initiator?: string;
             /** Format: date-time */
             requested_at?: string;
             quorum?: number;
             roles?: string[];
-            /** @description Reviewers are the only ones of those with a role who approve, if any are named; DecidableAt is since when they can. Whoever waits is told again every RemindS seconds, and those of EscalateTo at EscalateAt. */
+            /** @description Reviewers, if set, are the only role holders who may approve. DecidableAt is the earliest time of an approval. Reviewers are reminded every RemindS seconds, and EscalateTo is notified at EscalateAt. */
             reviewers?: string[];
             /** Format: date-time */
             decidable_at?: string;
@@ -1762,13 +1777,13 @@ export interface components {
             /** Format: date-time */
             escalate_at?: string;
             escalate_to?: string[];
-            /** @description Review says how many people it takes, and which; FourEyes that it takes two. Gates that were opened before there was a Review have FourEyes alone. */
+            /** @description Review is the rule for a second person, FourEyes that two people are needed. Gates that were opened before Review existed have only FourEyes. */
             review?: components["schemas"]["Eyes"];
             four_eyes?: boolean;
-            /** @description Warning is what whoever decides or answers should know before: that nobody can approve this, or that who answers cannot approve what comes of it. */
+            /** @description Warning is shown before a decision or an answer: that nobody can approve this, or that the answering person cannot approve the resulting action. */
             warning?: string;
             decisions?: components["schemas"]["InterruptDecided"][];
-            /** @description Response is the answer of an answered interrupt. */
+            /** @description Response is the answer to an answered interrupt. */
             response?: unknown;
         };
         /** @description InterruptDecided is one decision on an interrupt. */
@@ -1782,32 +1797,32 @@ export interface components {
                 [key: string]: unknown;
             };
             action_sha256?: string;
-            /** @description Via is the door that it came through, if that was not the API itself, KeyID the key that it came with, From the address. */
+            /** @description Via is the interface of the decision, if it was not the API itself. KeyID is the API key, From the network address. */
             via?: string;
             key_id?: string;
             from?: string;
-            /** @description Stands says what the decider has to do with the action: an approval that has it was given by a requester of the action. */
-            stands?: components["schemas"]["Stands"];
+            /** @description Relation is the relation of the decider to the action. It is set if the approver is a requester of the action. */
+            stands?: components["schemas"]["DeciderRelation"];
         };
-        /** @description InterruptOption is one choice. */
+        /** @description InterruptOption is one option of a question. */
         InterruptOption: {
             id: string;
             label: string;
             detail?: string;
-            /** @description Value is what choosing it means; absent, the id. */
+            /** @description Value is the value of the option. If it is absent, the value is the id. */
             value?: unknown;
         };
         /**
-         * @description InterruptStatus is where an interrupt stands.
+         * @description InterruptStatus is the status of an interrupt.
          * @enum {string}
          */
         InterruptStatus: "open" | "approved" | "rejected" | "answered" | "expired" | "superseded";
         /**
-         * @description InterruptType is the kind of question that a run or a turn asks.
+         * @description InterruptType is the kind of an interrupt of a run or a turn.
          * @enum {string}
          */
         InterruptType: "clarification" | "credential_check" | "select_target" | "plan_approval" | "result_review" | "budget_exceeded" | "write_approval" | "outcome_unknown" | "capability_changed" | "run_unreadable";
-        /** @description Judge is a skill that looks at the inputs. */
+        /** @description Judge is a skill by which a model assesses the inputs. */
         Judge: {
             skill: string;
             inputs?: {
@@ -1816,7 +1831,7 @@ export interface components {
             /** @description SkillSHA256 pins the text of the skill; the planner sets it. */
             skill_sha256?: string;
         };
-        /** @description KeyCreated gives the text of a new key, once. */
+        /** @description KeyCreated contains the text of a new key. It is returned only once. */
         KeyCreated: {
             id: string;
             name?: string;
@@ -1833,16 +1848,16 @@ export interface components {
             revoked_at?: string;
             key: string;
         };
-        /** @description KeyScopes narrow a key; an empty list does not narrow. */
+        /** @description KeyScopes restricts a key. An empty list does not restrict. */
         KeyScopes: {
             domains?: string[];
             classes?: components["schemas"]["SideEffectClass"][];
         } & {
             [key: string]: unknown;
         };
-        /** @description KeySpec is the body that makes an API key. */
+        /** @description KeySpec is the request body that creates an API key. */
         KeySpec: {
-            /** @description Name is one line. */
+            /** @description Name is a single line. */
             name?: string;
             /**
              * @description Kind is user, service or frontend.
@@ -1850,12 +1865,12 @@ export interface components {
              */
             kind: "user" | "service" | "frontend";
             principal: string;
-            /** @description Roles are Manifold's, or a domain's own as "domain:role". */
+            /** @description Roles are Manifold roles, or a domain's own roles as "domain:role". */
             roles: string[];
             scopes?: components["schemas"]["KeyScopes"];
             /**
              * Format: date-time
-             * @description ExpiresAt is in the future.
+             * @description ExpiresAt must be in the future.
              */
             expires_at?: string;
         } & {
@@ -1877,7 +1892,7 @@ export interface components {
             /** Format: date-time */
             revoked_at?: string;
         };
-        /** @description LedgerEntry is one link of a hash chain: that of a run, or that of broken locks. Hash covers the entry without Hash itself; PrevHash is the Hash of the entry before, empty for the first. */
+        /** @description LedgerEntry is one link of a hash chain: of a run, of broken locks or of administrative actions. Hash covers the entry with Hash empty. PrevHash is the Hash of the previous entry and empty for the first. */
         LedgerEntry: {
             seq: number;
             /** Format: date-time */
@@ -1887,10 +1902,10 @@ export interface components {
             kind: components["schemas"]["LedgerKind"];
             tool?: string;
             action_sha256?: string;
-            /** @description Key is the idempotency key of an intent, the lock that was broken, why rows are gone, and of an approval by its own requester what they had to do with it. */
+            /** @description Key depends on Kind: the idempotency key of an intent, the broken lock, the reason for the removal of rows, or the relation of the approver to the action if a requester approved it. */
             key?: string;
             actor?: string;
-            /** @description KeyID is the key that the actor used, and From the address that they came from, where the entry tells of what a person did. */
+            /** @description KeyID is the API key and From the network address of the actor. Both are set only for actions of a person. */
             key_id?: string;
             from?: string;
             payload_sha256?: string;
@@ -1902,7 +1917,7 @@ export interface components {
          * @enum {string}
          */
         LedgerKind: "plan" | "expand" | "intent" | "outcome" | "decision" | "settled" | "deleted" | "lock_broken" | "key_created" | "key_revoked" | "domain_registered" | "domain_confirmed" | "domain_removed" | "session_deleted" | "outcome_settled" | "link_used" | "rows_sealed" | "swept" | "quarantine" | "own_authority";
-        /** @description LockKey is the body that names a lock. */
+        /** @description LockKey is the request body that names a lock. */
         LockKey: {
             key: string;
         } & {
@@ -1917,30 +1932,30 @@ export interface components {
             since: string;
             waiting?: string[];
         };
-        /** @description MCPLogins is how people log in at an MCP server by OAuth, each with an account of their own. */
+        /** @description MCPLogins configures OAuth logins at an MCP server, one account per person. */
         MCPLogins: {
-            /** @description ClientID is a client that the authorisation server knows, ClientSecret its secret as "env:NAME"; without, one is registered. */
+            /** @description ClientID is a client registered at the authorisation server, ClientSecret its secret as "env:NAME". Without an id, a client is registered dynamically. */
             client_id?: string;
             client_secret?: string;
-            /** @description Scopes are what to ask for; without, what the server asks for. */
+            /** @description Scopes are the requested scopes. If empty, those that the server asks for are used. */
             scopes?: string[];
         } & {
             [key: string]: unknown;
         };
-        /** @description MCPServer is an MCP server: a URL, or a command that speaks on standard input and output. */
+        /** @description MCPServer is an MCP server: a URL, or a command that uses standard input and output. */
         MCPServer: {
             /** Format: uri */
             url?: string;
-            /** @description Authorization is "env:NAME", as that of a domain. */
+            /** @description Authorization is "env:NAME", as in Registration. */
             authorization?: string;
-            /** @description TokenFile is what "manifold bridge mcp login" has written, in the place of Authorization. Only the bootstrap file may name one. */
+            /** @description TokenFile is a file written by "manifold bridge mcp login" that replaces Authorization. Only the bootstrap file may set it. */
             token_file?: string;
-            /** @description Logins has each call made with the account of whoever asks, who logs in by a link. Authorization, or TokenFile, then only lists the tools. */
+            /** @description Logins makes each call with the account of the requester, who logs in through a link. Authorization or TokenFile is then used only to list the tools. */
             logins?: components["schemas"]["MCPLogins"];
-            /** @description Command starts the server, with the variables that Env names besides PATH and HOME. Only the bootstrap file may name one. */
+            /** @description Command starts the server with the environment variables that Env names, PATH and HOME. Only the bootstrap file may set it. */
             command?: string[];
             env?: string[];
-            /** @description Protocol is the version to begin with; "" means the newest. */
+            /** @description Protocol is the protocol version to offer first; "" means the newest. */
             protocol?: string;
             overlay?: Record<string, never>;
             overlay_file?: string;
@@ -1948,39 +1963,39 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description MergeRule says when a node runs by what became of those that it depends on.
+         * @description MergeRule decides whether a node runs, given the outcomes of its dependencies.
          * @enum {string}
          */
         MergeRule: "" | "none_failed_min_one_success";
-        /** @description Message is the body of a further message of a session. */
+        /** @description Message is the request body of a further message in a session. */
         Message: {
             message: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description ModelCall is what one call of a model cost, whatever became of it. */
+        /** @description ModelCall is the usage of one model call, successful or not. */
         ModelCall: {
             purpose: components["schemas"]["ModelPurpose"];
             model: string;
-            /** @description SkillSHA256 is the digest of the skill that it was instructed by, if any. */
+            /** @description SkillSHA256 is the digest of the skill in the instructions, if any. */
             skill_sha256?: string;
             tokens: components["schemas"]["Tokens"];
-            /** @description Estimated tells that the server did not say how many tokens it used, and that Tokens is our estimate from the length of the texts. */
+            /** @description Estimated means that the server did not report token counts and Tokens is estimated from the length of the texts. */
             estimated?: boolean;
-            /** @description DurationMS is the wall time in milliseconds, retries of the transport included. */
+            /** @description DurationMS is the wall time in milliseconds, including transport retries. */
             duration_ms: number;
-            /** @description Repair tells that the call asked to mend the answer of the one before. */
+            /** @description Repair means that the call asked to correct the answer of the previous call. */
             repair?: boolean;
-            /** @description Error says why the call gave nothing, for people; empty if it gave an answer. */
+            /** @description Error is the reason why the call gave no answer, for display. It is empty after success. */
             error?: string;
         };
         /**
-         * @description ModelPurpose says what a call of a model was for.
+         * @description ModelPurpose is the purpose of a model call.
          * @enum {string}
          */
         ModelPurpose: "reason" | "understand" | "judge" | "check" | "answer";
         /**
-         * @description ModelSize is how large a model a reason step asks for.
+         * @description ModelSize is the size of the model that a reason step needs.
          * @enum {string}
          */
         ModelSize: "small" | "large";
@@ -1988,59 +2003,59 @@ export interface components {
         Node: {
             node_id: string;
             kind: components["schemas"]["NodeKind"];
-            /** @description Title is for people: what this step does, in a few words. */
+            /** @description Title is a short description of the step, for display. */
             title?: string;
-            /** @description Tool is the namespaced capability of a tool node. */
+            /** @description Tool is the qualified capability of a tool node. */
             tool?: string;
             /** @description Params are literals or "${expr}" over steps, item and context. */
             params?: {
                 [key: string]: unknown;
             };
-            /** @description Binds names the parameters that a look-up binds the call to; nobody asks for them. */
+            /** @description Binds names the parameters that a lookup sets; they are not requested. */
             binds?: string[];
             depends_on?: string[];
             when?: components["schemas"]["Condition"];
             phase?: string;
             branch_id?: string;
             join_key?: string;
-            /** @description Required false means: a failure of this node does not fail the run, and what depends on it runs all the same only where a join says so. */
+            /** @description Required is false if a failure of this node does not fail the run. Its dependents then run only if they are joins that allow it. */
             required: boolean;
             /** @description IntentID is the intent that the node serves. */
             intent_id?: string;
-            /** @description Policy is the effective policy of a tool node, flattened into the node. */
+            /** @description Policy is the effective policy of a tool node. */
             policy?: components["schemas"]["Policy"];
-            /** @description Locks are templates such as "thing:{id}", already prefixed by domain and instance unless shared. */
+            /** @description Locks are templates such as "thing:{id}", already prefixed by domain and instance unless they are shared. */
             locks?: string[];
             instance?: string;
-            /** @description ForEach repeats the node for the items of an expression; the copies are appended by an expand record as n3[0], n3[1], … */
+            /** @description ForEach repeats the node for each item of an expression. The copies are appended by an expand record as n3[0], n3[1], … */
             for_each?: components["schemas"]["ForEach"];
-            /** @description Group bounds how many nodes of the same group run at once. */
+            /** @description Group limits how many nodes of the same group run at once, to GroupLimit. */
             group?: string;
             group_limit?: number;
             human?: components["schemas"]["HumanStep"];
-            /** @description Role says why the planner made the node: "" for the intent's own call, else pre_search, pre_choose, post, followup, join. */
+            /** @description Role is the reason why the planner added the node: "" for the intent's own call, otherwise pre_search, pre_choose, post, followup or join. */
             role?: string;
-            /** @description Of is the node that a pre_search, pre_choose, post or followup serves, or the for_each node that an appended copy came from. */
+            /** @description ForNode is the node that a pre_search, pre_choose, post or followup node serves, or the for_each node of an appended copy. */
             of?: string;
-            /** @description Item is the element of for_each that an appended copy is bound to. */
+            /** @description Item is the for_each element of an appended copy. */
             item?: unknown;
-            /** @description Evidence is what the literals of the parameters were chosen by, before this plan; it is shown to whoever approves. */
+            /** @description Evidence is the origin of literal parameters that were chosen before this plan. It is shown to the approver. */
             evidence?: components["schemas"]["EvidenceItem"][];
-            /** @description Said is what the node's intent was read from; only the intent's own call has it. */
-            said?: components["schemas"]["Said"];
-            /** @description Say is what the step is for, in the words of the model that drafted it. */
+            /** @description Utterance is the annotated source text of the node's intent. Only the intent's own call has it. */
+            said?: components["schemas"]["Utterance"];
+            /** @description Rationale is the purpose of the step, as the model that drafted it wrote it. */
             say?: string;
-            /** @description RoundNumber is which round a node of kind round is; AddedBy is the round that has added the node to the run. */
+            /** @description ReplanNumber is the number of a node of kind round. AddedBy is the node of kind round that added this node to the run. */
             round_number?: number;
             added_by?: string;
-            /** @description AfterReading names the answers of domains that a model had read when it proposed the node; empty for what it proposed by the request alone. */
+            /** @description AfterReading names the domain answers that a model had read when it proposed the node. It is empty if the proposal was based on the request alone. */
             after_reading?: string[];
-            /** @description Digest pins the capability of an added node, as CapabilityDigests do those of the plan's. */
+            /** @description Digest pins the capability of an added node, as Plan.CapabilityDigests does for nodes of the plan. */
             digest?: string;
-            /** @description Merge, and all that follows, is for the steps of workflows. Frame is the prefix of the workflow that the step belongs to. */
+            /** @description Merge and the fields below apply to steps of workflows. Frame is the prefix of the workflow of the step. */
             merge?: components["schemas"]["MergeRule"];
             frame?: string;
-            /** @description After are nodes that must have ended before, whatever became of them. */
+            /** @description RunAfter are nodes that must have ended first, with any outcome. */
             after?: string[];
             continue_on_error?: boolean;
             set?: {
@@ -2057,14 +2072,14 @@ export interface components {
             verify?: components["schemas"]["VerifyStep"];
             result?: components["schemas"]["WorkflowResult"];
             importance?: components["schemas"]["Importance"];
-            /** @description Undo are the calls that take writes back, for a node of kind undo; Undoes is the write that an appended call takes back. */
+            /** @description Undo are the compensations that a node of kind undo calls. CompensatesNode is the write that an appended call reverts. */
             undo?: components["schemas"]["Undo"][];
             undoes?: string;
-            /** @description Round says why an instance exists that a rule made anew; Of is its step. */
+            /** @description Round is the reason for an instance that a rule repeated; ForNode is then its step. */
             round?: components["schemas"]["Round"];
         };
         /**
-         * @description NodeKind says what a node does.
+         * @description NodeKind is the kind of a node.
          * @enum {string}
          */
         NodeKind: "tool" | "human" | "join" | "set" | "reason" | "verify" | "result" | "undo" | "round" | "answer";
@@ -2073,63 +2088,63 @@ export interface components {
          * @enum {string}
          */
         NodeState: "pending" | "ready" | "queued" | "running" | "awaiting_approval" | "awaiting_input" | "blocked" | "outcome_unknown" | "completed" | "failed" | "skipped" | "rejected" | "cancelled";
-        /** @description NodeView is what callers see of one node of a run. */
+        /** @description NodeView is a node of a run as callers see it. */
         NodeView: {
             node_id: string;
             kind: components["schemas"]["NodeKind"];
-            /** @description Title is for people: what this step does, in a few words. */
+            /** @description Title is a short description of the step, for display. */
             title?: string;
-            /** @description Tool is the namespaced capability of a tool node. */
+            /** @description Tool is the qualified capability of a tool node. */
             tool?: string;
             /** @description Params are literals or "${expr}" over steps, item and context. */
             params?: {
                 [key: string]: unknown;
             };
-            /** @description Binds names the parameters that a look-up binds the call to; nobody asks for them. */
+            /** @description Binds names the parameters that a lookup sets; they are not requested. */
             binds?: string[];
             depends_on?: string[];
             when?: components["schemas"]["Condition"];
             phase?: string;
             branch_id?: string;
             join_key?: string;
-            /** @description Required false means: a failure of this node does not fail the run, and what depends on it runs all the same only where a join says so. */
+            /** @description Required is false if a failure of this node does not fail the run. Its dependents then run only if they are joins that allow it. */
             required: boolean;
             /** @description IntentID is the intent that the node serves. */
             intent_id?: string;
-            /** @description Policy is the effective policy of a tool node, flattened into the node. */
+            /** @description Policy is the effective policy of a tool node. */
             policy?: components["schemas"]["Policy"];
-            /** @description Locks are templates such as "thing:{id}", already prefixed by domain and instance unless shared. */
+            /** @description Locks are templates such as "thing:{id}", already prefixed by domain and instance unless they are shared. */
             locks?: string[];
             instance?: string;
-            /** @description ForEach repeats the node for the items of an expression; the copies are appended by an expand record as n3[0], n3[1], … */
+            /** @description ForEach repeats the node for each item of an expression. The copies are appended by an expand record as n3[0], n3[1], … */
             for_each?: components["schemas"]["ForEach"];
-            /** @description Group bounds how many nodes of the same group run at once. */
+            /** @description Group limits how many nodes of the same group run at once, to GroupLimit. */
             group?: string;
             group_limit?: number;
             human?: components["schemas"]["HumanStep"];
-            /** @description Role says why the planner made the node: "" for the intent's own call, else pre_search, pre_choose, post, followup, join. */
+            /** @description Role is the reason why the planner added the node: "" for the intent's own call, otherwise pre_search, pre_choose, post, followup or join. */
             role?: string;
-            /** @description Of is the node that a pre_search, pre_choose, post or followup serves, or the for_each node that an appended copy came from. */
+            /** @description ForNode is the node that a pre_search, pre_choose, post or followup node serves, or the for_each node of an appended copy. */
             of?: string;
-            /** @description Item is the element of for_each that an appended copy is bound to. */
+            /** @description Item is the for_each element of an appended copy. */
             item?: unknown;
-            /** @description Evidence is what the literals of the parameters were chosen by, before this plan; it is shown to whoever approves. */
+            /** @description Evidence is the origin of literal parameters that were chosen before this plan. It is shown to the approver. */
             evidence?: components["schemas"]["EvidenceItem"][];
-            /** @description Said is what the node's intent was read from; only the intent's own call has it. */
-            said?: components["schemas"]["Said"];
-            /** @description Say is what the step is for, in the words of the model that drafted it. */
+            /** @description Utterance is the annotated source text of the node's intent. Only the intent's own call has it. */
+            said?: components["schemas"]["Utterance"];
+            /** @description Rationale is the purpose of the step, as the model that drafted it wrote it. */
             say?: string;
-            /** @description RoundNumber is which round a node of kind round is; AddedBy is the round that has added the node to the run. */
+            /** @description ReplanNumber is the number of a node of kind round. AddedBy is the node of kind round that added this node to the run. */
             round_number?: number;
             added_by?: string;
-            /** @description AfterReading names the answers of domains that a model had read when it proposed the node; empty for what it proposed by the request alone. */
+            /** @description AfterReading names the domain answers that a model had read when it proposed the node. It is empty if the proposal was based on the request alone. */
             after_reading?: string[];
-            /** @description Digest pins the capability of an added node, as CapabilityDigests do those of the plan's. */
+            /** @description Digest pins the capability of an added node, as Plan.CapabilityDigests does for nodes of the plan. */
             digest?: string;
-            /** @description Merge, and all that follows, is for the steps of workflows. Frame is the prefix of the workflow that the step belongs to. */
+            /** @description Merge and the fields below apply to steps of workflows. Frame is the prefix of the workflow of the step. */
             merge?: components["schemas"]["MergeRule"];
             frame?: string;
-            /** @description After are nodes that must have ended before, whatever became of them. */
+            /** @description RunAfter are nodes that must have ended first, with any outcome. */
             after?: string[];
             continue_on_error?: boolean;
             set?: {
@@ -2146,13 +2161,13 @@ export interface components {
             verify?: components["schemas"]["VerifyStep"];
             result?: components["schemas"]["WorkflowResult"];
             importance?: components["schemas"]["Importance"];
-            /** @description Undo are the calls that take writes back, for a node of kind undo; Undoes is the write that an appended call takes back. */
+            /** @description Undo are the compensations that a node of kind undo calls. CompensatesNode is the write that an appended call reverts. */
             undo?: components["schemas"]["Undo"][];
             undoes?: string;
-            /** @description Round says why an instance exists that a rule made anew; Of is its step. */
+            /** @description Round is the reason for an instance that a rule repeated; ForNode is then its step. */
             round?: components["schemas"]["Round"];
             state: components["schemas"]["NodeState"];
-            /** @description Bound are the parameters that the call is bound to; Params are the others. */
+            /** @description Bound are the parameters that the call is bound to. Params are the others. */
             bound?: {
                 [key: string]: unknown;
             };
@@ -2167,27 +2182,27 @@ export interface components {
             error?: components["schemas"]["ToolError"];
             checks?: components["schemas"]["Check"][];
             queued_for?: string;
-            /** @description Calls are those of models that the node has made, Fallback why its fallback served instead of one. */
+            /** @description Calls are the model calls of the node. Fallback is the reason why its fallback was used instead of a model. */
             calls?: components["schemas"]["ModelCall"][];
             fallback?: string;
             /** Format: date-time */
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
-            /** @description MachineMS is what it took of machine time so far, HumanMS how long people were asked about it. */
+            /** @description MachineMS is the machine time of the step so far, HumanMS the time spent waiting for people. */
             machine_ms?: number;
             human_ms?: number;
         };
-        /** @description OpenAPIService is an API that an OpenAPI document describes. */
+        /** @description OpenAPIService is an API described by an OpenAPI document. */
         OpenAPIService: {
-            /** @description Document is a URL; in the bootstrap file, a file as well. */
+            /** @description Document is a URL. In the bootstrap file it may be a file name. */
             document: string;
             /**
              * Format: uri
-             * @description Base is the address of the API; "" means the first server of the document.
+             * @description Base is the base URL of the API; "" means the first server of the document.
              */
             base?: string;
-            /** @description Scheme is a security scheme of the document, Secret its credential as "env:NAME". */
+            /** @description Scheme is a security scheme of the document. Secret is its credential as "env:NAME". */
             scheme?: string;
             secret?: string;
             overlay?: Record<string, never>;
@@ -2195,23 +2210,23 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description Opinion is what a model said of a verdict. It can only lower it. */
+        /** @description Opinion is the judgement of a model on a verdict. It can only lower the verdict. */
         Opinion: {
-            /** @description Status is the verdict that it would give; empty where it gave none. */
+            /** @description Status is the verdict that the model gives. It is empty if there is no opinion. */
             status?: components["schemas"]["VerdictStatus"];
             reasons?: string[];
-            /** @description Fault says why there is no opinion, for people. */
+            /** @description Fault is the reason why there is no opinion, for display. */
             fault?: string;
             calls?: components["schemas"]["ModelCall"][];
         };
-        /** @description PhaseMetrics is what the steps of a phase took together; a phase without a name holds the steps that have none. */
+        /** @description PhaseMetrics is the total of the steps of a phase. The phase without a name contains the steps without a phase. */
         PhaseMetrics: {
             phase?: string;
             steps: number;
             machine_ms: number;
             human_ms: number;
         };
-        /** @description Plan is a DAG of nodes. It never changes after it was made; it expands. */
+        /** @description Plan is a DAG of nodes. It is immutable; a run can only append nodes by expansion. */
         Plan: {
             plan_id: string;
             run_id?: string;
@@ -2219,55 +2234,55 @@ export interface components {
             strategy: string;
             nodes: components["schemas"]["Node"][];
             budgets: components["schemas"]["Budgets"];
-            /** @description Instances is domain → instance id. */
+            /** @description Instances maps a domain to an instance id. */
             instances?: {
                 [key: string]: string;
             };
-            /** @description CapabilityDigests is "domain.name" → digest, for every capability that the run may call: tools, and their verify, reconcile and compensation. */
+            /** @description CapabilityDigests maps "domain.name" to the digest for every capability that the run may call: tools, and their verify, reconcile and compensation capabilities. */
             capability_digests: {
                 [key: string]: string;
             };
             owner: components["schemas"]["Principal"];
             dry_run?: boolean;
-            /** @description Unattended means that nobody is there to answer: human steps take the answer that they name for it, or fail. */
+            /** @description Unattended means that no person is available to answer. Human steps take their configured unattended answer, or fail. */
             unattended?: boolean;
-            /** @description Phase is the one that the request is held to: every step is of it. */
+            /** @description Phase restricts the request: every step belongs to this phase. */
             phase?: string;
-            /** @description Frames are the workflows of the plan, by the prefix of their nodes' ids: "" for a plan that is one workflow. */
+            /** @description Frames are the workflows of the plan, by the prefix of their node ids, which is "" for a plan that is one workflow. */
             frames?: {
                 [key: string]: components["schemas"]["Frame"];
             };
-            /** @description More tells that whoever proposed the plan decides what comes next when its results are there; its last node is then a round. */
+            /** @description More means that the proposer adds steps after it has seen the results. The last node is then of kind round. */
             more?: boolean;
-            /** @description Flags are what the site has switched on for the run; nil means everything. They are pinned when the run is made, and no part of the plan's hash. */
+            /** @description Flags are the site's feature flags for the run; nil means all on. They are pinned when the run is created and are not part of the plan hash. */
             flags?: components["schemas"]["Flags"];
             /** @description PlanHash is the hash of the plan without plan_id, run_id, flags and plan_hash. */
             plan_hash: string;
         };
-        /** @description PlanPreview is a plan that was compiled and not run, or what is missing for one. */
+        /** @description PlanPreview is a plan that was compiled but not run, or the input that is missing to compile one. */
         PlanPreview: {
-            /** @description Outcome says how the words were understood; accept for intents as data. */
+            /** @description Outcome is how the message was understood. It is accept for intents given as data. */
             outcome: components["schemas"]["ReadingOutcome"];
             intents?: components["schemas"]["Intent"][];
-            /** @description Questions must be answered before there is a plan. */
+            /** @description Questions must be answered before a plan can be compiled. */
             questions?: components["schemas"]["Interrupt"][];
             choices?: components["schemas"]["Alternative"][];
             message?: string;
             plan?: components["schemas"]["Plan"];
             plan_hash?: string;
             rows?: components["schemas"]["PlanRow"][];
-            /** @description Mermaid is the graph as text for Mermaid. */
+            /** @description Mermaid is the graph of the plan in Mermaid syntax. */
             mermaid?: string;
-            /** @description Cost is what the manifests say that the calls cost, together. */
+            /** @description Cost is the sum of the costs that the manifests declare for the calls. */
             cost?: components["schemas"]["Cost"];
-            /** @description Forecast is what the run will probably come to, by earlier ones like it. */
+            /** @description Forecast estimates the run from earlier runs of the same plan. */
             forecast?: components["schemas"]["Forecast"];
             /** Format: date-time */
             expires_at?: string;
-            /** @description Tokens is what a model used to read the words. */
+            /** @description Tokens is the model usage for understanding the message. */
             tokens: components["schemas"]["Tokens"];
         };
-        /** @description PlanRequest asks for a preview: a message, or intents or a draft given as data. */
+        /** @description PlanRequest asks for a preview of a plan. The input is a message, or intents or a draft given as data. */
         PlanRequest: ({
             message?: string;
             intents?: components["schemas"]["Intent"][];
@@ -2279,9 +2294,9 @@ export interface components {
             };
             budgets?: components["schemas"]["Budgets"];
             dry_run?: boolean;
-            /** @description Unattended means that nobody will be there to answer: steps that ask take the answer that they name for it, or fail; gates of writes open all the same. */
+            /** @description Unattended means that no person is available to answer. A step that would ask takes its configured unattended answer, or fails. Gates of writes are opened nevertheless. */
             unattended?: boolean;
-            /** @description Phase holds the request to the capabilities that may be used in it, searches too. */
+            /** @description Phase restricts the request, including its searches, to the capabilities of that phase. */
             phase?: string;
         } & {
             [key: string]: unknown;
@@ -2290,19 +2305,19 @@ export interface components {
         } | {
             intents: unknown;
         } | unknown;
-        /** @description PlanRow is one node of a preview, for people. */
+        /** @description PlanRow is one node of a preview, for display. */
         PlanRow: {
             node_id: string;
             step: string;
             tool?: string;
             depends_on?: string[];
             risk?: components["schemas"]["RiskLevel"];
-            /** @description Approval says why a person must approve, empty if nobody must. */
+            /** @description Approval is the reason why a person must approve the step. It is empty if no approval is needed. */
             approval?: string;
-            /** @description Say is what the step is for, in the words of who drafted it. */
+            /** @description Say is the purpose of the step, as its author wrote it. */
             say?: string;
         };
-        /** @description Policy is the execution metadata of one capability with every default filled in. The effective policy is the strictest of manifest, registration overlay and site policy; the planner stamps it on nodes, gates hash it. */
+        /** @description Policy is the execution metadata of one capability with all defaults applied. The effective policy is the strictest of manifest, registration overlay and site policy. The planner stores it in nodes, and gates hash it. */
         Policy: {
             side_effect_class: components["schemas"]["SideEffectClass"];
             execution_mode: components["schemas"]["ExecutionMode"];
@@ -2319,18 +2334,18 @@ export interface components {
             chunk_size?: number;
             verifier_required: boolean;
             dry_run?: boolean;
-            /** @description Reason says which rule asks for the approval, for the approver to read. */
+            /** @description Reason is the rule that requires the approval, shown to the approver. */
             reason?: string;
-            /** @description Waiver names the site rule that lifted an approval, if one did. */
+            /** @description Waiver names the site rule that lifted an approval, if any. */
             waiver?: string;
         };
-        /** @description Principal is who asks. */
+        /** @description Principal is the caller of a request. */
         Principal: {
             id: string;
             roles?: string[];
             on_behalf_of?: string;
         };
-        /** @description Problem is how the REST API tells an error (RFC 9457), with our code. */
+        /** @description Problem is the error format of the REST API (RFC 9457), extended by our code. */
         Problem: {
             type: string;
             title: string;
@@ -2338,25 +2353,25 @@ export interface components {
             detail: string;
             code: components["schemas"]["Code"];
             faults?: components["schemas"]["Fault"][];
-            /** @description Data is extra information, such as the difference to an approved plan. */
+            /** @description Data is extra information, such as the difference from an approved plan. */
             data?: unknown;
             request_id?: string;
         };
         /**
-         * @description Provenance says where a value comes from.
+         * @description Provenance is the source of a value.
          * @enum {string}
          */
         Provenance: "said" | "carried" | "answered" | "looked_up" | "default" | "computed" | "model";
-        /** @description QuestionMetrics counts questions of one type to the people of one role. */
+        /** @description QuestionMetrics is the number of questions of one type to holders of the same roles. */
         QuestionMetrics: {
             type: string;
             roles?: string[];
             count: number;
-            /** @description Perhaps tells of a forecast that the question is only asked if it turns out to be one: several things fit, or a condition holds. */
+            /** @description Perhaps means in a forecast that the question depends on the data, such as several matches or a condition. */
             perhaps?: boolean;
             human_ms: number;
         };
-        /** @description Readiness tells whether the server can take requests, part by part. */
+        /** @description Readiness reports whether the server can accept requests, with the state of each part. */
         Readiness: {
             ready: boolean;
             version?: string;
@@ -2367,11 +2382,11 @@ export interface components {
             active_runs: number;
         };
         /**
-         * @description ReadingOutcome is what the confidence gate says of an intent.
+         * @description ReadingOutcome is the decision of the confidence thresholds on an intent.
          * @enum {string}
          */
         ReadingOutcome: "accept" | "clarify" | "decline";
-        /** @description ReasonStep thinks: a model by a skill, or the fallback. Its facts fit OutputSchema. */
+        /** @description ReasonStep calls a model with a skill, or the fallback. Its facts must match OutputSchema. */
         ReasonStep: {
             skill: string;
             inputs?: {
@@ -2386,7 +2401,7 @@ export interface components {
             /** @description SkillSHA256 pins the text of the skill; the planner sets it. */
             skill_sha256?: string;
         };
-        /** @description Registration is how an operator makes a domain known. */
+        /** @description Registration is an operator's registration of a domain. */
         Registration: ({
             domain: string;
             /**
@@ -2394,36 +2409,36 @@ export interface components {
              * @description URL is absent for a pack.
              */
             url?: string;
-            /** @description Pack is the manifest of a pack, which has no service: workflows over the capabilities of other domains. */
+            /** @description Pack is the manifest of a pack, which has no service and only workflows over the capabilities of other domains. */
             pack?: Record<string, never>;
             mcp?: components["schemas"]["MCPServer"];
             openapi?: components["schemas"]["OpenAPIService"];
-            /** @description Authorization is "env:NAME": the header's value stands in that variable of the environment, never in a file or a store. */
+            /** @description Authorization is "env:NAME": the header value is read from that environment variable and is never stored in a file or a store. */
             authorization?: string;
             trust?: components["schemas"]["Trust"];
             floor?: components["schemas"]["Floor"];
-            /** @description Roles are those whose players in other domains the workflows of this one may call, besides notifier. A pack may call all. */
+            /** @description Roles are the roles, besides notifier, whose players in other domains the workflows of this domain may call. A pack may call all. */
             roles?: string[];
-            /** @description PollS is how often the manifest is asked for; 0 means the default. */
+            /** @description PollS is the interval of manifest requests in seconds; 0 means the default. */
             poll_s?: number;
         } & {
             [key: string]: unknown;
         }) | unknown | unknown | unknown | unknown;
-        /** @description Rename is the body that gives a session another name. */
+        /** @description Rename is the request body that renames a session. */
         Rename: {
             name: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description ReplayReport is the result of playing a run again from plan and ledger. */
+        /** @description ReplayReport is the result of replaying a run from its plan and ledger. */
         ReplayReport: {
             run_id: string;
             entries: number;
             state: components["schemas"]["RunState"];
-            /** @description Differences name the nodes whose replayed state is not the stored one. */
+            /** @description Differences name the nodes whose replayed state differs from the stored one. */
             differences?: string[];
         };
-        /** @description Resume is the body of both doors: a decision for gates, a response for all other interrupts. */
+        /** @description Resume is the request body of POST /v1/gates/{id}/decision and of POST /v1/sessions/{id}/resume: a decision for gates, a response for all other interrupts. */
         Resume: {
             interrupt_id?: string;
             decision?: components["schemas"]["Decision"];
@@ -2437,36 +2452,36 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description RiskLevel orders capabilities by the harm that a mistake does.
+         * @description RiskLevel orders capabilities by the harm that a mistake can do.
          * @enum {string}
          */
         RiskLevel: "read" | "low" | "medium" | "high" | "critical";
-        /** @description Round says why an instance of a step exists: {1, "", {}} for the first. */
+        /** @description Round is the reason why an instance of a step exists. That of the first is {1, "", {}}. */
         Round: {
             n: number;
             by: string;
             with: {
                 [key: string]: unknown;
             };
-            /** @description Rule is which rule of By it was. */
+            /** @description Rule is the index of the rule of step By. */
             rule?: number;
         };
-        /** @description Rule goes back when a step has completed: by a condition, or by the answer of a person. */
+        /** @description Rule goes back to an earlier step when a step has completed, on a condition or on a person's answer. */
         Rule: {
             when?: components["schemas"]["Condition"];
             answer?: string;
-            /** @description Error is a type of error with which the step fails and has done nothing. The planner makes such rules of Flow.StaleOn, too. */
+            /** @description Error is a type of error by which the step fails without effect. The planner also creates such rules from Flow.StaleOn. */
             error?: string;
-            /** @description Goto is the step itself or an ancestor; Max is how often, 1 to 10. */
+            /** @description Goto is the step itself or an ancestor. Max is the maximum number of repetitions, 1 to 10. */
             goto: string;
             max: number;
             with?: {
                 [key: string]: unknown;
             };
-            /** @description Region is what is instantiated anew, in plan order: every step that is a descendant of the target and an ancestor of the step, both included. The planner sets it. */
+            /** @description Region lists the steps to instantiate again, in plan order: every step that is a descendant of the target and an ancestor of this step, both included. The planner sets it. */
             region?: string[];
         };
-        /** @description RunCounts is how many runs are in which state; More tells that there are older ones, which were not counted. */
+        /** @description RunCounts is the number of runs by state. More means that there are older runs that were not counted. */
         RunCounts: {
             states: {
                 [key: string]: number;
@@ -2474,52 +2489,52 @@ export interface components {
             total: number;
             more?: boolean;
         };
-        /** @description RunMetrics are the metrics of one run, a pure function of what is stored of it. All times are in milliseconds. */
+        /** @description RunMetrics are the metrics of one run, computed only from its stored data. All times are in milliseconds. */
         RunMetrics: {
             run_id: string;
             strategy: string;
             state: string;
-            /** @description WallMS is from the beginning to the end, or to now: MachineMS and HumanMS together. */
+            /** @description WallMS is the time from start to end, or to now. It is the sum of MachineMS and HumanMS. */
             wall_ms: number;
-            /** @description MachineMS is the time in which something was done or was to be done by a machine, HumanMS that in which people alone were waited for. */
+            /** @description MachineMS is the time in which machines worked or had work. HumanMS is the time spent waiting only for people. */
             machine_ms: number;
             human_ms: number;
-            /** @description FirstUsefulMS is when the first call or thought gave a result, from the beginning; nil if none has. */
+            /** @description FirstUsefulMS is the time from the start to the first result of a call or a model, nil if there is none. */
             first_useful_ms?: number;
             critical_path: components["schemas"]["CriticalPath"];
-            /** @description WorkMS adds up what each step took of machine time; BusyMS is in how much time that was done, and Parallelism the one by the other: 1 where nothing was done side by side, 0 where nothing was done. */
+            /** @description WorkMS is the sum of the machine time of all steps. BusyMS is the time in which at least one step was active. Parallelism is WorkMS by BusyMS: 1 without concurrency, 0 without work. */
             work_ms: number;
             busy_ms: number;
             parallelism: number;
-            /** @description Steps is how many of the run's required steps were wanted, Completed how many of them completed. */
+            /** @description Steps is the number of required steps that were not excluded, Completed how many of them completed. */
             steps: number;
             completed: number;
-            /** @description Degraded is how many steps that were not required failed. */
+            /** @description Degraded is the number of optional steps that failed. */
             degraded: number;
-            /** @description VerifierRejections counts checks of results and opinions of models that did not let a result pass as verified. */
+            /** @description VerifierRejections is the number of checks and model opinions that rejected a result. */
             verifier_rejections: number;
             verdict?: string;
             score?: number;
-            /** @description Planned is how many steps the plan had, Drifted how many were done otherwise than it says: made anew in a round, read once more, taken back. */
+            /** @description Planned is the number of steps in the plan. Drifted is the number of steps executed differently: repeated in a round, read again, reverted. */
             planned: number;
             drifted: number;
             tokens: components["schemas"]["Tokens"];
             model_calls: number;
-            /** @description Repairs is how often an answer of a model was mended, or a call made again. */
+            /** @description Repairs is the number of repaired model answers and repeated calls. */
             repairs: number;
-            /** @description Calls counts the calls that were sent, by the name of the capability. */
+            /** @description Calls is the number of calls sent, by capability. */
             calls: {
                 [key: string]: number;
             };
             phases: components["schemas"]["PhaseMetrics"][];
-            /** @description Asked is who was asked what, by type, with how long that took together. */
+            /** @description Asked lists the questions by type and roles, with the total human time. */
             asked?: components["schemas"]["QuestionMetrics"][];
-            /** @description Fingerprint is the same for runs of the same capabilities in the same versions: a run that is slower than one with the same had the same to do it with. */
+            /** @description Fingerprint is equal for runs of the same capabilities in the same versions. A difference in speed between such runs is not caused by a capability change. */
             fingerprint: string;
             flags?: components["schemas"]["Flags"];
             safety: components["schemas"]["Safety"];
         };
-        /** @description RunPlan runs exactly the plan that was previewed. */
+        /** @description RunPlan is the request to run exactly the previewed plan with this hash. */
         RunPlan: {
             plan_hash: string;
             dry_run?: boolean;
@@ -2531,22 +2546,22 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description RunState is the state of a run, a function of its nodes' states and of the wish to cancel it.
+         * @description RunState is the state of a run. It is a function of the states of its nodes and of a cancellation request.
          * @enum {string}
          */
         RunState: "running" | "waiting" | "cancelling" | "failed" | "rejected" | "cancelled" | "degraded" | "completed";
-        /** @description RunSummary is one line of a list of runs. */
+        /** @description RunSummary is one entry of a list of runs. */
         RunSummary: {
             run_id: string;
             session_id: string;
             goal: string;
             state: components["schemas"]["RunState"];
             verdict?: components["schemas"]["VerdictStatus"];
-            /** @description Score is the outcome score, nil while there is no verdict. */
+            /** @description Score is the outcome score, nil if there is no verdict. */
             score?: number;
-            /** @description Tokens is what models used for a run that has ended. */
+            /** @description Tokens is the model usage of a run that has ended. */
             tokens: components["schemas"]["Tokens"];
-            /** @description HumanMS is how long the run has waited for people alone, in milliseconds. */
+            /** @description HumanMS is how long the run has waited only for people, in milliseconds. */
             human_ms: number;
             owner: string;
             domains?: string[];
@@ -2557,13 +2572,13 @@ export interface components {
             /** Format: date-time */
             held_since?: string;
         };
-        /** @description RunView is what callers see of a run. */
+        /** @description RunView is a run as callers see it. */
         RunView: {
             run_id: string;
             session_id: string;
-            /** @description TraceID is the trace that the calls of the run belong to. */
+            /** @description TraceID is the trace of the calls of the run. */
             trace_id?: string;
-            /** @description TraceURL is where the site shows that trace, "" where it has not said. */
+            /** @description TraceURL is the site's page for that trace, or "" if none is configured. */
             trace_url?: string;
             state: components["schemas"]["RunState"];
             plan: components["schemas"]["Plan"];
@@ -2571,9 +2586,9 @@ export interface components {
             interrupts?: components["schemas"]["Interrupt"][];
             verdict?: components["schemas"]["Verdict"];
             answer?: components["schemas"]["Answer"];
-            /** @description Tokens is what models used for the run so far. */
+            /** @description Tokens is the model usage of the run so far. */
             tokens: components["schemas"]["Tokens"];
-            /** @description Timing is what the run took so far, people's time apart. */
+            /** @description Timing is the duration of the run so far, with human time separated. */
             timing: components["schemas"]["Timing"];
             /** Format: date-time */
             created_at: string;
@@ -2583,41 +2598,28 @@ export interface components {
             finished_at?: string;
             /**
              * Format: date-time
-             * @description HeldSince is when a restored server found the run open: nobody goes on with it until a person releases it.
+             * @description HeldSince is when a restored server found the run open. The run does not continue until a person releases it.
              */
             held_since?: string;
         };
-        /** @description Safety counts what must never happen: each is 0, or something is broken. */
+        /** @description Safety counts safety violations. Every counter must be 0. */
         Safety: {
-            /** @description ApprovalsBypassed are writes that were announced without the approval that their policy asks for. */
+            /** @description ApprovalsBypassed is the number of writes that were announced without the approval that their policy requires. */
             approvals_bypassed: number;
-            /** @description WriteCollisions are writes that were under way together although they are of one run or hold the same lock. */
+            /** @description WriteCollisions is the number of writes that overlapped although they belong to one run or hold the same lock. */
             write_collisions: number;
-            /** @description FailedResumes are runs that could go on, and that nobody has taken up. */
+            /** @description FailedResumes is the number of runs that could continue but have no owner. */
             failed_resumes: number;
-            /** @description AuditHoles are things that were done and of which the ledger does not tell. */
+            /** @description AuditHoles is the number of actions that are missing in the ledger. */
             audit_holes: number;
         };
-        /** @description Said is the message that an intent was read from, and what became of each of its words. It travels from the intent over the node to the action, so that who approves reads what was asked for beside what will be done, and approves both. It is never changed in place: With and Agree give copies. */
-        Said: {
-            /** @description Text is the whole message as it was said. */
-            text: string;
-            /** @description Words are runs of neighbouring words of one class, in the order of the text. They do not overlap, and every word of Text is in one of them. */
-            words?: components["schemas"]["WordUse"][];
-            /** @description Values tells for each parameter where its value comes from. */
-            values?: {
-                [key: string]: components["schemas"]["Provenance"];
-            };
-        } & {
-            [key: string]: unknown;
-        };
-        /** @description Sentence is one that a model has worded and that was checked: every value in it stands in what the nodes found. */
+        /** @description Sentence is a verified sentence of a model: every value in it occurs in the results of the nodes. */
         Sentence: {
             text: string;
-            /** @description Nodes are those that it rests on. */
+            /** @description Nodes are the nodes that support the sentence. */
             nodes: string[];
         };
-        /** @description SessionResponse answers every call that starts or resumes a session. */
+        /** @description SessionResponse is the response to every call that starts or resumes a session. */
         SessionResponse: {
             session_id: string;
             name?: string;
@@ -2634,36 +2636,36 @@ export interface components {
             updated_at?: string;
         };
         /**
-         * @description SessionStatus is the one status shape of all session answers.
+         * @description SessionStatus is the status in all session responses.
          * @enum {string}
          */
         SessionStatus: "running" | "pending_interrupt" | "completed" | "error";
-        /** @description Settings is what a server was started with, for people to read. There is no secret in it. */
+        /** @description Settings is the configuration of a running server, for display. It contains no secrets. */
         Settings: {
             version: string;
             /** @description Store is "sqlite" or "postgres". */
             store: string;
-            /** @description Hears and Thinks say in one line each what tells the meaning of texts, and what model there is and what it does. */
+            /** @description MatcherSummary and ModelSummary describe in one line each the engine that matches texts to capabilities, and the configured model and its use. */
             hears: string;
             thinks: string;
-            /** @description Model and SmallModel are the names of the models, "" for none. */
+            /** @description Model and SmallModel are the names of the models, or "" if none is configured. */
             model?: string;
             small_model?: string;
-            /** @description Flags are those that the site has set; all others are on. */
+            /** @description Flags are the flags that the site has set. All others are on. */
             flags?: {
                 [key: string]: string;
             };
-            /** @description Site is the site's policy, which no manifest lowers. */
+            /** @description Site is the site policy, which no manifest can lower. */
             site: unknown;
             approval_links: boolean;
             telegram: boolean;
             page: boolean;
             metrics: boolean;
-            /** @description TraceURL is where the site shows the trace of a run, with {trace_id} in it. */
+            /** @description TraceURL is the URL template of the site's trace viewer, with {trace_id} as placeholder. */
             trace_url?: string;
             limits: components["schemas"]["SettingsLimits"];
         };
-        /** @description SettingsLimits are the limits of a server; 0 is its default. */
+        /** @description SettingsLimits are the limits of a server; 0 means the default. */
         SettingsLimits: {
             sessions_per_minute: number;
             requests_per_minute: number;
@@ -2671,52 +2673,42 @@ export interface components {
             retention_s: number;
         };
         /**
-         * @description Severity says what a finding means for a manifest.
+         * @description Severity is the consequence of a finding for a manifest.
          * @enum {string}
          */
         Severity: "error" | "confirm" | "warning";
-        /** @description SheetRow is one parameter of what will be sent. */
-        SheetRow: {
-            parameter: string;
-            name: string;
-            value: unknown;
-            label?: string;
-            from?: components["schemas"]["Provenance"];
-            /** @description Opaque tells that the value says nothing to a person. */
-            opaque?: boolean;
-        };
         /**
-         * @description SideEffectClass says what a capability does to the world.
+         * @description SideEffectClass describes the side effects of a capability.
          * @enum {string}
          */
         SideEffectClass: "read" | "suggest" | "write_reversible" | "write_irreversible";
-        /** @description SignIn is the body that signs a browser in: with a key or with the token of a link, not with both. */
+        /** @description SignIn is the request body of a browser sign-in: either a key or the token of a link. */
         SignIn: ({
             key?: string;
             link?: string;
         } & {
             [key: string]: unknown;
         }) | unknown | unknown;
-        /** @description SignInLink is the token of a link that signs the caller in once: the page is /sign-in#token. */
+        /** @description SignInLink is the token of a link that signs the caller in once, on the page /sign-in#token. */
         SignInLink: {
             token: string;
             /** Format: date-time */
             expires_at: string;
         };
-        /** @description SignedIn is whom a browser is signed in as. The session itself is in a cookie. */
+        /** @description SignedIn is the user of a signed-in browser. The session itself is in a cookie. */
         SignedIn: {
             user: components["schemas"]["SignedInUser"];
-            /** @description CSRF goes along with each request that changes something, in the header X-CSRF-Token. */
+            /** @description CSRF must be sent in the header X-CSRF-Token of each request with side effects. */
             csrf: string;
             /**
              * Format: date-time
-             * @description ExpiresAt is when the session ends if nothing is done, EndsAt when in any case.
+             * @description ExpiresAt is the end of the session if it is idle, EndsAt the end in any case.
              */
             expires_at: string;
             /** Format: date-time */
             ends_at: string;
         };
-        /** @description SignedInUser is a person with what they may do. */
+        /** @description SignedInUser is a person with their roles and scopes. */
         SignedInUser: {
             id: string;
             name: string;
@@ -2724,16 +2716,11 @@ export interface components {
             key_id: string;
             scopes?: components["schemas"]["KeyScopes"];
         };
-        /** @description Spread is how values lie: the one in the middle, and the one that one in twenty exceeds. */
+        /** @description Spread is the median and the 95th percentile of a set of values. */
         Spread: {
             p50: number;
             p95: number;
         };
-        /**
-         * @description Stands is what a decider has to do with an action.
-         * @enum {string}
-         */
-        Stands: "initiator" | "contributor";
         /** @description StartSession is the body of POST /v1/sessions. */
         StartSession: {
             message: string;
@@ -2749,47 +2736,47 @@ export interface components {
                 };
             };
             budgets?: components["schemas"]["Budgets"];
-            /** @description DryRun runs reads and asks writes that can to pretend; no gate is opened. */
+            /** @description DryRun executes reads, and writes that support it as dry runs. No gate is opened. */
             dry_run?: boolean;
-            /** @description Unattended means that nobody will be there to answer: steps that ask take the answer that they name for it, or fail; gates of writes open all the same. */
+            /** @description Unattended means that no person is available to answer. A step that would ask takes its configured unattended answer, or fails. Gates of writes are opened nevertheless. */
             unattended?: boolean;
-            /** @description Phase holds the request to the capabilities that may be used in it, searches too. */
+            /** @description Phase restricts the request, including its searches, to the capabilities of that phase. */
             phase?: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description Stats are the figures of many runs. */
+        /** @description Stats are the metrics of many runs. */
         Stats: {
-            /** @description Runs is how many were looked at, the newest; Since is when the oldest of them began. More tells that there are older ones. */
+            /** @description Runs is the number of runs included, which are the newest ones. Since is when the oldest of them started. More means that there are older runs. */
             runs: number;
             /** Format: date-time */
             since?: string;
             more?: boolean;
             all: components["schemas"]["GroupStats"];
-            /** @description ByStrategy and ByFlags compare runs with what they were made by. */
+            /** @description ByStrategy and ByFlags group the runs by strategy and by flags. */
             by_strategy: components["schemas"]["GroupStats"][];
             by_flags: components["schemas"]["GroupStats"][];
-            /** @description Calls counts the calls that were sent, by the name of the capability; Repairs is how often one was made again, or an answer mended; Phases is what the steps of each phase took. Of the runs of a session they say why it was slow. */
+            /** @description Calls is the number of calls sent, by capability. Repairs is the number of repaired answers and repeated calls. Phases is the total by phase. */
             calls: {
                 [key: string]: number;
             };
             repairs: number;
             phases: components["schemas"]["PhaseMetrics"][];
-            /** @description Fingerprints are those of the runs: more than one of a strategy means that what it calls has changed. */
+            /** @description Fingerprints are the fingerprints of the runs. More than one for a strategy means that a capability changed. */
             fingerprints: string[];
             safety: components["schemas"]["Safety"];
-            /** @description Unsafe are the runs that a counter of Safety counts. */
+            /** @description Unsafe are the runs counted in Safety. */
             unsafe?: string[];
         };
-        /** @description StepDebug is what one call took. */
+        /** @description StepDebug holds the details of one call. */
         StepDebug: {
             node_id: string;
             tool: string;
             state: components["schemas"]["NodeState"];
             attempts: number;
-            /** @description DurationMS is what it took of machine time, once it has ended. */
+            /** @description DurationMS is the machine time of the call in milliseconds. It is set when the call has ended. */
             duration_ms?: number;
-            /** @description Round and By say of an instance that was made anew which one it is and whose rule asked for it: a repair, an iteration. */
+            /** @description Round is the number of a repeated instance. By is the step whose rule requested it, such as a repair or an iteration. */
             round?: number;
             by?: string;
             error?: components["schemas"]["ToolError"];
@@ -2801,43 +2788,43 @@ export interface components {
             title?: string;
             tool?: string;
         };
-        /** @description Timing parts time into what machines took and what people were waited for. */
+        /** @description Timing splits a duration into machine time and human time. */
         Timing: {
-            /** @description WallMS is from the beginning to the end, or to now: MachineMS and HumanMS together. */
+            /** @description WallMS is the time from start to end, or to now. It is the sum of MachineMS and HumanMS. */
             wall_ms: number;
-            /** @description MachineMS is the time in which something was done or was to be done by a machine, HumanMS that in which people alone were waited for. */
+            /** @description MachineMS is the time in which machines worked or had work. HumanMS is the time spent waiting only for people. */
             machine_ms: number;
             human_ms: number;
         };
-        /** @description Tokens counts what models used. */
+        /** @description Tokens counts the tokens that models used. */
         Tokens: {
             in: number;
             out: number;
         };
-        /** @description ToolError says why an execution was refused or failed. */
+        /** @description ToolError is the reason why an execution was rejected or failed. */
         ToolError: {
             type: string;
             message: string;
             detail?: unknown;
             retryable?: boolean;
-            /** @description Effect is what a failed write did; absent, EffectOf gives the default. */
+            /** @description Effect is the effect of a failed write. If it is absent, EffectOf returns the default. */
             effect?: components["schemas"]["Effect"];
-            /** @description Needs is what a person must answer, if the type is needs_input. */
+            /** @description Needs holds the questions for a person if Type is needs_input. */
             needs?: components["schemas"]["InputRequest"];
         };
         /**
-         * @description Trust says which capabilities of a domain may be used at all.
+         * @description Trust restricts which capabilities of a domain may be used.
          * @enum {string}
          */
         Trust: "full" | "reads_only";
-        /** @description Unattended is what a human step does when nobody is there: it takes an answer, or fails ("fail", the default). */
+        /** @description Unattended is the behaviour of a human step without a person: it takes an answer, or fails ("fail", the default). */
         Unattended: {
             answer: string;
             only_if_one?: boolean;
         };
-        /** @description Undo is a call that takes a write back. */
+        /** @description Undo is a call that reverts a write. */
         Undo: {
-            /** @description Of is the write. The parameters read its params, result and context. */
+            /** @description ForNode is the write. Params may read the write's params, its result and context. */
             of: string;
             title?: string;
             tool: string;
@@ -2849,23 +2836,36 @@ export interface components {
             locks?: string[];
             instance?: string;
         };
-        /** @description Verdict is the result of verification. */
+        /** @description Utterance is the message that an intent was read from, with a class for each of its words. It is copied from the intent to the node and to the action, so that an approver sees the request beside the planned call. It is immutable: its methods return copies. */
+        Utterance: {
+            /** @description Text is the whole, unchanged message. */
+            text: string;
+            /** @description Words are runs of adjacent words of the same class, in text order. They do not overlap, and together they cover every word of Text. */
+            words?: components["schemas"]["WordUse"][];
+            /** @description Values maps each parameter to the source of its value. */
+            values?: {
+                [key: string]: components["schemas"]["Provenance"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Verdict is the result of the verification of a run. */
         Verdict: {
             status: components["schemas"]["VerdictStatus"];
             reasons?: string[];
             checks?: components["schemas"]["Check"][];
             category?: string;
             fixes?: string[];
-            /** @description Score is the outcome score, 0 to 1: what the status is worth, times the share of the required steps that completed. Nil in verdicts that older releases stored. */
+            /** @description Score is the outcome score from 0 to 1: the weight of the status times the share of required steps that completed. It is nil in verdicts stored by older releases. */
             score?: number;
-            /** @description Judge is the second opinion of a model, where one was asked. */
+            /** @description Judge is the opinion of a model, if one was asked. */
             judge?: components["schemas"]["Opinion"];
-            /** @description Tokens is what models used for the run, the judge included. */
+            /** @description Tokens is the model usage of the run, including the judge. */
             tokens?: components["schemas"]["Tokens"];
-            /** @description Timing is what the run took until it ended, people's time apart, and Rejections how often a check or a model did not let a result pass. A run that ended with an older release, or without a verdict, has none. */
+            /** @description Timing is the duration of the run, with human time separated. Rejections is how often a check or a model rejected a result. Runs that ended with an older release, or without a verdict, have neither. */
             timing?: components["schemas"]["Timing"];
             rejections?: number;
-            /** @description Shadow says that the verdict is recorded and was not acted on: the flag verifier was shadow. No answer shows it. */
+            /** @description Shadow means that the verdict is only recorded, because the verifier flag was in shadow mode. Answers do not show it. */
             shadow?: boolean;
         };
         /**
@@ -2873,35 +2873,35 @@ export interface components {
          * @enum {string}
          */
         VerdictStatus: "verified" | "degraded_but_acceptable" | "retry_recommended" | "blocked";
-        /** @description VerifyStep judges what was reached so far. A judge can only lower. */
+        /** @description VerifyStep assesses the results so far. A judge can only lower the verdict. */
         VerifyStep: {
             assertions: components["schemas"]["Condition"][];
             judge?: components["schemas"]["Judge"];
         };
-        /** @description WebhookKey is what receivers of webhooks check signatures with. */
+        /** @description WebhookKey is the key with which receivers of webhooks verify signatures. */
         WebhookKey: {
             key_id: string;
             /** @description Key is the secret in base64. */
             key: string;
         };
         /**
-         * @description WordClass is what a word is to an intent. Each word has exactly one.
+         * @description WordClass is the role of a word for an intent. Each word has exactly one.
          * @enum {string}
          */
         WordClass: "value" | "command" | "other_request" | "courtesy" | "aside" | "beside" | "binding";
-        /** @description WordUse says what some words of a message are to one intent. */
+        /** @description WordUse is the use of adjacent words of a message for one intent. */
         WordUse: {
             /** @description Span is [start, end) in bytes of the text. */
             span: number[];
             class: components["schemas"]["WordClass"];
-            /** @description Parameter is what the words are a value of, where Class is value. */
+            /** @description Parameter is the parameter that the words are a value of, if Class is value. */
             parameter?: string;
-            /** @description Agreed tells that the requester was asked about these words, and wants the action without them. */
+            /** @description Confirmed means that the requester was asked about these words and confirmed the action without them. */
             agreed?: boolean;
         } & {
             [key: string]: unknown;
         };
-        /** @description WorkflowResult is what a workflow gives back: texts and values with "${…}" over all its steps. A member that reads what is not there is left out. */
+        /** @description WorkflowResult is the result of a workflow: texts and values with "${…}" over all its steps. A member that reads a missing value is left out. */
         WorkflowResult: {
             summary?: string;
             facts?: {
@@ -3993,7 +3993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GateSheet"];
+                    "application/json": components["schemas"]["GateView"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import type { GateSheet, Interrupt, Resume } from '../../api/types';
+import type { GateView, Interrupt, Resume } from '../../api/types';
 import { useT } from '../../i18n';
 import { Icon } from '../../ui/icon';
 import { Card, Dialog } from '../../ui/parts';
@@ -10,7 +10,7 @@ import type { Schema } from './form';
 
 interface Props {
   gate: Interrupt;
-  sheet: GateSheet;
+  sheet: GateView;
   /** All that is to be approved has been on the screen. */
   seen: boolean;
   stale: boolean;

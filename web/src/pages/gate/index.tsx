@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, api, segment } from '../../api/client';
 import { gate as gateQuery, sheet as sheetQuery } from '../../api/queries';
-import type { GateSheet, Interrupt, Resume } from '../../api/types';
+import type { GateView, Interrupt, Resume } from '../../api/types';
 import { useT } from '../../i18n';
 import { Icon } from '../../ui/icon';
 import { Card, Failure, Heading, Loading, RunLink } from '../../ui/parts';
@@ -17,7 +17,7 @@ import { After, Difference, Evidence, People, Sent, Sentence, Whole } from './sh
 /** What somebody has before their eyes: the gate and its sheet, as they were read together. */
 export interface Shown {
   gate: Interrupt;
-  sheet: GateSheet;
+  sheet: GateView;
 }
 
 export function Gate() {

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import type { GateSheet, Interrupt, Resume } from '../../api/types';
+import type { GateView, Interrupt, Resume } from '../../api/types';
 import { useT } from '../../i18n';
 import { GivenLink } from '../../ui/link';
 import { Card, Facts } from '../../ui/parts';
@@ -9,7 +9,7 @@ import { type Field, kindOf, read, type Schema } from './form';
 
 interface Props {
   gate: Interrupt;
-  sheet: GateSheet;
+  sheet: GateView;
   stale: boolean;
   pending: boolean;
   onAnswer: (body: Resume) => void;
@@ -101,7 +101,7 @@ export function Question({ gate, sheet, stale, pending, onAnswer }: Props) {
 }
 
 /** Shown is what a question rests on. */
-Question.Shown = function Shown({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
+Question.Shown = function Shown({ gate, sheet }: { gate: Interrupt; sheet: GateView }) {
   const t = useT();
   const values = { ...asRecord(gate.value, t('col_value')), ...gate.show };
   return (

@@ -1,12 +1,12 @@
-import type { Said } from '../../api/types';
+import type { Utterance } from '../../api/types';
 
 export interface Piece {
   text: string;
-  use?: NonNullable<Said['words']>[number];
+  use?: NonNullable<Utterance['words']>[number];
 }
 
 /** pieces cuts a message at the words that have a use. Their places are in bytes of UTF-8. */
-export function pieces(said: Said): Piece[] {
+export function pieces(said: Utterance): Piece[] {
   const bytes = new TextEncoder().encode(said.text);
   const decode = (from: number, to: number) => new TextDecoder().decode(bytes.subarray(from, to));
   const out: Piece[] = [];

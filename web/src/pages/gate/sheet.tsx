@@ -1,4 +1,4 @@
-import type { GateSheet, Interrupt, Provenance, Said } from '../../api/types';
+import type { GateView, Interrupt, Provenance, Utterance } from '../../api/types';
 import { type Key, useT } from '../../i18n';
 import { Icon } from '../../ui/icon';
 import { Facts, Scroll } from '../../ui/parts';
@@ -17,7 +17,7 @@ const sources: Record<Provenance, Key> = {
 };
 
 /** Sent is what will be sent, value by value, with where each comes from; nothing is left out. */
-export function Sent({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
+export function Sent({ gate, sheet }: { gate: Interrupt; sheet: GateView }) {
   const t = useT();
   const sent = { ...gate.action?.parameters, ...gate.action?.bound };
   const told = new Map(sheet.rows?.map((row) => [row.parameter, row]));
@@ -66,7 +66,7 @@ export function Sent({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
 }
 
 /** wordsFor are the words of the message that a value was read from. */
-function wordsFor(said: Said | undefined, parameter: string): string {
+function wordsFor(said: Utterance | undefined, parameter: string): string {
   if (!said) return '';
   return pieces(said)
     .filter((p) => p.use?.parameter === parameter)
@@ -85,7 +85,7 @@ function Source({ from, bound, words }: { from: Provenance | undefined; bound: b
   );
 }
 
-const uses: Record<NonNullable<Said['words']>[number]['class'], Key> = {
+const uses: Record<NonNullable<Utterance['words']>[number]['class'], Key> = {
   value: 'word_value',
   command: 'word_command',
   other_request: 'word_other',
@@ -96,7 +96,7 @@ const uses: Record<NonNullable<Said['words']>[number]['class'], Key> = {
 };
 
 /** Sentence is what was said, with what became of each of its words. */
-export function Sentence({ said }: { said: Said }) {
+export function Sentence({ said }: { said: Utterance }) {
   const t = useT();
   const all = pieces(said);
   return (
@@ -213,14 +213,14 @@ export function Difference({ gate }: { gate: Interrupt }) {
 }
 
 /** secondPerson is the text for who must approve besides the requester. */
-function secondPerson(gate: Interrupt, sheet: GateSheet) {
+function secondPerson(gate: Interrupt, sheet: GateView) {
   if (gate.review === 'own_authority') return 'own_authority';
   if (gate.four_eyes || gate.review === 'four_eyes' || gate.review === 'strict') return 'four_eyes_yes';
   return sheet.people > 1 ? 'two_persons' : 'no';
 }
 
 /** People says who asked, who may decide, and who has. */
-export function People({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
+export function People({ gate, sheet }: { gate: Interrupt; sheet: GateView }) {
   const t = useT();
   const rows: [string, React.ReactNode][] = [
     [t('who_asked'), gate.initiator ?? gate.requesters?.[0] ?? '–'],
@@ -258,7 +258,7 @@ export function People({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
 }
 
 /** After says what happens once it is approved, and what if not. */
-export function After({ gate, sheet }: { gate: Interrupt; sheet: GateSheet }) {
+export function After({ gate, sheet }: { gate: Interrupt; sheet: GateView }) {
   const t = useT();
   const policy = gate.action?.policy;
   const irreversible = policy?.side_effect_class === 'write_irreversible';
