@@ -216,7 +216,7 @@ func (x *executor) await(ctx context.Context, w *work, patience time.Duration) r
 type reportKey struct{}
 
 // Report publishes the progress of the execution whose handler got ctx. Callers that poll see the
-// latest report. The message is shortened to a summary. Without a caller the report has no cost.
+// latest report. The message is shortened to a summary. Outside of an execution it does nothing.
 func Report(ctx context.Context, p contracts.Progress) {
 	if report, ok := ctx.Value(reportKey{}).(func(contracts.Progress)); ok {
 		p.Message = contracts.CleanSummary(p.Message)
