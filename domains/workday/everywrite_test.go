@@ -37,7 +37,7 @@ type write struct {
 const longDays = "days:2026-12-07,2026-12-08,2026-12-09,2026-12-10,2026-12-11,2026-12-14,2026-12-15,2026-12-16,2026-12-17,2026-12-18," +
 	"2026-12-21,2026-12-22,2026-12-23,2026-12-24,2026-12-28,2026-12-29,2026-12-30,2026-12-31,2027-01-04,2027-01-05"
 
-// writes are all writes of the domain, each by every request that does it.
+// writes returns all writes of the domain, with every request that leads to each.
 func writes() map[string]write {
 	ana := func(extra object) func(b *bench) object {
 		return func(b *bench) object {
@@ -56,9 +56,9 @@ func writes() map[string]write {
 	}
 	titled := func(b *bench) {
 		b.facts("change_business_title", object{"worker": b.id("Ana Souza"), "title": "Chief Gardener"}, "before")
-		b.tenant.ApproveAll() // in a tenant that wants it approved
+		b.tenant.ApproveAll() // in a tenant that requires an approval
 	}
-	// asked is a request of Ana's that waits for her manager, who has logged in and asks.
+	// asked is a request of Ana that awaits her manager, who is logged in and is the requester.
 	asked := func(b *bench) {
 		taken(b)
 		b.withLogins()
@@ -145,7 +145,7 @@ func writes() map[string]write {
 	}
 }
 
-// TestNoWriteIsMissing: what is shown of each write is shown of all of them.
+// TestNoWriteIsMissing: the table above covers every write.
 func TestNoWriteIsMissing(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -159,8 +159,8 @@ func TestNoWriteIsMissing(t *testing.T) {
 	}
 }
 
-// TestWritesHappenOnceWhateverBreaks repeats each write with its key until it
-// succeeds, as the core does, and reads the tenant's own record.
+// TestWritesHappenOnceWhateverBreaks retries each write with its key until it succeeds, as the core
+// does, and reads the tenant's effects.
 func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
 	t.Parallel()
 	faults := map[string]sandboxkit.Fault{
@@ -202,8 +202,7 @@ func TestWritesHappenOnceWhateverBreaks(t *testing.T) {
 	}
 }
 
-// untilDone repeats a write with one key; a forgetful domain is a new process
-// each time.
+// untilDone retries a write with one key; with forgetful, each attempt is a new process.
 func (b *bench) untilDone(w write, forgetful bool) {
 	b.Helper()
 	parameters := w.parameters(b)
@@ -220,7 +219,7 @@ func (b *bench) untilDone(w write, forgetful bool) {
 		}
 		if forgetful {
 			if w.unmarked && b.found(w.capability, parameters)["applied"] == true {
-				return // the core looks before it repeats
+				return // the core looks it up before a retry
 			}
 			b.restart()
 		}
