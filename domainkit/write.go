@@ -31,9 +31,10 @@ type lookupParams struct {
 // the parameters of the write, and "key", its idempotency key, unless c.Unmarked is set. Its facts
 // are "applied" (null if unknown) and the facts of the write.
 //
-// find receives the write's parameters and, in call.IdempotencyKey, its key. It returns nil if the
-// write did not take place, and ErrOutcomeUnknown if that cannot be determined. Add further
-// conditions for the verification to Metadata.Verify.Assertions.
+// find receives the write's parameters and, in call.IdempotencyKey, its key, which is empty in the
+// read of an unmarked write. It returns nil if the write did not take place, and ErrOutcomeUnknown
+// if that cannot be determined. Add further conditions for the verification to
+// Metadata.Verify.Assertions.
 func AddWrite[In, Out any](s *Service, c Capability, do func(ctx context.Context, call Call, in In) (Out, error), find func(ctx context.Context, call Call, in In) (*Out, error)) error {
 	if find == nil {
 		return fmt.Errorf("capability %q: find is nil", c.Name)

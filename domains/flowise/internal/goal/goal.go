@@ -119,7 +119,7 @@ func Read(text string, defs flow.Definitions) Goal {
 	return g
 }
 
-// aCondition is the key of cues for a condition.
+// aCondition is how Goal.Unread names a condition that was not read.
 const aCondition = "a condition"
 
 // reader holds the sentence being read.
